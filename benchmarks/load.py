@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.load_url import measure_url
 from benchmarks.measured_server import MIB, MeasuredServer
 
-PATIENCE = 60.0
+MAX_WAIT = 60.0
 """Seconds to wait for a response; after that the request counts as an error."""
 
 SAMPLE_INTERVAL = 5.0
@@ -139,7 +139,7 @@ class User:
         while (began := time.perf_counter()) < until:
             n = next(numbers)
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(MAX_WAIT):
                     status, headers, data = await self.post(program(n))
             except (OSError, EOFError, TimeoutError) as error:
                 result.errors[type(error).__name__] += 1

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-PATIENCE = 60.0
+MAX_WAIT = 60.0
 """Seconds to wait for a response; after that the request counts as an error."""
 
 
@@ -50,9 +50,9 @@ class Visitor:
             self._headers["Authorization"] = f"Bearer {os.environ['GRADBOX_PASSWORD']}"
         host, port = url.hostname or "", url.port
         self._connection = (
-            http.client.HTTPSConnection(host, port, timeout=PATIENCE, context=ssl.create_default_context())
+            http.client.HTTPSConnection(host, port, timeout=MAX_WAIT, context=ssl.create_default_context())
             if url.scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=PATIENCE)
+            else http.client.HTTPConnection(host, port, timeout=MAX_WAIT)
         )
 
     def request(self, method: str, path: str, body: Any = None) -> tuple[int, bytes, float]:

@@ -108,9 +108,9 @@ class MeasuredServer:
             start_new_session=True,
         )
 
-    def wait_until_idle(self, patience: float = 90.0) -> None:
+    def wait_until_idle(self, max_wait: float = 90.0) -> None:
         """Wait until it is ready, nothing runs or waits, and only the spare workers live."""
-        until, quiet = time.monotonic() + patience, 0
+        until, quiet = time.monotonic() + max_wait, 0
         facts: Any = "no answer"
         while quiet < 5:
             if self.process is None or self.process.poll() is not None:

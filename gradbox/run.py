@@ -107,7 +107,7 @@ class Run:
 
     def _files(self) -> list[Any]:
         """Those of the source, where it has several."""
-        file = load("server.wire.trace").ProgramFile
+        file = load("server.wire.program").ProgramFile
         return [file.model_validate(value) for value in self.trace["program"].get("files", ())]
 
     def _place(self, line: int) -> str:

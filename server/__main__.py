@@ -26,6 +26,7 @@ from server import (
 from server.app import create_app
 from server.clients import parse_networks
 from server.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
+from server.deadline_server import create_server
 from server.doctor import report
 from server.explain_command import INPUT_HELP, Explain
 from server.explainer import find_findings, readable_run
@@ -35,7 +36,6 @@ from server.pool.local import Pool
 from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import WorkersUnavailable
 from server.pretty import pretty
-from server.punctual_server import create_server
 from server.settings import SettingError, Settings
 from server.terminal import has_colours, load_sentences
 from server.wire.api import MAX_INPUT, Job
@@ -163,8 +163,8 @@ def bounded_connections(settings: Settings) -> Connections:
     total = min(settings.connections, room)
     if total < settings.connections:
         print(f"there are descriptors for {total} of {settings.connections} connections", file=sys.stderr, flush=True)
-    of_address = total if settings.classroom else settings.address_connections
-    return Connections(total, of_address, parse_networks(settings.trusted_proxies))
+    per_address = total if settings.classroom else settings.address_connections
+    return Connections(total, per_address, parse_networks(settings.trusted_proxies))
 
 
 def make_documents(app: FastAPI) -> None:

@@ -19,7 +19,7 @@ BACKLOG = 2048
 MAX_ACCEPTS = 256
 """Connections that are taken in one round of the event loop."""
 
-MAX_OF_NETWORK = MAX_WAITING // 2
+MAX_PER_NETWORK = MAX_WAITING // 2
 """Connections of one network that wait for their turn. Further ones are closed at once, but those of proxies."""
 
 RECEIVE_BUFFER, SEND_BUFFER = 1 << 16, 1 << 18
@@ -28,7 +28,7 @@ RECEIVE_BUFFER, SEND_BUFFER = 1 << 16, 1 << 18
 CONNECTION_COST = 0.0003
 """Seconds that setting up a connection takes, most of them after its turn."""
 
-RETRY = 0.2
+RETRY_SECONDS = 0.2
 """Seconds after which another connection is taken where there was no descriptor for one."""
 
 log = logging.getLogger("gradbox.server")
@@ -77,7 +77,7 @@ class Acceptor:
                 log.error("no connection can be taken: %s", error.strerror)
                 loop = asyncio.get_running_loop()
                 loop.remove_reader(listener)
-                loop.call_later(RETRY, self._start_again, listener)
+                loop.call_later(RETRY_SECONDS, self._start_again, listener)
                 return
             self._enqueue(connection, str(peer[0]))
 
@@ -91,7 +91,7 @@ class Acceptor:
         if connections is None:
             connections = self._waiting[network] = deque()
             self._turns.add(network, partial(self._serve, network))
-        if len(connections) >= MAX_OF_NETWORK and not in_networks(parse_address(address), self._proxies):
+        if len(connections) >= MAX_PER_NETWORK and not in_networks(parse_address(address), self._proxies):
             connection.close()
             return
         if self._count >= MAX_WAITING:

@@ -42,6 +42,27 @@ JSON_EXPANSION = 6
 """Bytes that JSON may need for one byte of a program: `\\u0000`."""
 
 
+ROUTES = (
+    health,
+    status,
+    api,
+    exports,
+    embeds,
+    saved_programs,
+    series,
+    pages,
+    settled,
+    course,
+    matrix,
+    fixes,
+    gradient_checks,
+    operations,
+    thumbnails,
+    builder,
+    compare,
+)
+
+
 class StaticAssets(StaticFiles):
     """The page's scripts and styles. A sandboxed frame has no origin and needs them too."""
 
@@ -75,28 +96,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
         openapi_url="/api/openapi.json",
     )
     services = app.state.services = create_services(settings, prepare)
-    routers = [
-        routes.router
-        for routes in (
-            health,
-            status,
-            api,
-            exports,
-            embeds,
-            saved_programs,
-            series,
-            pages,
-            settled,
-            course,
-            matrix,
-            fixes,
-            gradient_checks,
-            operations,
-            thumbnails,
-            builder,
-            compare,
-        )
-    ]
+    routers = [routes.router for routes in ROUTES]
     if settings.password:
         routers.append(session.router)
     for router in routers:

@@ -11,7 +11,7 @@ from server.language.scenarios import Claim, Scenario
 from server.pool.recorded_trace import GZIP_WINDOW_BITS
 from server.scenario_traces import ScenarioTrace, ScenarioTraces
 
-ENGINES = ("torch", "numpy", "python")
+VERSION_NAMES = ("torch", "numpy", "python")
 """What a verdict may depend on, as a trace's runtime names it."""
 
 
@@ -56,14 +56,14 @@ class Claims:
         self._traces = traces
         self._known: dict[str, tuple[ScenarioTrace, bool | None]] = {}
 
-    async def verdicts(self, scenarios: list[Scenario], patience: float) -> list[Verdict]:
+    async def verdicts(self, scenarios: list[Scenario], max_wait: float) -> list[Verdict]:
         """Of the scenarios with a claim. Those that are not run within so many seconds have no verdict yet."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + max_wait
         return [await self._verdict(scenario, end) for scenario in with_claims(scenarios)]
 
     async def _verdict(self, scenario: Scenario, end: float) -> Verdict:
         left = end - time.monotonic()
-        trace = await self._traces.get(scenario, left) if left > 0 else self._traces.made(scenario)
+        trace = await self._traces.get(scenario, left) if left > 0 else self._traces.cached(scenario)
         if trace is None or scenario.claim is None:
             return Verdict(scenario, None)
         if self._known.get(scenario.name, (None, None))[0] is not trace:
@@ -71,10 +71,10 @@ class Claims:
         return Verdict(scenario, self._known[scenario.name][1])
 
 
-def document(verdicts: list[Verdict], versions: Mapping[str, str]) -> dict[str, Any]:
-    """The claims as JSON values. versions: of ENGINES."""
+def claims_document(verdicts: list[Verdict], versions: Mapping[str, str]) -> dict[str, Any]:
+    """The claims as JSON values. versions: of VERSION_NAMES."""
     return {
-        **{name: versions.get(name, "") for name in ENGINES},
+        **{name: versions.get(name, "") for name in VERSION_NAMES},
         "claims": [
             {"name": verdict.scenario.name, "holds": verdict.holds, "belief": verdict.claim.belief}
             for verdict in verdicts

@@ -35,7 +35,7 @@ class RunPair:
         """By which the cache of drawings finds them."""
         return f"{self.left.digest} {self.right.digest}"
 
-    def joined(self) -> bytes:
+    def gzipped_json(self) -> bytes:
         """Both as one JSON object, gzipped: several members of gzip one after another, so that no trace is unpacked."""
         left, right = json.dumps(self.left.title), json.dumps(self.right.title)
         return b"".join(
@@ -60,7 +60,7 @@ async def draw_comparison(
 
     Raises RenderingFailed, and what `before_drawing` raises.
     """
-    return await renderer.get(pair.name, draw, pair.joined(), before_drawing, owner)
+    return await renderer.get(pair.name, draw, pair.gzipped_json(), before_drawing, owner)
 
 
 async def compare(

@@ -38,10 +38,10 @@ class Connection(Protocol):
 
 
 class Connections:
-    """The open connections. total: how many there may be. of_address: how many from one address, a proxy's apart."""
+    """The open connections. total: how many there may be. per_address: how many from one address, a proxy's apart."""
 
-    def __init__(self, total: int = 1000, of_address: int = 1000, proxies: tuple[Network, ...] = ()) -> None:
-        self._total, self._of_address, self._proxies = total, of_address, proxies
+    def __init__(self, total: int = 1000, per_address: int = 1000, proxies: tuple[Network, ...] = ()) -> None:
+        self._total, self._per_address, self._proxies = total, per_address, proxies
         self._open: dict[str, dict[Connection, None]] = {}  # by address, the oldest first
         self._count = 0
 
@@ -53,7 +53,7 @@ class Connections:
         scope: Scope = {"type": "http", "client": peer, "headers": []}
         proxied = is_from(scope, self._proxies)
         address = "" if proxied else client_address(scope, ())
-        if not proxied and len(self._open.get(address, ())) >= self._of_address:
+        if not proxied and len(self._open.get(address, ())) >= self._per_address:
             room = self._abort_oldest_idle(address)
         elif self._count >= self._total:
             room = self._abort_oldest_idle(max(self._open, key=lambda other: len(self._open[other])))

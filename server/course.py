@@ -29,7 +29,7 @@ def program_address(root: str, lesson: Lesson, at: int, language: str) -> str:
     return f"{root}/?{urlencode(fields)}{'' if program.predicts else '#i=0'}"
 
 
-def items(root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], language: str) -> list[dict[str, Any]]:
+def lesson_items(root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], language: str) -> list[dict[str, Any]]:
     """The programs of a lesson as its pages list them: each with its name, title, address, what to watch, where to stop."""
     return [
         {
@@ -47,7 +47,7 @@ def place_in_lesson(
     root: str, lessons: list[Lesson], lesson: Lesson, scenarios: Mapping[str, Scenario], language: str, scenario: str
 ) -> dict[str, Any]:
     """What the workbench gets of the lesson whose program it shows. scenario: its name, or "" for the lesson's question."""
-    programs = items(root, lesson, scenarios, language)
+    programs = lesson_items(root, lesson, scenarios, language)
     later = lessons[lessons.index(lesson) + 1 :]
     return {
         "name": lesson.name,

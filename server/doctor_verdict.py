@@ -9,10 +9,10 @@ from server.settings_checks import host_names, is_loopback
 CheckResult = tuple[str, str, str]
 """(subject, value, problem); the problem is "" where there is none."""
 
-NEEDED = ("workers", "a small program", "store, ", "queue")
+REQUIRED_CHECKS = ("workers", "a small program", "store, ", "queue")
 """How the subjects begin without which visitors can't run, save or open programs."""
 
-REMARKS = ("font, ", "disk", "worker ")
+MINOR_CHECKS = ("font, ", "disk", "worker ")
 """How the subjects begin whose problems keep nobody from using the server."""
 
 
@@ -26,7 +26,9 @@ class Verdict:
 
 def judge(rows: Sequence[CheckResult], settings: Settings) -> Verdict:
     """The verdict of a report."""
-    broken = [f"{subject}: {problem}" for subject, _, problem in rows if problem and subject.startswith(NEEDED)]
+    broken = [
+        f"{subject}: {problem}" for subject, _, problem in rows if problem and subject.startswith(REQUIRED_CHECKS)
+    ]
     if broken:
         return Verdict(f"Verdict: not ready, because {'; '.join(broken)}", False)
     reasons = [*private_reasons(rows, settings)]
@@ -40,7 +42,7 @@ def judge(rows: Sequence[CheckResult], settings: Settings) -> Verdict:
 def private_reasons(rows: Sequence[CheckResult], settings: Settings) -> Iterator[str]:
     """What keeps the server from being one for strangers."""
     for subject, _, problem in rows:
-        if problem and not subject.startswith((*NEEDED, *REMARKS)):
+        if problem and not subject.startswith((*REQUIRED_CHECKS, *MINOR_CHECKS)):
             yield f"{subject}: {problem}"
     if settings.sandbox == "best":
         yield "GRADBOX_SANDBOX is best, so that the server would start without a layer as well: set it to require"

@@ -23,7 +23,7 @@ class Summary(Model):
     text: str
 
 
-async def not_limited() -> None:
+async def no_limit() -> None:
     """Called before an explanation that counts against no limit."""
 
 
@@ -32,7 +32,7 @@ async def find_findings(
     trace: bytes,
     language: str = "en",
     name: str | None = None,
-    before: Callable[[], Awaitable[None]] = not_limited,
+    before: Callable[[], Awaitable[None]] = no_limit,
     owner: str = "",
 ) -> list[Finding]:
     """What there is to say of a run, the best first.
@@ -48,14 +48,14 @@ async def find_findings(
 async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> Summary:
     """How a run ended. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get(digest, DrawRequest(kind="summary", language=language), trace, not_limited)
+    body = await renderer.get(digest, DrawRequest(kind="summary", language=language), trace, no_limit)
     return Summary.model_validate_json(body)
 
 
 async def readable_run(renderer: Renderer, trace: bytes, language: str = "en") -> Reading:
     """A run for reading in a terminal. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get(digest, DrawRequest(kind="reading", language=language), trace, not_limited)
+    body = await renderer.get(digest, DrawRequest(kind="reading", language=language), trace, no_limit)
     return Reading.model_validate_json(body)
 
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
-from server.explainer import find_findings, not_limited, summarize_outcome
+from server.explainer import find_findings, no_limit, summarize_outcome
 from server.language.scenarios import LANGUAGES
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pictures.renderer_client import Renderer
 from server.wire.findings import Finding, Fix, Proposal, ProposalRequest, Proposals
 from server.wire.problems import ProblemError
 
-SETTLED = ("error", "warning")
+UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not bring about."""
 
 SENTENCES = {
@@ -47,7 +47,7 @@ class FixTrials:
     findings: list[Finding]
     run: Run
     language: str = "en"
-    before: Callable[[], Awaitable[None]] = not_limited
+    before: Callable[[], Awaitable[None]] = no_limit
     owner: str = ""
 
     async def fixes(self, finding: Finding) -> list[Fix]:
@@ -86,7 +86,7 @@ def is_improvement(kind: str, before: list[Finding], left: list[Finding]) -> boo
     counts = _count_by_kind(before)
     return _count_by_kind(left).get(kind, 0) < counts[kind] and all(
         count <= counts.get(other, 0) or (kind == "nonfinite" and other == "zero_gradient")
-        for other, count in _count_by_kind(left, SETTLED).items()
+        for other, count in _count_by_kind(left, UNWANTED_SEVERITIES).items()
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from server.language.scenarios import LANGUAGES, TEXT_KEYS, Scenario
 
 FILTERS = ("raises", "silent", "claim")
-PLAIN = {"shared_memory"}
+INFORMATIVE_FINDINGS = {"shared_memory"}
 """Findings that say how things are, not that there is something to mend."""
 
 
@@ -23,7 +23,7 @@ def marks(scenario: Scenario) -> list[str]:
     marks = []
     if scenario.raises_at is not None:
         marks.append("raises")
-    elif set(scenario.findings) - PLAIN:
+    elif set(scenario.findings) - INFORMATIVE_FINDINGS:
         marks.append("silent")
     return [*marks, *(["claim"] if scenario.claim else [])]
 

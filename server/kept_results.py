@@ -20,7 +20,7 @@ KEPT = 3600
 MAX_SIZE = 1 << 20
 """Bytes of a compressed trace; a larger one is not shared."""
 
-PATIENCE = 3.0
+MAX_WAIT = 3.0
 """Seconds for reading a trace; a program whose trace takes longer is run instead."""
 
 SEAL_SIZE = 32
@@ -88,7 +88,7 @@ class KeptResults:
 
     async def _is_trace(self, body: bytes) -> bool:
         with suppress(TimeoutError, ProblemError, ValueError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(MAX_WAIT):
                 if await asyncio.to_thread(is_packed, body, self._room):
                     return bool(await self._reader.read("validate", body))
         return False

@@ -15,7 +15,7 @@ DURATION_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 REQUEST_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class Sharing(Protocol):
+class SharedStateHealth(Protocol):
     """What web processes share. reachable: whether they do now."""
 
     @property
@@ -26,7 +26,12 @@ class Metrics:
     """The metrics of one server. quota: bytes. shared: with other web processes, None where there is one."""
 
     def __init__(
-        self, pool: PoolInterface, cache: Cache, health: StoreHealth, quota: int, shared: Sharing | None = None
+        self,
+        pool: PoolInterface,
+        cache: Cache,
+        health: StoreHealth,
+        quota: int,
+        shared: SharedStateHealth | None = None,
     ) -> None:
         registry = self._registry = CollectorRegistry()
         ProcessCollector(registry=registry)

@@ -18,7 +18,7 @@ from server.wire.problems import ProblemError
 MAX_KEYS, MAX_HITS = 100_000, 1_000_000
 """Keys whose hits are stored, and hits of all of them; those hit longest ago are evicted first."""
 
-BURST = 0.25
+BURST_SHARE = 0.25
 """The part of the requests of a limit that may come at once."""
 
 
@@ -61,13 +61,13 @@ class RateLimiter:
 
     def count(self, client: Client) -> None:
         """Count a request that a limit may refuse to count."""
-        for limit, subject, key in self.limits_of(client):
+        for limit, subject, key in self.keyed_limits(client):
             self._limiter.hit(limit, subject, key)
 
     def check(self, client: Client) -> None:
         """Raises RateLimited if another request would exceed a limit."""
         exceeded: list[RateLimited] = []
-        for limit, subject, key in self.limits_of(client):
+        for limit, subject, key in self.keyed_limits(client):
             if not self._limiter.test(limit, subject, key):
                 wait = self._limiter.get_window_stats(limit, subject, key).reset_time - self._clock()
                 exceeded.append(self.refusal(limit, subject, max(wait, 0.0)))
@@ -78,7 +78,7 @@ class RateLimiter:
         """What is raised where a limit is exceeded for so many seconds. subject: `a visitor` or `an address`."""
         return RateLimited(subject, describe_limit(limit, self.what), wait, self.what)
 
-    def limits_of(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+    def keyed_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
         """Each limit with its subject, and the key that its requests are counted under."""
         limits = [(limit, "a visitor", client.id) for limit in self._client]
         return limits + [(limit, "an address", client.address) for limit in self._address]
@@ -189,7 +189,10 @@ class RequestLimiter:
 
     def __init__(self, limit: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = [
-            (describe_limit(item, "request"), TokenBuckets(item.amount * BURST, item.get_expiry() * BURST, clock))
+            (
+                describe_limit(item, "request"),
+                TokenBuckets(item.amount * BURST_SHARE, item.get_expiry() * BURST_SHARE, clock),
+            )
             for item in parse_limits("REQUEST_LIMIT", limit, "request")
         ]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from server.security import App, Message, Receive, Send
 
-PIECE = 1 << 16
+CHUNK_SIZE = 1 << 16
 """Bytes of a response that are handed to the connection at once."""
 
 WRITE_TIMEOUT = 20.0
@@ -39,9 +39,9 @@ class Delivery:
     def slow_down(self) -> None:
         """The client does not keep up. Gives it up at its deadline, and those who are slow for longest at the ceiling."""
         self._start_deadline()
-        SLOW[self] = None
-        total = sum(delivery.waiting for delivery in SLOW)
-        for delivery in list(SLOW):
+        slow_deliveries[self] = None
+        total = sum(delivery.waiting for delivery in slow_deliveries)
+        for delivery in list(slow_deliveries):
             if total <= MAX_WAITING:
                 return
             total -= delivery.waiting
@@ -49,7 +49,7 @@ class Delivery:
 
     def catch_up(self) -> None:
         """The client has taken all but a little."""
-        SLOW.pop(self, None)
+        slow_deliveries.pop(self, None)
         self._start_deadline()
 
     def begin(self) -> None:
@@ -59,7 +59,7 @@ class Delivery:
     def finish(self) -> None:
         """The last bytes are with the connection; the client has to take them in time."""
         self.body, self._finished = 0, True
-        if self not in SLOW:
+        if self not in slow_deliveries:
             self._start_deadline()
 
     def abort(self) -> None:
@@ -69,7 +69,7 @@ class Delivery:
 
     def end(self) -> None:
         """The connection is closed."""
-        SLOW.pop(self, None)
+        slow_deliveries.pop(self, None)
         self._cancel_deadline()
         self.body = 0
 
@@ -86,13 +86,13 @@ class Delivery:
 
     def _check(self) -> None:
         left = self._transport.get_write_buffer_size()
-        if left and (self in SLOW or self._finished or left >= self._left):
+        if left and (self in slow_deliveries or self._finished or left >= self._left):
             self.abort()
         else:
             self._start_deadline()
 
 
-SLOW: dict[Delivery, None] = {}
+slow_deliveries: dict[Delivery, None] = {}
 """Connections whose clients do not keep up, the one that is slow for longest first."""
 
 
@@ -103,15 +103,15 @@ async def send_in_pieces(
 
     async def send_pieces(message: Message) -> None:
         body = message.get("body", b"")
-        if len(body) <= PIECE:
+        if len(body) <= CHUNK_SIZE:
             await send(message)
             return
         more = message.get("more_body", False)
         with memoryview(body) as view:
-            for start in range(0, len(body), PIECE):
+            for start in range(0, len(body), CHUNK_SIZE):
                 delivery.body = len(body) - start
-                last = start + PIECE >= len(body)
-                await send({**message, "body": bytes(view[start : start + PIECE]), "more_body": more or not last})
+                last = start + CHUNK_SIZE >= len(body)
+                await send({**message, "body": bytes(view[start : start + CHUNK_SIZE]), "more_body": more or not last})
         delivery.body = 0
 
     delivery.begin()

@@ -28,7 +28,7 @@ from server.wire.base import Model
 BLOCK = 1.0
 """Seconds for which the command that reads messages waits for one."""
 
-PATIENCE = 4.0
+MAX_WAIT = 4.0
 """Seconds without an answer after which a process is gone, and its runs with it."""
 
 LONGEST_WAIT = 5.0
@@ -167,12 +167,12 @@ class RunRelay:
     async def _ask_patiently(
         self, run: str, ask: Literal["state", "stop"] = "state", known: State | None = None
     ) -> tuple[Reply, bytes] | None:
-        """The answer of the process that accepted a run; None where it knows none, or has not answered for `PATIENCE`."""
+        """The answer of the process that accepted a run; None where it knows none, or has not answered for `MAX_WAIT`."""
         match = _ID.fullmatch(run)
         if match is None or match[1] == self.name:
             return None
         wait = LONGEST_WAIT if known is not None else 0.0
-        until = time.monotonic() + PATIENCE + 2 * wait
+        until = time.monotonic() + MAX_WAIT + 2 * wait
         while not self._closed and time.monotonic() < until:
             if await self._broker.ask(lambda: self._broker.redis.exists(alive_key(match[1]))):
                 answer = await self._ask(match[1], run, ask, known, wait + ANSWER_TIME)

@@ -84,7 +84,7 @@ class RunService:
         if result is None or cached_counts:
             await (self._live_limits if live else self._limits).hit(client)
         if result is not None:
-            return self._executions.answered(result)
+            return self._executions.finished_subscription(result)
         return await self._executions.subscribe(job, client)
 
     async def find(self, id_: str) -> Subscription:

@@ -12,10 +12,10 @@ from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.wire.api import Job
 
-PATIENCE = 1.0
+MAX_WAIT = 1.0
 """Seconds that a page waits for the run of its scenario."""
 
-RETRY = 10.0
+RETRY_SECONDS = 10.0
 """Seconds before a scenario that could not be run is tried again."""
 
 
@@ -37,18 +37,18 @@ class ScenarioTraces:
         self._making: dict[str, asyncio.Task[None]] = {}
         self._failed: dict[str, float] = {}
 
-    async def get(self, scenario: Scenario, patience: float = PATIENCE) -> ScenarioTrace | None:
+    async def get(self, scenario: Scenario, max_wait: float = MAX_WAIT) -> ScenarioTrace | None:
         """The scenario's trace; None where it is not there in that time, or no worker is ready."""
         name = scenario.name
         if name not in self._made and name not in self._making:
-            if not self._pool.booted or time.monotonic() - self._failed.get(name, -RETRY) < RETRY:
+            if not self._pool.booted or time.monotonic() - self._failed.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
                 return None
             self._making[name] = asyncio.create_task(self._make(scenario))
         if name in self._making:
-            await asyncio.wait((self._making[name],), timeout=patience)
+            await asyncio.wait((self._making[name],), timeout=max_wait)
         return self._made.get(name)
 
-    def made(self, scenario: Scenario) -> ScenarioTrace | None:
+    def cached(self, scenario: Scenario) -> ScenarioTrace | None:
         """The scenario's trace if there is one already."""
         return self._made.get(scenario.name)
 

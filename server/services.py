@@ -155,6 +155,40 @@ class Services:
             await self.store.database.open_if_exists()
 
 
+@dataclass(frozen=True)
+class VisitorLimits:
+    """What one visitor, and one address, may ask of the server in a stretch of time. save_space: bytes that they save in a day."""
+
+    runs: SharedRateLimiter
+    live_runs: SharedRateLimiter
+    saves: SharedRateLimiter
+    save_space: SharedSaveSpace
+    pictures: SharedRateLimiter
+    requests: RequestLimiter
+
+
+def create_limits(settings: Settings, counts: Counts | None) -> VisitorLimits:
+    """The limits that the settings name; in a classroom one address is many visitors. counts: those that web processes share."""
+    run, live, save = settings.address_limit, settings.live_address_limit, settings.save_address_limit
+    request, save_space = settings.request_limit, settings.save_space
+    if settings.classroom:
+        run = live = save = CLASSROOM_LIMIT
+        request, save_space = CLASSROOM_REQUESTS, settings.quota
+    live_names, save_names = ("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT"), ("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT")
+    picture = settings.picture_limit
+    live_runs = RateLimiter(settings.live_limit, live, what="live run", names=live_names)
+    saves = RateLimiter(settings.save_limit, save, what="save", names=save_names)
+    pictures = RateLimiter(picture, picture, what="picture", names=("PICTURE_LIMIT",) * 2)
+    return VisitorLimits(
+        runs=SharedRateLimiter(RateLimiter(settings.rate_limit, run), counts),
+        live_runs=SharedRateLimiter(live_runs, counts),
+        saves=SharedRateLimiter(saves, counts),
+        save_space=SharedSaveSpace(SaveSpace(save_space, DAY), counts),
+        pictures=SharedRateLimiter(pictures, counts),
+        requests=RequestLimiter(request),
+    )
+
+
 def create_services(settings: Settings, prepare: str) -> Services:
     """prepare: `module:function` that makes the workers ready to run programs.
 
@@ -174,25 +208,10 @@ def create_services(settings: Settings, prepare: str) -> Services:
         metrics.run_finished(job, result)
         log.run_finished(job, result, settings.log_programs)
 
-    run_limit, save_limit = settings.address_limit, settings.save_address_limit
-    live_limit, request_limit, save_space = settings.live_address_limit, settings.request_limit, settings.save_space
-    if settings.classroom:
-        run_limit = live_limit = save_limit = CLASSROOM_LIMIT
-        request_limit, save_space = CLASSROOM_REQUESTS, settings.quota
-    save_limits = SharedRateLimiter(
-        RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT")), counts
-    )
-    space = SharedSaveSpace(SaveSpace(save_space, DAY), counts)
+    limits = create_limits(settings, counts)
     results, others = (shared.results, shared.runs) if shared is not None else (None, None)
     process = others.name if others is not None else ""
     executions = Executions(pool, cache, settings.cache, on_result, results, process)
-    run_limits = SharedRateLimiter(RateLimiter(settings.rate_limit, run_limit), counts)
-    live_limits = SharedRateLimiter(
-        RateLimiter(settings.live_limit, live_limit, what="live run", names=("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT")),
-        counts,
-    )
-    picture_limit = settings.picture_limit
-    picture_limits = RateLimiter(picture_limit, picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2)
     renderer = Renderer(settings.pictures)
     scenarios = load_scenarios(SCENARIOS)
     scenario_traces = ScenarioTraces(pool, settings)
@@ -202,12 +221,12 @@ def create_services(settings: Settings, prepare: str) -> Services:
         lessons=load_lessons(LESSONS, {scenario.name for scenario in scenarios}),
         cookie_key=key,
         proxies=clients.parse_networks(settings.trusted_proxies),
-        run_limits=run_limits,
-        request_limits=RequestLimiter(request_limit),
-        picture_limits=SharedRateLimiter(picture_limits, counts),
+        run_limits=limits.runs,
+        request_limits=limits.requests,
+        picture_limits=limits.pictures,
         pool=pool,
         executions=executions,
-        runs=RunService(settings, pool, executions, run_limits, live_limits, others),
+        runs=RunService(settings, pool, executions, limits.runs, limits.live_runs, others),
         store=store,
         store_health=health,
         metrics=metrics,
@@ -218,8 +237,8 @@ def create_services(settings: Settings, prepare: str) -> Services:
         claims=Claims(scenario_traces),
         thumbnails=Thumbnails(pool, renderer, settings, operation_examples()),
         stills=Thumbnails(pool, renderer, settings, scenario_examples(scenarios)),
-        programs=ProgramService(store, save_limits, space, metrics),
-        series=SeriesService(SeriesStore(database, settings.quota), store, save_limits, space),
+        programs=ProgramService(store, limits.saves, limits.save_space, metrics),
+        series=SeriesService(SeriesStore(database, settings.quota), store, limits.saves, limits.save_space),
         proposals=DrawingQueue(MAX_PROPOSALS),
         shared=shared,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from server import PROJECT_FOLDER
-from server.claims import Verdict, document, verdict_of, with_claims
+from server.claims import Verdict, claims_document, verdict_of, with_claims
 from server.language.scenarios import LANGUAGES, load_scenarios
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
@@ -44,13 +44,13 @@ async def run(args: argparse.Namespace, settings: Settings) -> int:
     pool = Pool(settings)
     await pool.start()
     try:
-        verdicts, versions = await settle(pool, settings)
+        verdicts, versions = await run_claims(pool, settings)
     except WorkersUnavailable as error:
         print(error, file=sys.stderr)
         return 1
     finally:
         await pool.close()
-    here = document(verdicts, versions)
+    here = claims_document(verdicts, versions)
     if args.json:
         print(json.dumps(here, ensure_ascii=False, indent=2))
     else:
@@ -60,7 +60,7 @@ async def run(args: argparse.Namespace, settings: Settings) -> int:
     return 1 if any(verdict.holds is None for verdict in verdicts) else 0
 
 
-async def settle(pool: Pool, settings: Settings) -> tuple[list[Verdict], dict[str, str]]:
+async def run_claims(pool: Pool, settings: Settings) -> tuple[list[Verdict], dict[str, str]]:
     """The verdicts, and the versions that the runs had. Raises WorkersUnavailable."""
     verdicts, versions = [], {}
     for scenario in with_claims(load_scenarios(PROJECT_FOLDER / "scenarios")):

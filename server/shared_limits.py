@@ -40,14 +40,14 @@ class SharedRateLimiter:
         waits = await self._counts.waits(self._counted(client)) or []
         refusals = [
             self._own.refusal(limit, subject, wait)
-            for (limit, subject, _), wait in zip(self._own.limits_of(client), waits, strict=False)
+            for (limit, subject, _), wait in zip(self._own.keyed_limits(client), waits, strict=False)
             if wait
         ]
         if refusals:
             raise max(refusals, key=lambda error: error.retry_after)
 
     def _counted(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
-        return [(limit, f"{self._own.what}/{subject}", key) for limit, subject, key in self._own.limits_of(client)]
+        return [(limit, f"{self._own.what}/{subject}", key) for limit, subject, key in self._own.keyed_limits(client)]
 
 
 class SharedSaveSpace:

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from server import PROJECT_FOLDER
 from server.wire.findings import Finding
-from server.wire.trace import ProgramFile
+from server.wire.program import ProgramFile
 
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
 

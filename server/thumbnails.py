@@ -22,16 +22,16 @@ from server.wire.api import Job
 from server.wire.pictures import DrawRequest, Theme
 from server.wire.problems import ProblemError
 
-PATIENCE = 1.5
+MAX_WAIT = 1.5
 """Seconds that a request waits for a thumbnail."""
 
 IDLE_WAIT = 3.0
 """Seconds for which one that is asked for waits until no program runs; then it takes its turn in the queue."""
 
-PAUSE = 0.05
+POLL_INTERVAL = 0.05
 """Seconds between two looks at whether the workers are free."""
 
-RETRY = 60.0
+RETRY_SECONDS = 60.0
 """Seconds before a thumbnail that could not be made is tried again."""
 
 THEMES: tuple[Theme, ...] = get_args(Theme)
@@ -75,23 +75,23 @@ class Thumbnails:
         """The entity tag: of torch's version, the code that draws, and the example. Raises ProblemError (404, 503)."""
         example = self._example(name)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(MAX_WAIT):
                 await self._pool.wait_until_booted()
         except (TimeoutError, WorkersUnavailable):
             raise no_thumbnail("the workers are not ready") from None
         parts = (self._pool.versions.get("torch", ""), self._renderer.version, example)
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
-    async def get(self, name: str, theme: Theme, patience: float = PATIENCE) -> bytes:
+    async def get(self, name: str, theme: Theme, max_wait: float = MAX_WAIT) -> bytes:
         """The thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 where it is not made in that time."""
         example = self._example(name)
         if name not in self._made:
-            if time.monotonic() - self._failed.get(name, -RETRY) < RETRY:
-                raise no_thumbnail("this thumbnail could not be made", RETRY)
+            if time.monotonic() - self._failed.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
+                raise no_thumbnail("this thumbnail could not be made", RETRY_SECONDS)
             if name not in self._making:
                 self._making[name] = asyncio.create_task(self._make(name, example))
                 self._making[name].add_done_callback(lambda task: self._finish(name, task))
-            await asyncio.wait((self._making[name],), timeout=patience)
+            await asyncio.wait((self._making[name],), timeout=max_wait)
         if name not in self._made:
             raise no_thumbnail("this thumbnail is not made yet")
         return self._made[name][theme]
@@ -113,14 +113,14 @@ class Thumbnails:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(IDLE_WAIT):
                     while self._pool.queue.running:
-                        await asyncio.sleep(PAUSE)
+                        await asyncio.sleep(POLL_INTERVAL)
             while trace is None:
                 try:
                     trace = await self._pool.run(Job(source=example.source, limits=self._settings.limits()))
                 except Busy:
-                    await asyncio.sleep(PAUSE)
+                    await asyncio.sleep(POLL_INTERVAL)
             if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
-                raise no_thumbnail(f"the example was {trace.status}", RETRY)
+                raise no_thumbnail(f"the example was {trace.status}", RETRY_SECONDS)
             step = last_step_at(trace, example.line)
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:

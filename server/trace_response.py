@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from server.response_delivery import PIECE
+from server.response_delivery import CHUNK_SIZE
 
 _ZERO_WEIGHT = re.compile(r"q=0(\.0*)?")
 
@@ -25,7 +25,7 @@ async def decompressed(body: bytes) -> AsyncIterator[bytes]:
     """What is in a gzip file, a piece at a time as the client takes them: a few bytes can stand for megabytes."""
     while body:
         member = zlib.decompressobj(wbits=31)
-        while not member.eof and (piece := member.decompress(body, PIECE)):
+        while not member.eof and (piece := member.decompress(body, CHUNK_SIZE)):
             yield piece
             body = member.unconsumed_tail
             await asyncio.sleep(0)  # others have their turn even if this client takes all at once

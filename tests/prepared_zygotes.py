@@ -70,7 +70,7 @@ def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[b
 def use() -> None:
     """Have every pool of this process fork its zygote; and no server of it measure its matrix before it is asked for."""
     zygote.boot = fork  # type: ignore[assignment]
-    service.REST = float("inf")
+    service.WARM_UP_DELAY = float("inf")
 
 
 @contextmanager

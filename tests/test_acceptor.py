@@ -87,13 +87,13 @@ def test_what_is_written_is_sent_at_once() -> None:
 
 
 def test_of_a_flood_a_part_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "MAX_OF_NETWORK", 10)
+    monkeypatch.setattr(acceptor, "MAX_PER_NETWORK", 10)
     made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60, "127.0.0.6"))
     assert "127.0.0.6" in made and len(made) < 61 and len(made) + closed == 61
 
 
 def test_the_connections_of_a_proxy_are_many_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "MAX_OF_NETWORK", 10)
+    monkeypatch.setattr(acceptor, "MAX_PER_NETWORK", 10)
     made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60), proxies="127.0.0.0/8")
     assert len(made) == 60 and not closed
 
@@ -106,7 +106,7 @@ def test_where_too_many_wait_those_with_most_make_room(monkeypatch: pytest.Monke
 
 
 def test_an_ipv6_proxy_is_not_bounded_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "MAX_OF_NETWORK", 1)
+    monkeypatch.setattr(acceptor, "MAX_PER_NETWORK", 1)
     queue = Acceptor([], Noting, FairTurns(), parse_networks("2001:db8:1:2::/64"))
 
     async def main() -> list[bool]:
@@ -152,7 +152,7 @@ def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytes
 
     made: list[str] = []
     protocol = type("NotingHere", (Noting,), {"made": made})
-    monkeypatch.setattr(acceptor, "RETRY", 0.01)
+    monkeypatch.setattr(acceptor, "RETRY_SECONDS", 0.01)
     monkeypatch.setattr(socket, "socket", Starved)
     (listener,) = open_listeners("127.0.0.1", 0)
 

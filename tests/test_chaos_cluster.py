@@ -7,7 +7,7 @@ import pytest
 
 from server.language.determinism import nondeterministic_names
 from tests.chaos_cluster import hosts, programs
-from tests.chaos_cluster.blows import Blow
+from tests.chaos_cluster.disruptions import Disruption
 from tests.chaos_cluster.report import faults, lines
 from tests.chaos_cluster.users import Press, Presses, judge, judge_save
 
@@ -58,38 +58,40 @@ def results(*presses: Press) -> Presses:
     return Presses([*good, *presses], {"id": PROGRAM})
 
 
-def blow(**fields: Any) -> Blow:
-    return Blow("drain cpu-1", 10.0, 11.0, 15.0, **fields)
+def disruption(**fields: Any) -> Disruption:
+    return Disruption("drain cpu-1", 10.0, 11.0, 15.0, **fields)
 
 
 @pytest.mark.parametrize(
-    ("presses", "blows", "missing", "said"),
+    ("presses", "disruptions", "missing", "said"),
     [
-        (results(Press("lost", "", 9.0, 14.0), Press("busy", "full", 9.0, 10.0)), [blow()], [], ""),
+        (results(Press("lost", "", 9.0, 14.0), Press("busy", "full", 9.0, 10.0)), [disruption()], [], ""),
         (
             results(Press("unanswered", "TimeoutError", 9.0, 99.0)),
-            [blow()],
+            [disruption()],
             [],
             "1 presses were not answered: TimeoutError",
         ),
-        (results(Press("wrong", "printed", 9.0, 9.5)), [blow()], [], "got the answer of another program"),
-        (results(Press("odd", "500", 9.0, 9.5)), [blow()], [], "got an odd answer: 500"),
-        (results(), [blow()], ["id at 1: 404"], "1 saved programs are missing: id at 1: 404"),
-        (results(), [blow(wrong="it lives on")], [], "drain cpu-1: it lives on"),
-        (results(Press("lost", "", 9.0, 14.0, worker="cpu-1")), [blow()], [], "1 of its runs were lost"),
-        (results(), [Blow("kill", 33.0)], [], "kill: no run succeeded within 30 s"),
+        (results(Press("wrong", "printed", 9.0, 9.5)), [disruption()], [], "got the answer of another program"),
+        (results(Press("odd", "500", 9.0, 9.5)), [disruption()], [], "got an odd answer: 500"),
+        (results(), [disruption()], ["id at 1: 404"], "1 saved programs are missing: id at 1: 404"),
+        (results(), [disruption(problem="it lives on")], [], "drain cpu-1: it lives on"),
+        (results(Press("lost", "", 9.0, 14.0, worker="cpu-1")), [disruption()], [], "1 of its runs were lost"),
+        (results(), [Disruption("kill", 33.0)], [], "kill: no run succeeded within 30 s"),
         (Presses(), [], [], "nothing was run"),
     ],
 )
-def test_what_does_not_hold_is_said(presses: Presses, blows: list[Blow], missing: list[str], said: str) -> None:
-    found = faults(presses, blows, missing)
+def test_what_does_not_hold_is_said(
+    presses: Presses, disruptions: list[Disruption], missing: list[str], said: str
+) -> None:
+    found = faults(presses, disruptions, missing)
     assert said in found[0] if said else not found
     assert len(found) <= 1
 
 
 def test_the_report_counts_from_the_blow() -> None:
     row = next(
-        line for line in lines(results(Press("lost", "", 9.0, 14.0)), [blow()], 60.0) if line.startswith("drain")
+        line for line in lines(results(Press("lost", "", 9.0, 14.0)), [disruption()], 60.0) if line.startswith("drain")
     )
     assert row.split()[2:] == ["2.5", "s", "2.5", "s", "4.0", "s", "1", "0", "4.0", "s"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.store.comparison import Part, compare, load_header
+from server.store.comparison import DifferingPart, compare, load_header
 from tests.tracing import trace
 
 SEPARATORS = ((",", ":"), (", ", ": "))
@@ -60,7 +60,7 @@ def test_the_header_of_a_stored_trace(separators: tuple[str, str], size: int) ->
     ],
 )
 def test_the_parts_that_differ(
-    old: Run, new: Run, parts: list[Part], step: int | None, separators: tuple[str, str]
+    old: Run, new: Run, parts: list[DifferingPart], step: int | None, separators: tuple[str, str]
 ) -> None:
     before, after = recorded(old), recorded(new)
     after["cost"] = {**after["cost"], "wall_ms": 77}  # which never counts

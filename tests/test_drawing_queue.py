@@ -50,9 +50,9 @@ def test_who_had_least_is_next() -> None:
 def test_what_was_long_ago_is_forgotten() -> None:
     async def scene(studio: Studio) -> None:
         await studio.draw("once", 8)
-        assert studio.queue.spent("once") == 8
+        assert studio.queue.recent_seconds("once") == 8
         studio.now += 3 * HALF_LIFE
-        assert studio.queue.spent("once") == 1
+        assert studio.queue.recent_seconds("once") == 1
 
     play(scene)
 

@@ -30,10 +30,10 @@ ROOM = 1 << 20
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def max_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is slow on a busy machine is not away."""
     monkeypatch.setattr(shared_broker, "TIMEOUT", 30.0)
-    monkeypatch.setattr(kept_results, "PATIENCE", 30.0)
+    monkeypatch.setattr(kept_results, "MAX_WAIT", 30.0)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from tests.forked_server import ForkedServer
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 20.0
+MAX_WAIT = 20.0
 JSON = {"Content-Type": "application/json"}
 RUNS = "/api/runs"
 FREE = {
@@ -88,7 +88,7 @@ class Site:
 
     def raw(self, data: bytes) -> Answer:
         """Whatever is sent, and what comes until the server closes."""
-        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), MAX_WAIT) as connection:
             connection.sendall(data)
             parts = []
             while part := connection.recv(1 << 16):
@@ -522,7 +522,7 @@ def test_clients_that_hang_up_leave_the_server_as_it_was(site: Site) -> None:
     head = f"POST {RUNS} HTTP/1.1\r\nHost: {site.host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     for upto in (10, len(head), len(head) + 5, len(head) + len(body)):
         for _ in range(3):
-            with socket.create_connection(("127.0.0.1", site.port), PATIENCE) as connection:
+            with socket.create_connection(("127.0.0.1", site.port), MAX_WAIT) as connection:
                 connection.sendall((head.encode() + body)[:upto])
                 time.sleep(0.05)
     began = time.monotonic()

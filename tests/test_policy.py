@@ -9,7 +9,7 @@ import pytest
 
 from server.language import policy
 from server.language.policy import MAX_DEPTH, REASONS, check
-from server.wire.trace import Refusal
+from server.wire.program import Refusal
 from server.worker.instrument import instrument
 
 ROOT = Path(__file__).parent.parent

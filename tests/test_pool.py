@@ -256,9 +256,9 @@ def descriptors_left(number: int) -> Iterator[None]:
 
 
 def test_without_room_for_descriptors_no_worker_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zygote, "SHORTAGE", 0.1)
+    monkeypatch.setattr(zygote, "SPARE_RETRY_SECONDS", 0.1)
 
-    monkeypatch.setattr(zygote, "SPARE_TIME", 0.1)
+    monkeypatch.setattr(zygote, "SPARE_TIMEOUT", 0.1)
 
     async def work(pool: Pool) -> None:
         await run(pool, "finish")

@@ -10,7 +10,8 @@ from server.pool.assemble import assemble
 from server.terminal import place_text
 from server.wire.api import Job
 from server.wire.assembly import AssemblyRequest
-from server.wire.trace import Header, HeaderLine, Program, Runtime
+from server.wire.program import Program
+from server.wire.trace import Header, HeaderLine, Runtime
 
 TEXTS = ["", "\n", "a = 1", "a = 1\n", "a = 1\r\nb = 2\r\n", "\ufeffa = 1\n\n\n", "a = 'x\x0cy'\n"]
 

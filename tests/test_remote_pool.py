@@ -201,7 +201,7 @@ def test_a_worker_that_is_asked_to_end_finishes_what_runs(
 
 
 def test_without_a_worker_a_program_is_refused(redis: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.pool.remote.pool.PATIENCE", 0.2)
+    monkeypatch.setattr("server.pool.remote.pool.MAX_WAIT", 0.2)
 
     async def work(pool: RemotePool) -> None:
         await eventually(lambda: pool._inbox.connected_since is not None)

@@ -11,7 +11,7 @@ from server.language.paste import Pasted, normalise
 from server.language.policy import ALLOWED_MODULES, check
 from server.language.repair_draft import MAX_EDITS
 from server.language.repairs import cpu_repairs, error_repairs, offer_repairs
-from server.wire.trace import Edit, Repair
+from server.wire.program import Edit, Repair
 from tests.test_expected_output import verdicts
 from tests.test_paste import SEEDS
 from tests.tracing import ROOT, printed, trace

@@ -67,7 +67,7 @@ def test_who_never_reads_is_given_up() -> None:
             writer = await unread(port)
             await until(lambda: bool(server.server_state.connections))
             await until(lambda: not server.server_state.connections and not server.server_state.tasks)
-            assert not response_delivery.SLOW
+            assert not response_delivery.slow_deliveries
             writer.close()
 
     asyncio.run(main())
@@ -101,9 +101,9 @@ def test_past_the_ceiling_the_slowest_is_given_up(monkeypatch: pytest.MonkeyPatc
             writers = []
             for _ in range(3):
                 writers.append(await unread(port))
-                await until(lambda: len(response_delivery.SLOW) == 1)
+                await until(lambda: len(response_delivery.slow_deliveries) == 1)
                 await asyncio.sleep(0.2)
-            assert len(response_delivery.SLOW) == 1
+            assert len(response_delivery.slow_deliveries) == 1
             await until(lambda: len(server.server_state.connections) == 1)
             for writer in writers:
                 writer.transport.abort()

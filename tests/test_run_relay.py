@@ -62,7 +62,7 @@ class Web:
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def max_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is slow on a busy machine is not away."""
     monkeypatch.setattr(shared_broker, "TIMEOUT", 30.0)
     monkeypatch.setattr(run_relay, "ANSWER_TIME", 30.0)
@@ -165,7 +165,7 @@ def test_a_run_that_somebody_elsewhere_reads_goes_on_and_one_that_nobody_reads_e
 
 
 def test_without_its_process_there_is_no_run(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_relay, "PATIENCE", 0.5)
+    monkeypatch.setattr(run_relay, "MAX_WAIT", 0.5)
 
     async def work(one: Web, other: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 600"), ANN)
@@ -182,7 +182,7 @@ def test_without_its_process_there_is_no_run(broker: RedisServer, monkeypatch: p
 
 def test_what_nobody_with_the_secret_wrote_is_not_read(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_relay, "ANSWER_TIME", 0.5)
-    monkeypatch.setattr(run_relay, "PATIENCE", 0.1)
+    monkeypatch.setattr(run_relay, "MAX_WAIT", 0.1)
 
     async def work(one: Web, stranger: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 600"), ANN)

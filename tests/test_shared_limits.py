@@ -22,7 +22,7 @@ numbers = itertools.count(1)
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def max_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Redis that answers slowly on a busy machine is not away."""
     monkeypatch.setattr(shared_broker, "TIMEOUT", 30.0)
 
@@ -135,7 +135,7 @@ def test_redis_knows_no_address(broker: RedisServer) -> None:
 def test_without_redis_each_counts_alone_and_later_together_again(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_broker, "PAUSE", 0.0)
+    monkeypatch.setattr(shared_broker, "RECONNECT_INTERVAL", 0.0)
 
     async def work(one: SharedState, other: SharedState) -> None:
         ann, first, second = new_client(), limiter(one), limiter(other)
@@ -162,7 +162,7 @@ def test_without_redis_each_counts_alone_and_later_together_again(
 
 def test_a_redis_that_hangs_is_waited_for_by_one_and_once(redis: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_broker, "TIMEOUT", 0.2)
-    monkeypatch.setattr(shared_broker, "PAUSE", 3600.0)
+    monkeypatch.setattr(shared_broker, "RECONNECT_INTERVAL", 3600.0)
 
     async def work(one: SharedState, _: SharedState) -> None:
         asked = 0

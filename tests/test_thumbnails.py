@@ -16,7 +16,7 @@ from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.services import Services
 from server.settings import Settings
-from server.thumbnails import PAUSE, Example, Thumbnails, scenario_examples
+from server.thumbnails import POLL_INTERVAL, Example, Thumbnails, scenario_examples
 from server.wire.problems import ProblemError
 from tests.conftest import ROOT
 from tests.test_exports import needs_page
@@ -87,7 +87,7 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
             assert isinstance(services.pool, Pool)
             async with services.pool.queue.ticket(Client("visitor", "192.0.2.1")):
                 with pytest.raises(ProblemError) as raised:
-                    await services.thumbnails.get("clone", "light", 3 * PAUSE)
+                    await services.thumbnails.get("clone", "light", 3 * POLL_INTERVAL)
                 assert (raised.value.status, raised.value.headers["Retry-After"], runs) == (503, "2", [])
                 assert await services.thumbnails.get("clone", "light", PATIENT), "on a server that is never idle too"
             wanted = ["clone", "detach", "clone", "detach", "clone"]

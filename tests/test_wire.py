@@ -11,13 +11,15 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from server.wire import api, gradient_check, link, matrix, records
+from server.wire import program as program_models
 from server.wire import trace as models
 from server.wire.api import RunRequest
 from server.wire.base import Model
 from server.wire.entities import ENTITIES
+from server.wire.program import Program
 from server.wire.saved_programs import Content, RunSettings
 from server.wire.schema import schema_document
-from server.wire.trace import MAX_LOOPS, Focus, OutcomeLine, Program, Step, StepLine, Trace
+from server.wire.trace import MAX_LOOPS, Focus, OutcomeLine, Step, StepLine, Trace
 from tests.stand_in_recorder import END
 from tests.tracing import trace
 
@@ -217,7 +219,7 @@ def comparable(schema: Any) -> Any:
 @pytest.mark.parametrize("name", [name for name in RECORDS if name != "Line"])
 def test_what_the_tracer_builds_is_declared_as_the_models_have_it(name: str) -> None:
     record = TypeAdapter(RECORDS[name]).json_schema()
-    declared = next(module for module in (models, api, matrix, gradient_check) if hasattr(module, name))
+    declared = next(module for module in (models, program_models, api, matrix, gradient_check) if hasattr(module, name))
     model = TypeAdapter(getattr(declared, name)).json_schema()
     assert set(record["properties"]) == set(model["properties"])
     assert set(model.get("required", ())) <= set(record.get("required", ()))

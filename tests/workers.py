@@ -9,7 +9,7 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
 
-PATIENCE = 60
+MAX_WAIT = 60
 """Seconds of wall and of processor time that a program may take, as in `python -m server trace`."""
 
 
@@ -17,7 +17,7 @@ class Workers:
     """The server's own pool with default settings but for time. It boots at the first run, and runs one after the other."""
 
     def __init__(self) -> None:
-        settings = Settings({}, wall=float(PATIENCE), cpu=PATIENCE)
+        settings = Settings({}, wall=float(MAX_WAIT), cpu=MAX_WAIT)
         self._limits, self._pool, self._loop = settings.limits(), Pool(settings), asyncio.new_event_loop()
         self._started = False
         self._traces: dict[str, bytes] = {}

@@ -3,7 +3,7 @@
 import ast
 
 from server.language.repair_draft import RepairDraft
-from server.wire.trace import Repair
+from server.wire.program import Repair
 
 _KEYWORDS = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"}
 """What `torch._dynamo.optimize` calls an option, and what `torch.compile` does."""

@@ -7,7 +7,7 @@ from typing import Any
 from server.language.policy import character_column
 from server.language.text import split_lines
 from server.language.tree import children, walk
-from server.wire.trace import Edit
+from server.wire.program import Edit
 
 
 class Edits:

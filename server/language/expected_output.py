@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from server.language.policy import character_column
 from server.language.text import Line, try_parse
 from server.language.tree import walk
-from server.wire.trace import Notice
+from server.wire.program import Notice
 
 _MARKER = re.compile(
     r"\s*(?:(?:outputs?|out|prints?|printed|result|输出(?:结果)?|结果|打印(?:结果)?)(?:为|如下|是)?\s*[:：=]|[-=]>|→|⇒|prints\b)\s*",

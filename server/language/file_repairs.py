@@ -6,7 +6,7 @@ import re
 from server.language.names import bound_names, import_line
 from server.language.repair_draft import SHAPE, RepairDraft
 from server.language.tree import walk
-from server.wire.trace import Repair
+from server.wire.program import Repair
 
 SENTENCE = "the quick brown fox jumps over the lazy dog. "
 _TIMES = 20
@@ -29,7 +29,7 @@ def repair_missing_file(source: str, tree: ast.Module, error_type: str, message:
         return None
     directory = (missing[1] or "").rpartition("/")[0]
     draft = RepairDraft(source, tree, line)
-    if directory and draft.calls(lambda call: _writes(draft, call)):
+    if directory and draft.calls(lambda call: _creates_file(draft, call)):
         return _make_directory(source, tree, line, directory)
     rules = (repair_weights, repair_arrays, _repair_open, _repair_read_text)
     return next((repair for rule in rules if (repair := rule(RepairDraft(source, tree, line))) is not None), None)
@@ -85,7 +85,7 @@ def _repair_open(draft: RepairDraft) -> Repair | None:
 def _repair_read_text(draft: RepairDraft) -> Repair | None:
     """`path.read_text()` becomes a sentence."""
     for call in draft.calls(lambda call: isinstance(call.func, ast.Attribute) and call.func.attr == "read_text"):
-        draft.replace(call, contents("read") or "")
+        draft.replace(call, read_replacement("read") or "")
     return draft.repair("text")
 
 
@@ -106,7 +106,7 @@ def _make_directory(source: str, tree: ast.Module, line: int, directory: str) ->
     return None if repair is None else repair.model_copy(update={"args": {"path": directory}})
 
 
-def _writes(draft: RepairDraft, call: ast.Call) -> bool:
+def _creates_file(draft: RepairDraft, call: ast.Call) -> bool:
     """Whether a call makes a file."""
     if isinstance(call.func, ast.Name) and call.func.id == "open":
         return _mode(call)[:1] in ("w", "a", "x")
@@ -158,7 +158,7 @@ class OpenCalls:
         if isinstance(parent, ast.withitem) and isinstance(outer, ast.With) and self._replace_block(outer):
             return True
         if isinstance(parent, ast.Attribute) and isinstance(outer, ast.Call) and outer.func is parent:
-            text = contents(parent.attr)
+            text = read_replacement(parent.attr)
             if text is not None and "b" not in _mode(call):
                 draft.replace(outer, text)
                 return True
@@ -179,7 +179,7 @@ class OpenCalls:
             return False
         call, value = node.value, None
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-            value = contents(call.func.attr) if call.func.value.id == name.id else None
+            value = read_replacement(call.func.attr) if call.func.value.id == name.id else None
         if value is None and any(isinstance(part, ast.Name) and part.id == name.id for part in call.args):
             value, self.uses_random = self._random_array(call), True
         if value is None:
@@ -194,6 +194,6 @@ class OpenCalls:
         return f"{self._draft.torch}.randn({{shape}})"
 
 
-def contents(method: str) -> str | None:
+def read_replacement(method: str) -> str | None:
     """What a method of a text file is replaced by, if it reads all of it."""
     return {"read": f"{SENTENCE!r} * {_TIMES}", "readlines": f"[{SENTENCE + chr(10)!r}] * {_TIMES}"}.get(method)

@@ -1,7 +1,7 @@
 """Full-width punctuation, as a Chinese keyboard types it, in the place of Python's: one repair for all of it."""
 
 from server.language.repair_draft import MAX_EDITS
-from server.wire.trace import Edit, Repair
+from server.wire.program import Edit, Repair
 
 PUNCTUATION = {
     **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if not chr(code - 0xFEE0).isalpha()},

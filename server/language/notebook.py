@@ -5,7 +5,7 @@ from typing import Any
 
 from server.language.text import Line
 from server.language.transcript import TranscriptBuilder
-from server.wire.trace import Notice
+from server.wire.program import Notice
 
 _MAX_OUTPUT = 20_000
 """Characters of one cell's output that are kept."""
@@ -34,46 +34,46 @@ def strip_notebook(text: str, notices: list[Notice]) -> list[Line] | None:
     if cells is None:
         return None
     session = TranscriptBuilder(notices, cell=True)
-    origins = _Origins(text)
+    origins = _OriginFinder(text)
     codes = [cell for cell in cells if cell["cell_type"] == "code"]
     for cell in codes:
-        lines = [Line(line, origins.find(line)) for line in joined(cell.get("source")).rstrip().split("\n")]
+        lines = [Line(line, origins.find(line)) for line in as_text(cell.get("source")).rstrip().split("\n")]
         for number, line in enumerate(lines):
             session.add_code(line.text, line, more=number > 0)
         if all(line.origin is not None or line.blank for line in lines):
-            for output in listed(cell.get("outputs")):
-                for text_line in printed(output).split("\n"):
+            for output in as_list(cell.get("outputs")):
+                for text_line in output_text(output).split("\n"):
                     session.add_output(Line(text_line, lines[-1].origin))
     session.flush()
     notices.append(Notice(line=None, kind="notebook", args={"n": len(codes)}))
     return session.out or [Line("", None)]
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """The value, where it is a list; else nothing."""
     return value if isinstance(value, list) else []
 
 
-def joined(text: Any) -> str:
+def as_text(text: Any) -> str:
     """A text that a notebook holds as one string or as a list of lines."""
     if isinstance(text, list):
         text = "".join(part for part in text if isinstance(part, str))
     return text.replace("\r\n", "\n").replace("\r", "\n") if isinstance(text, str) else ""
 
 
-def printed(output: Any) -> str:
+def output_text(output: Any) -> str:
     """The text of an output: what was printed, or the value that a cell ended with."""
     if not isinstance(output, dict):
         return ""
     if output.get("output_type") == "stream" and output.get("name") == "stdout":
-        return joined(output.get("text"))[:_MAX_OUTPUT].rstrip("\n")
+        return as_text(output.get("text"))[:_MAX_OUTPUT].rstrip("\n")
     data = output.get("data")
     if output.get("output_type") == "execute_result" and isinstance(data, dict):
-        return joined(data.get("text/plain"))[:_MAX_OUTPUT]
+        return as_text(data.get("text/plain"))[:_MAX_OUTPUT]
     return ""
 
 
-class _Origins:
+class _OriginFinder:
     """Finds the pasted line that a line of code comes from."""
 
     def __init__(self, text: str) -> None:

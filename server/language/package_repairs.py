@@ -2,9 +2,9 @@
 
 import ast
 
-from server.language.file_repairs import contents
+from server.language.file_repairs import read_replacement
 from server.language.repair_draft import SHAPE, RepairDraft
-from server.wire.trace import Repair
+from server.wire.program import Repair
 
 _TABLES = {f"pandas.{name}" for name in ("read_csv", "read_table", "read_excel", "read_json", "read_parquet")}
 _GREY = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
@@ -80,7 +80,7 @@ def repair_samples(draft: RepairDraft) -> Repair | None:
 
 def repair_downloads(draft: RepairDraft) -> Repair | None:
     """Text that is fetched from an address becomes a sentence."""
-    text = contents("read") or ""
+    text = read_replacement("read") or ""
     for call in draft.calls_of(
         lambda path: path in ("requests.get", "urllib.request.urlopen", "urllib.request.urlretrieve")
     ):

@@ -18,7 +18,7 @@ from server.language.notebook import strip_notebook
 from server.language.text import Line, LineScan, split_lines, try_parse
 from server.language.transcript import strip_cell_prompts, strip_prompts
 from server.language.tree import walk
-from server.wire.trace import Edit, Notice, Repair
+from server.wire.program import Edit, Notice, Repair
 
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
@@ -33,7 +33,7 @@ MAX_NOTICES = 200
 """Notices of one kind; the last of them says in `more` how many were not made."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+-]*)")
-_LISTING = re.compile(r"\s*(\d{1,6})(?:\s?[.:|)])?(?: |\t|$)")
+_LINE_NUMBER = re.compile(r"\s*(\d{1,6})(?:\s?[.:|)])?(?: |\t|$)")
 _MAGIC = re.compile(r"\s*(?:[%!]|\$ )")
 _PYTHON = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch", "torch")
 
@@ -176,12 +176,12 @@ def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
     python = [block for language, block in blocks if language in _PYTHON]
     plain = [block for language, block in blocks if not language]
     notices.append(Notice(line=first.origin, kind="fences"))
-    return [line for block in python or plain or [block for _, block in blocks] for line in without_margin(block)]
+    return [line for block in python or plain or [block for _, block in blocks] for line in remove_common_margin(block)]
 
 
 def _strip_line_numbers(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Line numbers of a printed listing, where every line has one and they count up by one."""
-    matches = [(k, _LISTING.match(line.text)) for k, line in enumerate(lines) if not line.blank]
+    matches = [(k, _LINE_NUMBER.match(line.text)) for k, line in enumerate(lines) if not line.blank]
     numbers = [(k, int(match[1])) for k, match in matches if match is not None]
     if len(numbers) < 2 or len(numbers) < len(matches):
         return lines
@@ -205,16 +205,16 @@ def _strip_magic(lines: list[Line], notices: list[Notice]) -> list[Line]:
 
 def _dedent(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """The indentation that all lines share; the first line may have lost its own when it was copied."""
-    out = without_margin(lines)
+    out = remove_common_margin(lines)
     if out is lines:
-        out = [*lines[:1], *without_margin(lines[1:])]
+        out = [*lines[:1], *remove_common_margin(lines[1:])]
         if try_parse(out) is None:
             return lines
     notices.append(Notice(line=next((line.origin for line in lines if not line.blank), None), kind="indentation"))
     return out
 
 
-def without_margin(lines: list[Line]) -> list[Line]:
+def remove_common_margin(lines: list[Line]) -> list[Line]:
     """Without the blanks that all lines begin with; comments and the insides of strings need not have them."""
     begins = LineScan(lines).begins
     margins = [

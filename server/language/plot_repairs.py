@@ -4,7 +4,7 @@ import ast
 
 from server.language.repair_draft import RepairDraft
 from server.language.tree import walk
-from server.wire.trace import Repair
+from server.wire.program import Repair
 
 _PLOTTERS = ("matplotlib", "seaborn", "plotly", "cv2", "torchviz", "torchinfo", "torchsummary", "IPython", "wandb",
              "tensorboard", "tensorboardX", "torch.utils.tensorboard")  # fmt: skip

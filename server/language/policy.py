@@ -12,7 +12,7 @@ from typing import Any
 from server.language.names import ImportedModules, bound_names
 from server.language.text import parse
 from server.language.tree import levels
-from server.wire.trace import Refusal
+from server.wire.program import Refusal
 
 _ALLOWED = """
 torch numpy __future__ abc argparse array base64 bisect bz2 calendar cmath codecs collections colorsys configparser

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from server.wire.trace import ProgramFile
+from server.wire.program import ProgramFile
 
 
 class FileText(NamedTuple):

@@ -7,7 +7,7 @@ from server.language.edits import Edits
 from server.language.names import ImportedModules
 from server.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES
 from server.language.tree import walk
-from server.wire.trace import Repair
+from server.wire.program import Repair
 
 SHAPE = "4, 4"
 """The shape of random numbers, until the reader says another."""

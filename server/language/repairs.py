@@ -20,11 +20,11 @@ from server.language.policy import check
 from server.language.repair_draft import MAX_EDITS, RepairDraft
 from server.language.text import parse
 from server.language.tree import walk
-from server.wire.trace import Refusal, Repair
+from server.wire.program import Refusal, Repair
 
 _CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_")
 
-NOTHING_TO_READ = "EOF when reading a line"
+EOF_MESSAGE = "EOF when reading a line"
 """What `input()` says where no line is left."""
 
 TYPE_INPUT = "type_input"
@@ -68,7 +68,7 @@ def error_repairs(
     """For an error that the program ended with, at a line of its own: what would let it go on. cpu: whether it ran there."""
     if cpu and _CUDA.search(message):
         return cpu_repairs(pasted, text)
-    if error_type == "EOFError" and message == NOTHING_TO_READ:
+    if error_type == "EOFError" and message == EOF_MESSAGE:
         answer = repair_input(RepairDraft(pasted.source, parse(pasted.source)))
         return [Repair(key=TYPE_INPUT), *([] if answer is None else [_with_pasted_edits(answer, pasted, text)])]
     repair = repair_missing_file(pasted.source, parse(pasted.source), error_type, message, line) if line else None

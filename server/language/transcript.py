@@ -4,7 +4,7 @@ import ast
 import re
 
 from server.language.text import Line, LineScan, try_parse
-from server.wire.trace import Edit, Notice, Repair
+from server.wire.program import Edit, Notice, Repair
 
 _PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
 _CELL = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
@@ -26,7 +26,7 @@ class TranscriptBuilder:
         self._prints = False  # what the last statement printed may look like anything
         self._from: int | None = None
         self._margin = ""
-        self._orphan = False  # what printed it is no statement of the program
+        self._after_left_out = False  # what printed it is no statement of the program
 
     def add_code(self, text: str, line: Line, more: bool = False) -> None:
         """A line of code. text: without its prompt; line: as it was pasted; more: whether it continues the code before it."""
@@ -35,12 +35,12 @@ class TranscriptBuilder:
             self._from = line.origin
             self._margin = indentation(line.text)
         self.out.append(Line(text, line.origin))
-        self._orphan = more and self._orphan
+        self._after_left_out = more and self._after_left_out
         self._prints = (more and self._prints) or "print" in text
 
     def add_output(self, line: Line) -> None:
         if self._looks_like_code(line):
-            self._leave_out(line)
+            self._add_left_out_notice(line)
         elif self._printed or not line.blank:
             self._printed.append(line)
 
@@ -56,7 +56,7 @@ class TranscriptBuilder:
                 args["from"] = self._from
             if self._cell:
                 args["cell"] = True
-            if self._orphan:
+            if self._after_left_out:
                 args["orphan"] = True
             self._notices.append(Notice(line=at, kind="printed", args=args))
         self._printed.clear()
@@ -77,10 +77,10 @@ class TranscriptBuilder:
         tree = try_parse([Line(line.text.strip(), None)])
         return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
 
-    def _leave_out(self, line: Line) -> None:
+    def _add_left_out_notice(self, line: Line) -> None:
         """Add a notice for a line that is left out. The repair joins pieces of one statement, like `c>>> .zero_()`."""
         self.flush()
-        self._orphan = True
+        self._after_left_out = True
         text = line.text.strip()
         before, prompt, after = text.partition(">>>")
         repair = before.rstrip() + after.lstrip() if prompt else text

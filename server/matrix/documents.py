@@ -4,7 +4,7 @@ import csv
 import io
 from typing import Any
 
-from server.matrix.programs import FIRST, SITUATIONS
+from server.matrix.programs import DEFAULT_SITUATION, SITUATIONS
 from server.matrix.questions import QUESTIONS, Question
 from server.matrix.rows import ROWS, MatrixRow
 from server.operations.catalogue import TABLES
@@ -71,14 +71,24 @@ def shortened_json() -> dict[str, Any]:
     document = MatrixDocument(
         versions=MatrixVersions(torch="2.13.0+cpu", numpy="2.4.6", python="3.11.7", measured="2026-11-22T20:14Z"),
         input=INPUT,
-        situations=[FIRST.key],
+        situations=[DEFAULT_SITUATION.key],
         properties=[describe(QUESTIONS[0], "Is b another Python object than a?")],
-        operations=[matrix_operation(clone, {FIRST.key: {QUESTIONS[0].name: MatrixCell(verdict="yes")}})],
+        operations=[matrix_operation(clone, {DEFAULT_SITUATION.key: {QUESTIONS[0].name: MatrixCell(verdict="yes")}})],
     )
     return document.model_dump(exclude_defaults=True)
 
 
 def shortened_csv() -> str:
     """An example of the lines, with one cell."""
-    line = ("clone", "copy", "b = a.clone()", FIRST.tensor, FIRST.memory, FIRST.mode, QUESTIONS[0].name, "yes", "")
+    line = (
+        "clone",
+        "copy",
+        "b = a.clone()",
+        DEFAULT_SITUATION.tensor,
+        DEFAULT_SITUATION.memory,
+        DEFAULT_SITUATION.mode,
+        QUESTIONS[0].name,
+        "yes",
+        "",
+    )
     return ",".join(COLUMNS) + "\n" + ",".join(line) + "\n"

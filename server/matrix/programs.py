@@ -5,11 +5,11 @@ from functools import cache
 from itertools import product
 from typing import get_args
 
-from server.matrix.questions import ROOT, WRITTEN, Question
+from server.matrix.questions import ROOT_HOLE, WRITTEN_HOLE, Question
 from server.matrix.rows import MatrixRow, Number
 from server.wire.matrix import Answer, MatrixCell, Memory, Mode, Tensor
 
-IN_ORDER, TURNED = ((1, 2, 3), (4, 5, 6)), ((1, 4), (2, 5), (3, 6))
+VALUES, TRANSPOSED_VALUES = ((1, 2, 3), (4, 5, 6)), ((1, 4), (2, 5), (3, 6))
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Situation:
 
 
 SITUATIONS = tuple(Situation(*parts) for parts in product(get_args(Tensor), get_args(Memory), get_args(Mode)))
-FIRST = SITUATIONS[0]
+DEFAULT_SITUATION = SITUATIONS[0]
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ def cell_program(row: MatrixRow, question: Question, situation: Situation) -> Ce
     if situation.mode != "grad":
         statement = [f"with torch.{situation.mode}():", *(f"    {line}" for line in statement)]
     lines += statement
-    ask = question.ask.replace(ROOT, root).replace(WRITTEN, row.written).split("\n")
+    ask = question.ask.replace(ROOT_HOLE, root).replace(WRITTEN_HOLE, row.written).split("\n")
     return CellProgram("\n".join([*lines, *ask]) + "\n", operation, len(lines) + 1)
 
 
 @cache
 def input_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
     """Lines that make `a`, as float32 or complex64 of shape (2, 3). meta: on the device `meta`."""
-    rows = IN_ORDER if situation.memory == "contiguous" else TURNED
+    rows = VALUES if situation.memory == "contiguous" else TRANSPOSED_VALUES
     if meta:
         dtype = "dtype=torch.complex64, " if number == "complex" else ""
         made = f'torch.ones({len(rows)}, {len(rows[0])}, {dtype}device="meta")'

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 Heading = Literal["result", "graph", "keeps", "takes"]
-ROOT = "{root}"
+ROOT_HOLE = "{root}"
 """In a question: the tensor that the gradient should reach."""
 
-WRITTEN = "{written}"
+WRITTEN_HOLE = "{written}"
 """In a question: what of `b` can be written."""
 
 
@@ -38,11 +38,11 @@ QUESTIONS = (
     Question(
         "counter",
         "result",
-        f"before = a._version\nwith torch.no_grad():\n    {WRITTEN}.zero_()\nprint(a._version == before + 1)",
+        f"before = a._version\nwith torch.no_grad():\n    {WRITTEN_HOLE}.zero_()\nprint(a._version == before + 1)",
     ),
     Question("view", "result", "print(b._is_view())"),
     Question("grad_fn", "graph", "print(b.grad_fn is not None, b.grad_fn and b.grad_fn.name())"),
-    Question("flows", "graph", f"b.sum().abs().backward()\nprint({ROOT}.grad is not None)", refusal="no"),
+    Question("flows", "graph", f"b.sum().abs().backward()\nprint({ROOT_HOLE}.grad is not None)", refusal="no"),
     Question("dtype", "keeps", "print(b.dtype == before, before, b.dtype)", "before = a.dtype"),
     Question("device", "keeps", "print(b.device == before, before, b.device)", "before = a.device", meta=True),
     Question("layout", "keeps", "print(b.layout == before, before, b.layout)", "before = a.layout"),

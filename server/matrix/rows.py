@@ -30,8 +30,8 @@ class MatrixRow:
         return f"{title}  # complex" if self.number == "complex" else title
 
 
-SAVED = "f = io.BytesIO()\ntorch.save(a, f)\nf.seek(0)\nb = torch.load(f)"
-HELD = "module = torch.nn.Module()\nmodule.register_buffer('a', a)\nb = module.state_dict()['a']"
+SAVE_AND_LOAD = "f = io.BytesIO()\ntorch.save(a, f)\nf.seek(0)\nb = torch.load(f)"
+IN_STATE_DICT = "module = torch.nn.Module()\nmodule.register_buffer('a', a)\nb = module.state_dict()['a']"
 ROWS = (
     MatrixRow("alias", "same", "b = a"),
     MatrixRow("requires_grad_", "same", "b = a.requires_grad_()"),
@@ -78,7 +78,7 @@ ROWS = (
         shown="b = torch.empty(0).set_(storage, …)",
     ),
     MatrixRow("set_to", "share", "b = torch.empty(0).set_(a.detach())"),
-    MatrixRow("state_dict", "share", HELD, shown="b = module.state_dict()['a']"),
+    MatrixRow("state_dict", "share", IN_STATE_DICT, shown="b = module.state_dict()['a']"),
     MatrixRow(
         "swap_tensors",
         "share",
@@ -126,7 +126,7 @@ ROWS = (
     MatrixRow("new_tensor", "copy", "b = a.new_tensor(a)"),
     MatrixRow("deepcopy", "copy", "b = copy.deepcopy(a)", ("copy",)),
     MatrixRow("pickle", "copy", "b = pickle.loads(pickle.dumps(a))", ("pickle",)),
-    MatrixRow("save", "copy", SAVED, ("io",), shown="torch.save(a, f); b = torch.load(f)"),
+    MatrixRow("save", "copy", SAVE_AND_LOAD, ("io",), shown="torch.save(a, f); b = torch.load(f)"),
     MatrixRow("tolist", "copy", "b = torch.tensor(a.tolist())"),
     MatrixRow("item", "copy", "b = torch.tensor(a[0, 0].item())"),
     MatrixRow("to_copy", "copy", "b = a.to(a.dtype, copy=True)"),

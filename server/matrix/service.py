@@ -14,19 +14,19 @@ from server.pool.zygote import WorkersUnavailable
 from server.wire.matrix import Answer, AnswerJob, Measurement
 from server.wire.problems import ProblemError
 
-PATIENCE = 5.0
+MAX_WAIT = 5.0
 """Seconds that a request waits for the measurement."""
 
 BATCH = 320
 """Programs that one child answers: a fraction of a second, well below any limit of a run."""
 
-REST = 30.0
+WARM_UP_DELAY = 30.0
 """Seconds after the start before the server measures by itself: others may need the workers more."""
 
-PAUSE = 1.0
+POLL_INTERVAL = 1.0
 """Seconds between two looks at whether the workers are free."""
 
-RETRY = 60.0
+RETRY_SECONDS = 60.0
 """Seconds before a measurement that failed is tried again."""
 
 log = logging.getLogger("gradbox.matrix")
@@ -39,22 +39,22 @@ class MatrixService:
         self._pool, self._folder = pool, folder
         self._measuring: asyncio.Task[Measurement] | None = None
         self._failed_at: float | None = None
-        self._hurry = asyncio.Event()
+        self._is_wanted = asyncio.Event()
         self.measured: Measurement | None = None
         self.situations_done = 0
 
     async def warm(self) -> None:
         """Measure a while after the start, when no program runs. Does not raise: whoever asks will be told."""
-        await asyncio.sleep(REST)
+        await asyncio.sleep(WARM_UP_DELAY)
         with contextlib.suppress(ProblemError):
             await self._measurement()
 
-    async def get(self, patience: float = PATIENCE) -> Measurement:
+    async def get(self, max_wait: float = MAX_WAIT) -> Measurement:
         """The measurement. Raises ProblemError (503) where there is none in that many seconds, or where it failed."""
         if self.measured is None:
-            self._hurry.set()
+            self._is_wanted.set()
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(max_wait):
                     return await self._measurement()
             except TimeoutError:
                 raise not_measured("the matrix is being measured", 10) from None
@@ -63,7 +63,7 @@ class MatrixService:
     @property
     def failed(self) -> bool:
         """Whether the last measurement failed, and is not to be tried again yet."""
-        return self._failed_at is not None and time.monotonic() - self._failed_at < RETRY
+        return self._failed_at is not None and time.monotonic() - self._failed_at < RETRY_SECONDS
 
     async def close(self) -> None:
         if self._measuring is not None:
@@ -72,7 +72,7 @@ class MatrixService:
 
     async def _measurement(self) -> Measurement:
         if self.failed:
-            raise not_measured("the matrix could not be measured", RETRY)
+            raise not_measured("the matrix could not be measured", RETRY_SECONDS)
         if self._measuring is None:
             self._measuring = asyncio.create_task(self._measure())
         try:
@@ -81,7 +81,7 @@ class MatrixService:
             if self._measuring is not None:
                 log.error("the matrix could not be measured: %s", error)
                 self._failed_at, self._measuring = time.monotonic(), None
-            raise not_measured("the matrix could not be measured", RETRY) from error
+            raise not_measured("the matrix could not be measured", RETRY_SECONDS) from error
         return self.measured
 
     async def _measure(self) -> Measurement:
@@ -106,17 +106,17 @@ class MatrixService:
 
     async def _wait_for_turn(self) -> None:
         """Wait until no program runs, or until somebody waits for the matrix."""
-        while not self._hurry.is_set() and self._pool.queue.running:
+        while not self._is_wanted.is_set() and self._pool.queue.running:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PAUSE):
-                    await self._hurry.wait()
+                async with asyncio.timeout(POLL_INTERVAL):
+                    await self._is_wanted.wait()
 
     async def _ask(self, job: AnswerJob) -> list[Answer]:
         while True:
             try:
                 return await self._pool.answer(job)
             except Busy:
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(POLL_INTERVAL)
 
 
 def not_measured(message: str, seconds: float) -> ProblemError:

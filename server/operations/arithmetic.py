@@ -3,7 +3,7 @@
 from server.operations.table import OperationRow, hole, integer, number
 
 A, B, FLOATS = hole("a"), hole("b"), hole("a", "float tensor")
-OTHER = hole("b", "float tensor", "{name} = torch.tensor([[1., 2., 3.], [4., 5., 7.]])")
+SECOND_OPERAND = hole("b", "float tensor", "{name} = torch.tensor([[1., 2., 3.], [4., 5., 7.]])")
 
 MATH = (
     OperationRow("add", "{out} = {a} + {b}", (A, B), ("sub", "mul", "iadd")),
@@ -30,6 +30,6 @@ MATH = (
         "clamp", "{out} = {a}.clamp({low}, {high})", (A, number("low", "0."), number("high", "1.")), ("clamp_", "relu")
     ),
     OperationRow("where", "{out} = torch.where({a} > {x}, {a}, {b})", (A, number("x", "2"), B), ("clamp", "masked")),
-    OperationRow("isclose", "{out} = torch.isclose({a}, {b})", (FLOATS, OTHER), ("allclose",)),
-    OperationRow("allclose", "{out} = torch.allclose({a}, {b})", (FLOATS, OTHER), ("isclose",)),
+    OperationRow("isclose", "{out} = torch.isclose({a}, {b})", (FLOATS, SECOND_OPERAND), ("allclose",)),
+    OperationRow("allclose", "{out} = torch.allclose({a}, {b})", (FLOATS, SECOND_OPERAND), ("isclose",)),
 )

@@ -12,7 +12,7 @@ from server.operations.table import Hole, OperationRow
 from server.wire.builder import AliveName
 
 CONSTRAINTS = {row.kind: row for row in KINDS}
-OF_KIND = {
+NAME_KINDS = {
     "array": {"array"},
     "module": {"module"},
     "module with grads": {"module"},
@@ -21,9 +21,9 @@ OF_KIND = {
     "function": {"function"},
 }
 """What a name has to stand for, by the kind of the operand; any other needs a tensor."""
-NECESSARY = {"node", "scalar node", "leaf with grad"}
+STRICT_KINDS = {"node", "scalar node", "leaf with grad"}
 """Kinds without whose facts torch raises."""
-PROPOSED = {
+RESULT_NAMES = {
     "create": ("x", "w", "v", "u"),
     "module": ("net", "net2"),
     "optimizer": ("opt", "opt2"),
@@ -31,8 +31,8 @@ PROPOSED = {
     "graph": ("y", "z"),
 }
 """Names for a result, by the operation's group."""
-OTHERS = ("y", "z", "h", "k", "b", "c", "d")
-COMMAS = {"shape"}
+MORE_RESULT_NAMES = ("y", "z", "h", "k", "b", "c", "d")
+LIST_KINDS = {"shape"}
 """Kinds of operands that may be several expressions."""
 MAX_TEXT = 200
 
@@ -84,20 +84,20 @@ def card_form(
     texts = {hole.name: written[hole.name][:MAX_TEXT] for hole in row.holes if hole.name in written}
     for hole in row.holes:
         if hole.name not in texts:
-            texts[hole.name] = likely(row, hole, alive, texts)
+            texts[hole.name] = best_operand(row, hole, alive, texts)
     shapes = {alive_name.name: alive_name.shape for alive_name in alive if alive_name.shape is not None}
     fields = [Field(hole, choices(row, hole, alive, texts), texts[hole.name]) for hole in row.holes]
     has_result = "{out}" in row.template
     out = (name if name is not None else proposed_name(group, {name.name for name in alive})) if has_result else None
-    problem = first_problem(row, fields, texts, out, shapes)
+    problem = find_problem(row, fields, texts, out, shapes)
     complete = (out is None or is_name(out)) and all(
-        is_one_expression(field.text, field.hole.kind in COMMAS) for field in fields
+        is_one_expression(field.text, field.hole.kind in LIST_KINDS) for field in fields
     )
-    statement = row.template.format_map({**bracketed(fields), "out": out or ""}) if complete else ""
+    statement = row.template.format_map({**with_brackets(fields), "out": out or ""}) if complete else ""
     return CardForm(row, fields, out, problem, statement)
 
 
-def bracketed(fields: Sequence[Field]) -> dict[str, str]:
+def with_brackets(fields: Sequence[Field]) -> dict[str, str]:
     """The text of each hole, in brackets where a part of it could be taken for the operand."""
     operands = {field.hole.name for field in fields if CONSTRAINTS[field.hole.kind].sample is not None}
     return {
@@ -106,7 +106,7 @@ def bracketed(fields: Sequence[Field]) -> dict[str, str]:
     }
 
 
-def first_problem(
+def find_problem(
     row: OperationRow,
     fields: Sequence[Field],
     texts: Mapping[str, str],
@@ -120,14 +120,14 @@ def first_problem(
         chosen = next((choice for choice in field.choices if choice.chosen), None)
         if chosen is not None and chosen.why is not None and chosen.impossible:
             return chosen.why
-        if not is_one_expression(field.text, field.hole.kind in COMMAS):
+        if not is_one_expression(field.text, field.hole.kind in LIST_KINDS):
             return Mismatch("form_text", (field.hole.name,), {"hole": field.hole.name})
     if out is not None and not is_name(out):
         return Mismatch("form_name", ("out",))
     return mismatch(row.name, {hole: shapes[text] for hole, text in texts.items() if text in shapes}, texts)
 
 
-def likely(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> str:
+def best_operand(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> str:
     """What fits a hole best, beside the operands that are there: the nearest name that nothing speaks against."""
     if hole.proposed is not None:
         return hole.proposed
@@ -149,13 +149,13 @@ def choices(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Ma
     """The names that can stand in a hole, with what speaks against each beside the other operands."""
     if hole.proposed is not None or CONSTRAINTS[hole.kind].sample is None:
         return []
-    needed = OF_KIND.get(hole.kind, {"tensor"})
+    needed = NAME_KINDS.get(hole.kind, {"tensor"})
     shapes = {name.name: name.shape for name in alive if name.shape is not None}
     found = []
     for name in alive:
         if name.kind not in needed and name.kind != "unknown" and hole.kind != "anything":
             continue
-        why, impossible = against(row, hole, name)
+        why, impossible = objection(row, hole, name)
         if why is None:
             others = {**texts, hole.name: name.name}
             met = mismatch(row.name, {key: shapes[text] for key, text in others.items() if text in shapes}, others)
@@ -164,12 +164,12 @@ def choices(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Ma
     return found
 
 
-def against(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | None, bool]:
+def objection(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | None, bool]:
     """What speaks against a name by itself, and whether torch would raise."""
     kind, where = CONSTRAINTS[hole.kind], (hole.name,)
     if name.kind != "tensor":
         return None, False
-    necessary = hole.kind in NECESSARY
+    necessary = hole.kind in STRICT_KINDS
     floating = name.dtype.removeprefix("torch.").startswith(("float", "bfloat", "complex"))
     if kind.floating and not floating:
         return Mismatch("fit_floating", where, {"dtype": name.dtype}), hole.kind == "plain tensor"
@@ -194,7 +194,7 @@ def against(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | 
 
 def proposed_name(group: str, taken: set[str]) -> str:
     """A name for a result that is none of those taken."""
-    names = itertools.chain(PROPOSED.get(group, ()), OTHERS, (f"t{n}" for n in itertools.count(1)))
+    names = itertools.chain(RESULT_NAMES.get(group, ()), MORE_RESULT_NAMES, (f"t{n}" for n in itertools.count(1)))
     return next(name for name in names if name not in taken)
 
 

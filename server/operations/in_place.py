@@ -2,12 +2,12 @@
 
 from server.operations.table import OperationRow, hole, integer, number
 
-A, ONE = hole("a", "writable tensor"), number("x", "1")
+A, NUMBER = hole("a", "writable tensor"), number("x", "1")
 
 IN_PLACE = (
-    OperationRow("add_", "{a}.add_({x})", (A, ONE), ("iadd", "add")),
-    OperationRow("iadd", "{a} += {x}", (A, ONE), ("add_", "rebind", "add")),
-    OperationRow("rebind", "{a} = {a} + {x}", (A, ONE), ("iadd", "add_")),
+    OperationRow("add_", "{a}.add_({x})", (A, NUMBER), ("iadd", "add")),
+    OperationRow("iadd", "{a} += {x}", (A, NUMBER), ("add_", "rebind", "add")),
+    OperationRow("rebind", "{a} = {a} + {x}", (A, NUMBER), ("iadd", "add_")),
     OperationRow("mul_", "{a}.mul_({x})", (A, number("x", "2")), ("mul", "add_")),
     OperationRow("set_item", "{a}[{n}] = {x}", (A, integer("n", 0), number("x", "0.")), ("fill_", "masked_fill_")),
     OperationRow("zero_", "{a}.zero_()", (A,), ("fill_",)),

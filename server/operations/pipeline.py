@@ -25,14 +25,14 @@ CONSTANTS = {"None", "True", "False", "torch"}
 
 def source_of(items: Sequence[PipelineItem]) -> str:
     """The program: its imports, and a statement for each item. Raises ProblemError (422), whose field names the item."""
-    rows = [_row(item, k) for k, item in enumerate(items)]
+    rows = [_operation_row(item, k) for k, item in enumerate(items)]
     modules = dict.fromkeys(module for row in rows for module in row.imports)
     known = CONSTANTS | {module.split(" ")[-1] for module in modules}
     chosen = {item.name for item in items if item.name}
     statements = []
     for k, (item, row) in enumerate(zip(items, rows, strict=True)):
         values = {hole.name: _operand(item, row, hole, k, known) for hole in row.holes}
-        values["out"] = _result(item, row, k, known | chosen)
+        values["out"] = _result_name(item, row, k, known | chosen)
         statements.append(row.template.format_map(values))
         known |= {values["out"], *(values[hole.name] for hole in row.holes if hole.kind == "name")}
         if row.name == "del":
@@ -45,7 +45,7 @@ def _problem(k: int, part: str, message: str) -> ProblemError:
     return ProblemError(422, "invalid", f"{field}: {message}", field=field)
 
 
-def _row(item: PipelineItem, k: int) -> OperationRow:
+def _operation_row(item: PipelineItem, k: int) -> OperationRow:
     """The operation of an item, which has no operand that the operation lacks."""
     row = ROWS.get(item.operation)
     if row is None:
@@ -75,7 +75,7 @@ def _operand(item: PipelineItem, row: OperationRow, hole: Hole, k: int, known: s
     return text if path or hole.kind == "shape" or NUMBER.fullmatch(text) or not has_operator(text) else f"({text})"
 
 
-def _result(item: PipelineItem, row: OperationRow, k: int, taken: set[str]) -> str:
+def _result_name(item: PipelineItem, row: OperationRow, k: int, taken: set[str]) -> str:
     """The name of the result; "" where the operation makes none."""
     if OUT not in row.template:
         if item.name is not None:
@@ -93,7 +93,7 @@ def _checked_name(text: str, k: int, part: str) -> str:
     return text
 
 
-def _at_top(text: str) -> Iterator[str]:
+def _outside_brackets(text: str) -> Iterator[str]:
     """The characters that are in no string and in no bracket; "?" in their place where brackets don't match."""
     stack: list[str] = []
     for character in STRING.sub("s", text):
@@ -112,10 +112,10 @@ def is_one_expression(text: str, commas: bool) -> bool:
     """Whether it stays in its place in a template. commas: whether it may be several, as sizes are."""
     if not text or not text.isprintable() or any(mark in STRING.sub("s", text) for mark in "#;\\'\""):
         return False
-    top = "".join(_at_top(text))
+    top = "".join(_outside_brackets(text))
     return "?" not in top and (commas or "," not in top) and not re.search(r"(?<![=!<>])=(?!=)", top)
 
 
 def has_operator(text: str) -> bool:
     """Whether a part of it could be taken for the operand: `a + b` in `{a}.clone()`."""
-    return re.search(r"[^\w.]", "".join(_at_top(text))) is not None
+    return re.search(r"[^\w.]", "".join(_outside_brackets(text))) is not None

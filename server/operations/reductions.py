@@ -3,7 +3,7 @@
 from server.operations.table import OperationRow, hole, integer
 
 A, FLOATS = hole("a"), hole("a", "float tensor")
-OTHER = hole("b", "float tensor", "{name} = torch.zeros(2, 3)")
+SECOND_OPERAND = hole("b", "float tensor", "{name} = torch.zeros(2, 3)")
 
 REDUCE = (
     OperationRow("sum", "{out} = {a}.sum()", (A,), ("mean", "sum_dim", "max")),
@@ -12,8 +12,8 @@ REDUCE = (
     OperationRow("max", "{out} = {a}.max()", (A,), ("argmax", "sum", "mean")),
     OperationRow("argmax", "{out} = {a}.argmax({dim})", (A, integer("dim", 1)), ("max", "softmax")),
     OperationRow("norm", "{out} = {a}.norm()", (FLOATS,), ("sum",)),
-    OperationRow("mse", "{out} = torch.nn.functional.mse_loss({a}, {b})", (FLOATS, OTHER), ("mean", "l1")),
-    OperationRow("l1", "{out} = torch.nn.functional.l1_loss({a}, {b})", (FLOATS, OTHER), ("mse",)),
+    OperationRow("mse", "{out} = torch.nn.functional.mse_loss({a}, {b})", (FLOATS, SECOND_OPERAND), ("mean", "l1")),
+    OperationRow("l1", "{out} = torch.nn.functional.l1_loss({a}, {b})", (FLOATS, SECOND_OPERAND), ("mse",)),
     OperationRow(
         "cross_entropy",
         "{out} = torch.nn.functional.cross_entropy({a}, {labels})",

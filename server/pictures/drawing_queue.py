@@ -33,7 +33,7 @@ class DrawingQueue:
         self._limit, self._clock = limit, clock
         self._waiting: list[Turn] = []  # by arrival
         self._drawing = False
-        self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()  # owner -> seconds, as of when
+        self._recent_seconds: OrderedDict[str, tuple[float, float]] = OrderedDict()  # owner -> seconds, as of when
 
     @asynccontextmanager
     async def turn(self, owner: str) -> AsyncIterator[None]:
@@ -46,9 +46,9 @@ class DrawingQueue:
             self._charge(owner, self._clock() - began)
             self._next()
 
-    def spent(self, owner: str) -> float:
+    def recent_seconds(self, owner: str) -> float:
         """Seconds of drawing for this owner, those of long ago counting less."""
-        seconds, at = self._spent.get(owner, (0.0, 0.0))
+        seconds, at = self._recent_seconds.get(owner, (0.0, 0.0))
         return seconds * math.exp2((at - self._clock()) / HALF_LIFE)
 
     async def _enter(self, owner: str) -> None:
@@ -73,8 +73,8 @@ class DrawingQueue:
             raise QueueFull
         if len(self._waiting) < self._limit:
             return
-        last = max(reversed(self._waiting), key=lambda turn: self.spent(turn.owner))
-        if self.spent(last.owner) <= self.spent(owner):
+        last = max(reversed(self._waiting), key=lambda turn: self.recent_seconds(turn.owner))
+        if self.recent_seconds(last.owner) <= self.recent_seconds(owner):
             raise QueueFull
         self._waiting.remove(last)
         last.granted.set_exception(QueueFull())
@@ -83,12 +83,12 @@ class DrawingQueue:
         waiting = [turn for turn in self._waiting if not turn.granted.done()]
         self._drawing = bool(waiting)
         if waiting:
-            first = min(waiting, key=lambda turn: self.spent(turn.owner))
+            first = min(waiting, key=lambda turn: self.recent_seconds(turn.owner))
             self._waiting.remove(first)
             first.granted.set_result(None)
 
     def _charge(self, owner: str, seconds: float) -> None:
-        self._spent[owner] = (self.spent(owner) + seconds, self._clock())
-        self._spent.move_to_end(owner)
-        while len(self._spent) > MAX_OWNERS:
-            self._spent.popitem(last=False)
+        self._recent_seconds[owner] = (self.recent_seconds(owner) + seconds, self._clock())
+        self._recent_seconds.move_to_end(owner)
+        while len(self._recent_seconds) > MAX_OWNERS:
+            self._recent_seconds.popitem(last=False)

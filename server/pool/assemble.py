@@ -18,18 +18,8 @@ from server import __version__
 from server.pool.assembled_trace import AssembledTrace
 from server.wire.api import Job
 from server.wire.assembly import AssemblyReply, AssemblyRequest, Usage
-from server.wire.trace import (
-    Cost,
-    Error,
-    Focus,
-    Header,
-    HeaderLine,
-    Outcome,
-    OutcomeLine,
-    Program,
-    Runtime,
-    Step,
-)
+from server.wire.program import Program
+from server.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, Runtime, Step
 
 MAX_LOGGED = 4000
 """Most bytes of a child's line that are logged."""

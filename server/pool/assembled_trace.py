@@ -13,7 +13,7 @@ from server.wire.gradient_check import GradientCheck
 from server.wire.limits import REPEATABLE
 from server.wire.trace import Cost, Focus, Header, Outcome
 
-DECIDED_BY_PROGRAM = ("finished", "raised", "refused")
+REPEATABLE_STATUSES = ("finished", "raised", "refused")
 """Statuses of runs that would end the same way again."""
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
@@ -59,7 +59,7 @@ class AssembledTrace:
         if outcome.status == "refused":
             return True
         limit = outcome.stopped.limit if outcome.status == "stopped" and outcome.stopped else None
-        if outcome.status not in DECIDED_BY_PROGRAM and limit not in REPEATABLE:
+        if outcome.status not in REPEATABLE_STATUSES and limit not in REPEATABLE:
             return False
         if self.focus is not None and self.focus.repeatable is False:
             return False

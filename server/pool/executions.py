@@ -158,7 +158,7 @@ class Executions:
             raise execution.error
         return subscription
 
-    def answered(self, result: Result) -> Subscription:
+    def finished_subscription(self, result: Result) -> Subscription:
         """A subscription whose result is there already. It can be found by its id once it is retained."""
         return Subscription(Execution("", result=result), self._new_id())
 
@@ -257,7 +257,7 @@ class Executions:
                 trace = self._pool.cancelled_trace(job)
             execution.result = Result(trace.status, trace.body, trace.seconds, trace.limit, trace.deterministic)
             if trace.cacheable:
-                self._keep(cache_key(job, trace.versions), trace.body)
+                self._cache_result(cache_key(job, trace.versions), trace.body)
         except Exception as error:
             execution.error = error
         except asyncio.CancelledError:
@@ -270,7 +270,7 @@ class Executions:
         token = secrets.token_urlsafe(16)
         return f"{self._process}.{token}" if self._process else token
 
-    def _keep(self, key: str, body: bytes) -> None:
+    def _cache_result(self, key: str, body: bytes) -> None:
         self._cache.put(key, body)
         if self._shared is not None:
             sharing = asyncio.create_task(self._shared.put(key, body))

@@ -25,7 +25,7 @@ TRACEBACK_TIME = 0.05
 
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7})')
 
-Watch = Callable[[bytearray], None]
+OnBuffer = Callable[[bytearray], None]
 """Called with the buffer that a child's lines go into, before they come."""
 
 log = logging.getLogger("gradbox.pool")
@@ -82,7 +82,7 @@ class MachineWorkers:
             await zygote.close()
         await asyncio.gather(*self._releasing)
 
-    async def record(self, job: Job, stop: asyncio.Event, watch: Watch | None = None) -> Recording:
+    async def record(self, job: Job, stop: asyncio.Event, watch: OnBuffer | None = None) -> Recording:
         """What a program's child wrote, and how it ended. stop: once set, ends it. Raises WorkersUnavailable."""
         zygote = self.gpu_zygote if job.device == "cuda" else self.zygote
         data = job.model_dump_json(by_alias=True, exclude_none=True).encode()
@@ -107,7 +107,7 @@ class MachineWorkers:
         return bytes(child.data), child.outcome_received
 
     async def _run_child(
-        self, zygote: Zygote, job: bytes, bounds: "Bounds", stop: asyncio.Event, watch: Watch | None
+        self, zygote: Zygote, job: bytes, bounds: "Bounds", stop: asyncio.Event, watch: OnBuffer | None
     ) -> tuple[Child, bool]:
         """A child that has run the job to its end, and whether that is because `stop` was set."""
         child = await zygote.child()

@@ -26,10 +26,10 @@ PREPARE = "server.worker.prepare:prepare"
 MAX_BACKOFF = 30.0
 """Most seconds between two attempts to boot the zygote."""
 
-SHORTAGE = 1.0
+SPARE_RETRY_SECONDS = 1.0
 """Seconds until a spare is replaced whose descriptors this process had no room for."""
 
-SPARE_TIME = 2.0
+SPARE_TIMEOUT = 2.0
 """Seconds in which the next spare is there, once the last one was taken."""
 
 log = logging.getLogger("gradbox.pool")
@@ -95,7 +95,7 @@ class Zygote:
     @property
     def has_spare(self) -> bool:
         """Whether a child waits for a job, or has just been given one and the next is being forked."""
-        forking = time.monotonic() - self._last_spare_taken < SPARE_TIME
+        forking = time.monotonic() - self._last_spare_taken < SPARE_TIMEOUT
         return self.ready and (bool(self._spares) or forking)
 
     @property
@@ -219,7 +219,7 @@ class Zygote:
             for descriptor in descriptors:
                 os.close(descriptor)
             log.error("this process has no room for another descriptor")
-            asyncio.get_running_loop().call_later(SHORTAGE, self._replace_spare, self._link, number)
+            asyncio.get_running_loop().call_later(SPARE_RETRY_SECONDS, self._replace_spare, self._link, number)
             return
         child = Child(number, descriptors[0], descriptors[1])
         os.set_blocking(child.job, False)

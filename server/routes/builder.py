@@ -39,8 +39,8 @@ async def palette(
     forms = await asyncio.to_thread(proposals, alive)
     found = [
         (group, [forms[row.name] for row in rows])
-        for group, rows in exact_name_first(
-            {group: [row for row in rows if is_found(row, group, q)] for group, rows in TABLES.items()}, q
+        for group, rows in sort_exact_first(
+            {group: [row for row in rows if matches_search(row, group, q)] for group, rows in TABLES.items()}, q
         )
         if rows
     ]
@@ -91,14 +91,14 @@ def proposals(alive: str) -> dict[str, CardForm]:
     return {name: card_form(row, group, near, {}, proposed_name(group, taken)) for name, (group, row) in ROWS.items()}
 
 
-def exact_name_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
+def sort_exact_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
     """The groups of what a search found; first the operation that is called exactly so, and its group."""
     name = q.strip().lower()
     groups = [(group, sorted(rows, key=lambda row: row.name != name)) for group, rows in found.items()]
     return sorted(groups, key=lambda entry: all(row.name != name for row in entry[1]))
 
 
-def is_found(row: OperationRow, group: str, q: str) -> bool:
+def matches_search(row: OperationRow, group: str, q: str) -> bool:
     """Whether every word of a search is in the operation's name, template, group or sentences."""
     texts = (row.name, row.template, group, *(SENTENCES[language][row.name] for language in SENTENCES))
     whole = "\n".join(texts).lower()

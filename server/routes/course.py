@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from server.course import items, lesson_address, place_in_lesson
+from server.course import lesson_address, lesson_items, place_in_lesson
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.language.lessons import Lesson
 from server.services import Services
@@ -42,7 +42,7 @@ async def lesson_page(request: Request, name: str, services: ServicesDep) -> Res
         "lesson.html",
         lesson=lesson,
         number=at + 1,
-        items=items(root, lesson, services.scenarios_by_name, language),
+        items=lesson_items(root, lesson, services.scenarios_by_name, language),
         question_url=lesson_address(root, lesson, language, "/question"),
         after=after,
         after_url=lesson_address(root, after, language) if after else None,

@@ -21,7 +21,7 @@ from server.matrix.page import (
 )
 from server.matrix.programs import SITUATIONS, Situation, cell_program
 from server.matrix.questions import QUESTIONS
-from server.matrix.service import PATIENCE
+from server.matrix.service import MAX_WAIT
 from server.routes.api import ANSWERS
 from server.services import Services
 from server.templating import MESSAGES, constant_page, render, render_public, request_language
@@ -29,7 +29,7 @@ from server.wire.matrix import MatrixDocument, Measurement, Memory, Mode, Tensor
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
 
-PAGE_PATIENCE = 0.5
+PAGE_MAX_WAIT = 0.5
 """Seconds that the page waits for the measurement before it says how far that is."""
 
 RENEWAL = 2
@@ -75,7 +75,7 @@ async def matrix_page(
 
     key = f"page {language} {situation.key} {signed_in}"
     try:
-        response = await respond_when_measured(request, services, key, "text/html; charset=utf-8", make, PAGE_PATIENCE)
+        response = await respond_when_measured(request, services, key, "text/html; charset=utf-8", make, PAGE_MAX_WAIT)
     except ProblemError as error:
         return unmeasured_page(request, services, language, error)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
@@ -157,12 +157,12 @@ async def respond_when_measured(
     key: str,
     media_type: str,
     make: Callable[[Measurement], bytes],
-    patience: float = PATIENCE,
+    max_wait: float = MAX_WAIT,
 ) -> Response:
     """The body of this key, made once. Raises ProblemError where the matrix is not measured in time."""
     bodies = services.matrix_bodies
     if key not in bodies:
-        measured = await services.matrix.get(patience)
+        measured = await services.matrix.get(max_wait)
         async with services.matrix_making:
             if key not in bodies:
                 bodies[key] = await asyncio.to_thread(lambda: ConstantBody.of(make(measured), media_type))

@@ -19,7 +19,7 @@ from server.trace_response import trace_response
 from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
 
-PATIENCE = 0.4
+MAX_WAIT = 0.4
 """Seconds that the page waits for a run before it listens to its events."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
@@ -122,8 +122,8 @@ async def get_run(
 async def run_fragment(
     request: Request, services: Services, subscription: Subscription, disconnected: Disconnected
 ) -> Response:
-    """The fragment of a run, once it has ended or PATIENCE is over. Raises ClientGone."""
-    result = await services.runs.wait(subscription, disconnected, PATIENCE)
+    """The fragment of a run, once it has ended or MAX_WAIT is over. Raises ClientGone."""
+    result = await services.runs.wait(subscription, disconnected, MAX_WAIT)
     if result is None:
         services.executions.expect_reader(subscription)
     else:

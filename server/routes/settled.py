@@ -3,11 +3,11 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from server.claims import document
+from server.claims import claims_document
 from server.dependencies import ServicesDep
 from server.templating import render
 
-PATIENCE = 3.0
+MAX_WAIT = 3.0
 """Seconds that a response waits for the programs of the claims, which are run once, by whoever asks first."""
 
 RENEWAL = 3
@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/settled", response_class=HTMLResponse)
 async def settled(request: Request, services: ServicesDep) -> Response:
     """All claims with what has been found; the page looks again where some programs have not been run yet."""
-    verdicts = await services.claims.verdicts(services.scenarios, PATIENCE)
+    verdicts = await services.claims.verdicts(services.scenarios, MAX_WAIT)
     count = {holds: sum(verdict.holds is holds for verdict in verdicts) for holds in (True, False, None)}
     return render(
         request,
@@ -36,5 +36,5 @@ async def settled(request: Request, services: ServicesDep) -> Response:
 @router.get("/settled.json")
 async def settled_json(services: ServicesDep) -> JSONResponse:
     """What `python -m server settled --json` prints."""
-    verdicts = await services.claims.verdicts(services.scenarios, PATIENCE)
-    return JSONResponse(document(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})
+    verdicts = await services.claims.verdicts(services.scenarios, MAX_WAIT)
+    return JSONResponse(claims_document(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})

@@ -7,14 +7,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from server.dependencies import ServicesDep
 from server.routes.api import ANSWERS
 from server.routes.exports import CROSS_ORIGIN, PICTURE_POLICY
-from server.thumbnails import PATIENCE, Thumbnails
+from server.thumbnails import MAX_WAIT, Thumbnails
 from server.wire.api import ProblemReply
 from server.wire.pictures import Theme
 
 MAX_AGE = 3600
 """Seconds for which a cache need not ask again."""
 
-STILL_PATIENCE = 8.0
+STILL_MAX_WAIT = 8.0
 """Seconds that the gallery waits for a still: its readers look at many at once, and they are made one at a time."""
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -36,7 +36,7 @@ async def thumbnail(
     theme: Annotated[Theme, Query(description="The colours' theme.")] = "light",
 ) -> Response:
     """What the operation does to memory: the rows that the last step of its example touched."""
-    return await picture(request, services.thumbnails, name, theme, PATIENCE)
+    return await picture(request, services.thumbnails, name, theme, MAX_WAIT)
 
 
 @router.get("/gallery/{name}.svg", response_class=Response, include_in_schema=False)
@@ -47,15 +47,15 @@ async def still(
     theme: Annotated[Theme, Query()] = "light",
 ) -> Response:
     """The scenario's telling step: the rows of memory that it touched, and others beside them."""
-    return await picture(request, services.stills, name, theme, STILL_PATIENCE)
+    return await picture(request, services.stills, name, theme, STILL_MAX_WAIT)
 
 
-async def picture(request: Request, pictures: Thumbnails, name: str, theme: Theme, patience: float) -> Response:
+async def picture(request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float) -> Response:
     """Raises ProblemError: 404 for an unknown name, 503 where it is not made in so many seconds."""
     tag = await pictures.tag(name)
     headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
     if tag in [asked.strip() for asked in request.headers.get("if-none-match", "").split(",")]:
         return Response(status_code=304, headers=headers)
-    body = await pictures.get(name, theme, patience)
+    body = await pictures.get(name, theme, max_wait)
     headers |= {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
     return Response(body, media_type="image/svg+xml; charset=utf-8", headers=headers)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from server.wire.saved_programs import Versions
 
-Part = Literal["steps", "printed", "outcome"]
+DifferingPart = Literal["steps", "printed", "outcome"]
 
 STEPS = re.compile(rb',\s*"steps":\s*\[')
 """Where the steps begin. In a string the quotation marks would have a backslash before them."""
@@ -22,7 +22,7 @@ STEP = re.compile(rb'\{"i":\s*([0-9]{1,9}),\s*"kind":\s*"')
 """How a step begins."""
 
 STEPS_END = re.compile(r"\s*([\],])\s*")
-PIECE = 1 << 16
+CHUNK_SIZE = 1 << 16
 _decoder = json.JSONDecoder()
 
 
@@ -31,7 +31,7 @@ def load_header(body: bytes) -> dict[str, Any]:
     stream, beginning, rest = zlib.decompressobj(wbits=31), b"", body
     while rest and not stream.eof:
         searched = max(len(beginning) - 100, 0)
-        beginning += stream.decompress(rest, PIECE)
+        beginning += stream.decompress(rest, CHUNK_SIZE)
         rest = stream.unconsumed_tail
         match = STEPS.search(beginning, searched)
         if match is not None:
@@ -56,7 +56,7 @@ def count_steps(body: bytes) -> int:
     return 0
 
 
-def compare(old: bytes, new: bytes) -> tuple[list[Part], int | None]:
+def compare(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | None]:
     """The parts in which two stored traces differ, and the index of the first step that does; None where all are equal."""
     if old == new:
         return [], None
@@ -68,7 +68,7 @@ def compare(old: bytes, new: bytes) -> tuple[list[Part], int | None]:
             step = k
         for record, texts in zip((was, now), printed, strict=True):
             texts += printed_output(record or {})
-    parts: list[Part] = [] if step is None else ["steps"]
+    parts: list[DifferingPart] = [] if step is None else ["steps"]
     if printed[0] != printed[1]:
         parts.append("printed")
     if first.rest["outcome"] != second.rest["outcome"]:

@@ -1,4 +1,4 @@
-"""What happened inside a step, in order: torch operations, printed text and events.
+"""The events of a step: what happened in it besides operations and printed text.
 
 `EVENTS` is the one table of events: the tracer, the page and the terminal read from it what they do with each.
 """
@@ -12,31 +12,6 @@ from typing_extensions import TypedDict
 from server.wire.base import FailFastList, JsonTuple, Uid, closed
 from server.wire.entities import SlotState
 from server.wire.limits import Limit
-
-
-@closed
-class Op(TypedDict):
-    """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
-
-    failed: it raised, and has no outputs.
-    """
-
-    kind: Literal["op"]
-    name: str
-    inputs: FailFastList[Uid]
-    outputs: FailFastList[Uid]
-    requires_grad: FailFastList[bool | None]
-    grad_mode: bool
-    failed: NotRequired[bool | None]
-
-
-@closed
-class Out(TypedDict):
-    """Printed text."""
-
-    kind: Literal["out"]
-    stream: Literal["stdout", "stderr"]
-    text: str
 
 
 @closed
@@ -288,16 +263,6 @@ Event = Annotated[
     Field(discriminator="event"),
 ]
 
-
-@dataclass(frozen=True)
-class WithoutDiscriminator:
-    """Leaves the discriminator out of a union's JSON Schema: OpenAPI has no name for a union inside of a union."""
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
-        return {key: value for key, value in handler(schema).items() if key != "discriminator"}
-
-
-LogEntry = Annotated[Op | Out | Event, Field(discriminator="kind"), WithoutDiscriminator()]
 
 Severity = Literal["error", "warning", "note", "info"]
 Mark = Literal["broken", "written", "cut"]

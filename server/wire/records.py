@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from server.wire.base import Fields, Value
 from server.wire.entities import Entity
-from server.wire.events import LogEntry
 from server.wire.limits import Limit
+from server.wire.log import LogEntry
 from server.wire.trace import Status, StepKind, Visit
 
 

@@ -9,7 +9,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from server.wire.base import Number, Value
 from server.wire.entities import Entity, Item
-from server.wire.events import Event, LogEntry
+from server.wire.events import Event
+from server.wire.log import LogEntry
 from server.wire.trace import SCHEMA, Trace
 
 UNIONS: dict[str, Any] = {

@@ -22,9 +22,20 @@ MAX_VALUES = 2_000
 MAX_ELEMENTS = 100_000
 """Elements that a tensor may print whole, where the program turned summaries off."""
 
-_LISTS = (list, tuple, set, frozenset, torch.Size)
-_EXACT: tuple[type, ...] = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.layout)
-_EXACT += (
+_SEQUENCES = (list, tuple, set, frozenset, torch.Size)
+_PLAIN_REPR_TYPES: tuple[type, ...] = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    torch.dtype,
+    torch.device,
+    torch.layout,
+)
+_PLAIN_REPR_TYPES += (
     torch.memory_format,
     torch.Generator,
     torch.finfo,
@@ -61,7 +72,7 @@ class _ReprCheck:
         self._left -= 1
         if self._left < 0:
             return False
-        if introspection.is_any_of(kind, _EXACT):
+        if introspection.is_any_of(kind, _PLAIN_REPR_TYPES):
             return (kind is not str and kind is not bytes) or len(value) <= MAX_CHARACTERS
         if kind is torch.Tensor:
             return _class_attribute(kind, "__repr__") is _TENSOR and _is_short(value)
@@ -72,7 +83,7 @@ class _ReprCheck:
             return value.dtype.kind in _NUMBERS
         if kind is dict:
             return all(self.is_safe(k) and self.is_safe(v) for k, v in value.items())
-        if introspection.is_any_of(kind, _LISTS) or introspection.class_module(kind) == "torch.return_types":
+        if introspection.is_any_of(kind, _SEQUENCES) or introspection.class_module(kind) == "torch.return_types":
             return all(self.is_safe(member) for member in value)
         if issubclass(kind, torch.nn.Module):
             return self._is_safe_module(value, kind)

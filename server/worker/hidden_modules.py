@@ -17,10 +17,10 @@ from typing import Any
 
 from server.language.policy import ALLOWED_MODULES
 
-PATCHED = {("torch", "manual_seed"): "torch._dynamo"}
+REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}
 """Names that another module replaces when it is imported."""
 
-WARNING_REGISTRY, ABSENT = "__warningregistry__", object()
+WARNING_REGISTRY, MISSING = "__warningregistry__", object()
 
 
 class HiddenModules:
@@ -48,8 +48,8 @@ class HiddenModules:
     def collecting(self) -> Iterator[None]:
         """Hide what is imported within, and undo what its import did to the modules that stay."""
         visible, filters, import_ = dict(sys.modules), list(warnings.filters), builtins.__import__
-        warned = {name for name, module in visible.items() if WARNING_REGISTRY in namespace(module)}
-        patched = {(package, key): namespace(visible[package])[key] for package, key in PATCHED}
+        warned = {name for name, module in visible.items() if WARNING_REGISTRY in module_attributes(module)}
+        patched = {(package, key): module_attributes(visible[package])[key] for package, key in REPLACED_NAMES}
         self._visible = visible
         builtins.__import__ = functools.partial(self._import, import_)
         sys.meta_path.insert(0, self)
@@ -72,13 +72,13 @@ class HiddenModules:
             package, key = name.rpartition(".")[::2]
             parent = visible.get(package) or self._modules.get(package)
             comes_along = self._closures.get(package, 0) >> at & 1
-            if parent is not None and not comes_along and namespace(parent).get(key) is module:
-                self._hide(parent, key, self._before.get(name, ABSENT), name)
+            if parent is not None and not comes_along and module_attributes(parent).get(key) is module:
+                self._hide(parent, key, self._before.get(name, MISSING), name)
         for (package, key), value in patched.items():
-            if namespace(visible[package])[key] is not value:
-                self._hide(visible[package], key, value, PATCHED[package, key])
+            if module_attributes(visible[package])[key] is not value:
+                self._hide(visible[package], key, value, REPLACED_NAMES[package, key])
         for name, module in visible.items():
-            if WARNING_REGISTRY in namespace(module) and name not in warned:
+            if WARNING_REGISTRY in module_attributes(module) and name not in warned:
                 delattr(module, WARNING_REGISTRY)
 
     def _resolve(self) -> None:
@@ -101,8 +101,8 @@ class HiddenModules:
 
     def _hide(self, owner: ModuleType, key: str, before: Any, setter: str) -> None:
         """Put an attribute back to what it was before, until the module `setter` is imported."""
-        self._attributes.setdefault(setter, []).append((owner, key, namespace(owner)[key]))
-        if before is ABSENT:
+        self._attributes.setdefault(setter, []).append((owner, key, module_attributes(owner)[key]))
+        if before is MISSING:
             delattr(owner, key)
         else:
             setattr(owner, key, before)
@@ -134,7 +134,7 @@ class HiddenModules:
         if frame is None or frame.f_globals.get("__name__") in importer:  # meant for whoever imports
             repeat = functools.partial(warnings.warn, message, category, 2)
         else:
-            repeat = functools.partial(warn_again, message, category, path, line, frame.f_globals)
+            repeat = functools.partial(repeat_warning, message, category, path, line, frame.f_globals)
         self._warnings.setdefault(self._importing_module(), []).append(repeat)
 
     def _importing_module(self) -> str:
@@ -150,7 +150,7 @@ class HiddenModules:
         if self._collecting:
             self._needs.setdefault(self._importing_module(), set()).add(name)
             package, key = name.rpartition(".")[::2]
-            self._before.setdefault(name, namespace(sys.modules.get(package)).get(key, ABSENT))
+            self._before.setdefault(name, module_attributes(sys.modules.get(package)).get(key, MISSING))
         return ModuleSpec(name, self) if name in self._modules else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -179,12 +179,12 @@ class HiddenModules:
             repeat()
 
 
-def warn_again(message: Warning, category: type, path: str, line: int, space: dict[str, Any]) -> None:
+def repeat_warning(message: Warning, category: type, path: str, line: int, space: dict[str, Any]) -> None:
     """Warn as the module with the globals `space` did at that line."""
     warnings.warn_explicit(message, category, path, line, space["__name__"], space.setdefault(WARNING_REGISTRY, {}))
 
 
-def namespace(module: Any) -> dict[str, Any]:
+def module_attributes(module: Any) -> dict[str, Any]:
     """The module's attributes; none where `sys.modules` has something else than a module."""
     attributes: dict[str, Any] = getattr(module, "__dict__", {})
     return attributes

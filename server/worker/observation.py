@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from server.wire import entities, events
+from server.wire import entities
+from server.wire.log import LogEntry, Op
 
 
 class OpCall:
@@ -27,7 +28,7 @@ class OpCall:
         "writes",
     )
 
-    def __init__(self, entry: events.Op) -> None:
+    def __init__(self, entry: Op) -> None:
         self.entry = entry
         self.inputs: list[tuple[str, bool]] = []
         self.results: list[tuple[str, bool, str]] = []
@@ -73,7 +74,7 @@ class Observation:
     storages_rebound: bool = False
     counters_ambiguous: bool = False
     display_text: str | None = None
-    log: list[events.LogEntry] = field(default_factory=list)
+    log: list[LogEntry] = field(default_factory=list)
     op_calls: list[OpCall] = field(default_factory=list)
     touched_tensors: dict[str, None] = field(default_factory=dict)
     touched_storages: set[str] = field(default_factory=set)
@@ -87,7 +88,7 @@ class Observation:
     retired_frames: list[str] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
 
-    def append(self, entry: events.LogEntry) -> int:
+    def append(self, entry: LogEntry) -> int:
         """Add an entry to the log; its place there."""
         self.log.append(entry)
         return len(self.log) - 1

@@ -107,7 +107,7 @@ class Observer:
         self.values.begin_observation()
         for begin in self._begin_phase:
             begin(observation)
-        self.tensors.enqueue([*observation.reached_tensors, *self.stale_views.take_asked(observation.dead)])
+        self.tensors.enqueue([*observation.reached_tensors, *self.stale_views.take_views_of_dead(observation.dead)])
         self.reachability.begin_observation(not observation.observe_all)
         if not observe_frames(observation.observe_all):
             observation.observe_all = True
@@ -201,13 +201,13 @@ class Observer:
         name = _TRANSITION_EVENTS.get(state)
         if name is not None:
             broken = {"kind": "event", "event": name, "node": node, "slot": slot}
-            by = self._handle_that_broke(transition, observation)
+            by = self._breaking_handle(transition, observation)
             slot_events.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
         elif state == "freed" and before is not None and self.graph.is_first_release(node):
             slot_events.append({"kind": "event", "event": "graph_released", "node": node})
         return slot_events
 
-    def _handle_that_broke(self, transition: Transition, observation: Observation) -> str | None:
+    def _breaking_handle(self, transition: Transition, observation: Observation) -> str | None:
         """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""
         slot = self.saved_tensors.slots[transition.node][transition.slot]
         if observation.skipped:

@@ -4,8 +4,8 @@ import re
 import traceback
 from pathlib import Path
 
+from server.wire.program import Refusal
 from server.wire.records import ErrorRecord, OutcomeRecord
-from server.wire.trace import Refusal
 from server.worker import introspection
 from server.worker.introspection import traceback_of
 from server.worker.recorder import Recorder
@@ -20,14 +20,14 @@ LONGEST_MESSAGE = 10_000
 """Characters of an error's message that are recorded."""
 
 _RECORDER = Recorder.hooks.__code__.co_filename
-_HOOKS = (_RECORDER, str(Path(_RECORDER).parent / "in_process" / "hooks.py"))
+_HOOK_FILES = (_RECORDER, str(Path(_RECORDER).parent / "in_process" / "hooks.py"))
 """Where a call that is one too many is refused."""
 
 
 def lines_in_program(error: BaseException) -> list[tuple[int, str]]:
     """The program's frames in the traceback of an error, outermost first: the line and the name of each."""
     frames = list(traceback.walk_tb(traceback_of(error)))
-    if frames and frames[-1][0].f_code.co_filename in _HOOKS and issubclass(type(error), RecursionError):
+    if frames and frames[-1][0].f_code.co_filename in _HOOK_FILES and issubclass(type(error), RecursionError):
         frames = frames[:-2]  # the call that was one too many
     return [
         (program_line(frame.f_code, line), frame.f_code.co_name) for frame, line in frames if is_program(frame.f_code)

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.measured_server import MeasuredServer
 from tests.chaos.clients import address
 
-PATIENCE = 60.0
+MAX_WAIT = 60.0
 LIVING = 0.02
 """Seconds after a request that could not be sent."""
 
@@ -94,10 +94,10 @@ def ask(
     body: Any = None,
     number: int = 0,
     headers: dict[str, str] | None = None,
-    patience: float = PATIENCE,
+    max_wait: float = MAX_WAIT,
 ) -> tuple[int, bytes]:
     """The status and the body of an answer, to a request from the address of that number. Raises OSError, HTTPException."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, patience, (address(number), 0))
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, max_wait, (address(number), 0))
     text = body if isinstance(body, bytes | str | None) else json.dumps(body)
     try:
         connection.request(method, path, text, {"Content-Type": "application/json", **(headers or {})})

@@ -203,7 +203,7 @@ def warm_up(server: MeasuredServer) -> str:
 def state(server: MeasuredServer) -> dict[str, Any]:
     """What has to be the same afterwards."""
     usage = server.usage()
-    pages = {path: ask(server, "GET", path, patience=20)[0] for path in ("/", "/gallery", "/readyz", "/healthz")}
+    pages = {path: ask(server, "GET", path, max_wait=20)[0] for path in ("/", "/gallery", "/readyz", "/healthz")}
     return {"processes": usage.processes, "descriptors": usage.descriptors, "memory": usage.resident, "pages": pages}
 
 

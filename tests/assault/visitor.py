@@ -19,7 +19,7 @@ ADDRESS = "127.0.200.9"
 PAGE_PACE, RUN_PACE, PICTURE_PACE = 0.25, 1.2, 2.0
 """Seconds between two requests: slower than what the default limits allow."""
 
-PATIENCE = 60.0
+MAX_WAIT = 60.0
 PAUSE = 0.2
 """Seconds until the next try after a refusal."""
 
@@ -64,7 +64,7 @@ class Requester(threading.Thread):
 
 
 def fetch(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, PATIENCE, (ADDRESS, 0))
+    connection = http.client.HTTPConnection("127.0.0.1", port, MAX_WAIT, (ADDRESS, 0))
     headers = {"Accept-Encoding": "gzip", "Content-Type": "application/json", "X-Forwarded-For": "203.0.113.9"}
     try:
         connection.request(method, path, body, headers)

@@ -80,11 +80,11 @@ def assert_correct(n: int, answer: Answer) -> None:
     assert not mistake(n, answer.body), (mistake(n, answer.body), answer.body["outcome"])
 
 
-def run_honest_programs(server: MeasuredServer, numbers: range, patience: float = 60.0) -> str:
+def run_honest_programs(server: MeasuredServer, numbers: range, max_wait: float = 60.0) -> str:
     """Have these programs run, one after the other, and each be right; how long they took."""
     seconds = []
     for n in numbers:
-        answer = post_program(server, program(n), n, patience)
+        answer = post_program(server, program(n), n, max_wait)
         assert_correct(n, answer)
         seconds.append(answer.seconds)
     return f"{min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f} ms"

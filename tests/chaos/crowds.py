@@ -136,7 +136,7 @@ def no_descriptors(server: MeasuredServer) -> str:
     return f"4 programs meanwhile: {dict(endings)}; afterwards {run_honest_programs(server, range(5))}"
 
 
-def drop_event_stream(server: MeasuredServer, patience: float = 30.0) -> str:
+def drop_event_stream(server: MeasuredServer, max_wait: float = 30.0) -> str:
     """When the last one who listens to a run has gone, it is ended; one who only left for a moment finds it running."""
     server.wait_until_idle()
     before = server.usage()
@@ -144,7 +144,7 @@ def drop_event_stream(server: MeasuredServer, patience: float = 30.0) -> str:
         listener = open_event_stream(server, SLEEP.replace("{n}", str(int(rudely))))
         wait_until_running(server, 1)
         close_connection(listener, rudely)
-        took = wait_until("its program is gone", lambda: len(server.children()) == 2, patience)
+        took = wait_until("its program is gone", lambda: len(server.children()) == 2, max_wait)
         server.wait_until_idle()
     assert_same_usage(before, server.usage())
     return f"its program is gone after {took:.1f} s"

@@ -90,13 +90,13 @@ def stop_zygote(server: MeasuredServer, seconds: float = 2.0) -> str:
     )
 
 
-def freeze_zygote(server: MeasuredServer, patience: float = 60.0) -> str:
+def freeze_zygote(server: MeasuredServer, max_wait: float = 60.0) -> str:
     """One that stands still for good is replaced."""
     frozen = server.zygote()
     os.kill(frozen, signal.SIGSTOP)
     try:
         with posting(server, SLEEP, 2) as answers:
-            took = wait_until("another one", lambda: server.workers().get(frozen) is None, patience)
+            took = wait_until("another one", lambda: server.workers().get(frozen) is None, max_wait)
             endings = Counter(answer.result(90).ending for answer in answers)
     finally:
         with suppress(ProcessLookupError):

@@ -8,18 +8,18 @@ from contextlib import suppress
 from benchmarks.measured_server import MeasuredServer, ResourceUsage, proc_stat
 
 
-def wait_until(what: str, holds: Callable[[], object], patience: float) -> float:
+def wait_until(what: str, holds: Callable[[], object], max_wait: float) -> float:
     """Wait for it; the seconds that took."""
     began = time.monotonic()
     while not holds():
-        assert time.monotonic() - began < patience, f"not within {patience:.0f} s: {what}"
+        assert time.monotonic() - began < max_wait, f"not within {max_wait:.0f} s: {what}"
         time.sleep(0.01)
     return time.monotonic() - began
 
 
-def wait_until_gone(server: MeasuredServer, pids: set[int], patience: float) -> float:
+def wait_until_gone(server: MeasuredServer, pids: set[int], max_wait: float) -> float:
     """Wait until these workers of it are gone; the seconds that took."""
-    return wait_until(f"the workers {sorted(pids)} are gone", lambda: not pids & set(server.workers()), patience)
+    return wait_until(f"the workers {sorted(pids)} are gone", lambda: not pids & set(server.workers()), max_wait)
 
 
 def wait_until_running(server: MeasuredServer, running: int, waiting: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos_cluster [--seconds 120] [--users 50]`: all blows to one cluster. Exit status 1 where something does not hold."""
+"""`python -m tests.chaos_cluster [--seconds 120] [--users 50]`: all disruptions to one cluster. Exit status 1 where something does not hold."""
 
 import argparse
 import os
@@ -7,8 +7,8 @@ import sys
 import time
 
 from tests.chaos.server_state import log_errors
-from tests.chaos_cluster.blows import deal_all
 from tests.chaos_cluster.cluster import WORKERS, start_cluster
+from tests.chaos_cluster.disruptions import disrupt_all
 from tests.chaos_cluster.hosts import NotPermitted
 from tests.chaos_cluster.report import faults, lines
 from tests.chaos_cluster.users import missing, pressing
@@ -21,7 +21,7 @@ def say(line: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--seconds", type=float, default=120, help="how long users press Run; longer where the blows take it"
+        "--seconds", type=float, default=120, help="how long users press Run; longer where the disruptions take it"
     )
     parser.add_argument("--users", type=int, default=50, help="half of them at each of two web processes")
     parser.add_argument("--at-once", type=int, default=2, help="programs that a worker runs at the same time")
@@ -32,13 +32,13 @@ def main() -> int:
             say(f"{arguments.users} users, 2 web processes, {WORKERS} workers in network namespaces, Redis, PostgreSQL")
             began = time.monotonic()
             with pressing(ports, arguments.users) as presses:
-                blows = deal_all(cluster, arguments.seconds, say)
+                disruptions = disrupt_all(cluster, arguments.seconds, say)
             took = time.monotonic() - began
-            for line in lines(presses, blows, took):
+            for line in lines(presses, disruptions, took):
                 say(line)
             lacking = missing(ports, presses.saved)
             say(f"{len(presses.saved)} programs saved, opened at both web processes: {len(lacking)} missing")
-            found = faults(presses, blows, lacking)
+            found = faults(presses, disruptions, lacking)
             for part in cluster.parts:
                 for line in log_errors(part.log()):
                     say(line)

@@ -3,14 +3,18 @@
 from collections import Counter
 from itertools import pairwise
 
-from tests.chaos_cluster.blows import Blow
+from tests.chaos_cluster.disruptions import Disruption
 from tests.chaos_cluster.users import Press, Presses
 
 RECOVERY = 30.0
-"""Seconds after a blow within which a program that is asked for has to be answered by its trace."""
+"""Seconds after a disruption within which a program that is asked for has to be answered by its trace."""
 
-GOOD = ("finished", "saved")
-BAD = {"unanswered": "were not answered", "wrong": "got the answer of another program", "odd": "got an odd answer"}
+GOOD_KINDS = ("finished", "saved")
+BAD_KINDS = {
+    "unanswered": "were not answered",
+    "wrong": "got the answer of another program",
+    "odd": "got an odd answer",
+}
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -18,15 +22,15 @@ def percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(int(len(values) * share), len(values) - 1)] if values else 0.0
 
 
-def recovery(blow: Blow, presses: list[Press]) -> float | None:
-    """Seconds from a blow to the first good answer to a press after it; None where there was none."""
-    good = [press.answered for press in presses if press.kind in GOOD and press.asked >= blow.at]
-    return min(good) - blow.at if good else None
+def recovery(disruption: Disruption, presses: list[Press]) -> float | None:
+    """Seconds from a disruption to the first good answer to a press after it; None where there was none."""
+    good = [press.answered for press in presses if press.kind in GOOD_KINDS and press.asked >= disruption.at]
+    return min(good) - disruption.at if good else None
 
 
 def longest_pause(presses: list[Press], start: float, end: float) -> float:
     """Seconds, at most, between two good answers of that time."""
-    moments = sorted(press.answered for press in presses if press.kind in GOOD and start <= press.answered <= end)
+    moments = sorted(press.answered for press in presses if press.kind in GOOD_KINDS and start <= press.answered <= end)
     edges = [start, *moments, end]
     return max(after - before for before, after in pairwise(edges))
 
@@ -37,11 +41,11 @@ def last_failure(presses: list[Press], start: float, end: float) -> float:
     return max((moment - start for moment in moments if start <= moment <= end), default=0.0)
 
 
-def faults(presses: Presses, blows: list[Blow], missing: list[str]) -> list[str]:
+def faults(presses: Presses, disruptions: list[Disruption], missing: list[str]) -> list[str]:
     """What does not hold, a line each."""
     found = []
     counts = Counter(press.kind for press in presses.all)
-    for kind, what in BAD.items():
+    for kind, what in BAD_KINDS.items():
         if counts[kind]:
             note = next(press.note for press in presses.all if press.kind == kind)
             found.append(f"{counts[kind]} presses {what}: {note}")
@@ -49,20 +53,20 @@ def faults(presses: Presses, blows: list[Blow], missing: list[str]) -> list[str]
         found.append("nothing was run, or nothing saved")
     if missing:
         found.append(f"{len(missing)} saved programs are missing: {missing[0]}")
-    for blow in blows:
-        took = recovery(blow, presses.all)
+    for disruption in disruptions:
+        took = recovery(disruption, presses.all)
         if took is None or took > RECOVERY:
-            found.append(f"{blow.name}: no run succeeded within {RECOVERY:.0f} s")
-        if blow.wrong:
-            found.append(f"{blow.name}: {blow.wrong}")
-        drained = blow.name.removeprefix("drain ")
+            found.append(f"{disruption.name}: no run succeeded within {RECOVERY:.0f} s")
+        if disruption.problem:
+            found.append(f"{disruption.name}: {disruption.problem}")
+        drained = disruption.name.removeprefix("drain ")
         lost = sum(press.kind == "lost" and press.worker == drained for press in presses.all)
         if lost:
-            found.append(f"{blow.name}: {lost} of its runs were lost")
+            found.append(f"{disruption.name}: {lost} of its runs were lost")
     return found
 
 
-def lines(presses: Presses, blows: list[Blow], seconds: float) -> list[str]:
+def lines(presses: Presses, disruptions: list[Disruption], seconds: float) -> list[str]:
     """The report, without the verdict."""
     counts = Counter(press.kind for press in presses.all)
     took = [press.answered - press.asked for press in presses.all if press.kind == "finished"]
@@ -70,16 +74,20 @@ def lines(presses: Presses, blows: list[Blow], seconds: float) -> list[str]:
         f"{len(presses.all)} presses in {seconds:.0f} s: "
         + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()),
         f"runs: {len(took) / seconds:.1f} a second, p50 {percentile(took, 0.5):.2f} s, p99 {percentile(took, 0.99):.2f} s",
-        f"{'blow':36} {'runs again':>10} {'longest pause':>13} {'last lost':>9} {'lost':>4} {'refused':>7} {'workers back':>12}",
+        f"{'disruption':36} {'runs again':>10} {'longest pause':>13} {'last lost':>9} {'lost':>4} {'refused':>7} {'workers back':>12}",
     ]
-    for number, blow in enumerate(blows):
-        end = blows[number + 1].at if number + 1 < len(blows) else max(press.answered for press in presses.all)
-        of_it = Counter(press.kind for press in presses.all if blow.at <= press.answered <= end)
-        first = recovery(blow, presses.all)
+    for number, disruption in enumerate(disruptions):
+        end = (
+            disruptions[number + 1].at
+            if number + 1 < len(disruptions)
+            else max(press.answered for press in presses.all)
+        )
+        of_it = Counter(press.kind for press in presses.all if disruption.at <= press.answered <= end)
+        first = recovery(disruption, presses.all)
         rows.append(
-            f"{blow.name:36} {'never' if first is None else f'{first:.1f} s':>10}"
-            f" {longest_pause(presses.all, blow.at, blow.over):11.1f} s {last_failure(presses.all, blow.at, end):7.1f} s"
-            f" {of_it['lost']:4} {of_it['unavailable'] + of_it['busy']:7} {blow.over - blow.mended:10.1f} s"
+            f"{disruption.name:36} {'never' if first is None else f'{first:.1f} s':>10}"
+            f" {longest_pause(presses.all, disruption.at, disruption.recovered):11.1f} s {last_failure(presses.all, disruption.at, end):7.1f} s"
+            f" {of_it['lost']:4} {of_it['unavailable'] + of_it['busy']:7} {disruption.recovered - disruption.repaired:10.1f} s"
         )
     notes = Counter(press.note for press in presses.all if press.kind in ("busy", "unavailable"))
     return rows + [f"{count} x refused: {note}" for note, count in notes.most_common(4)]

@@ -13,10 +13,10 @@ from typing import Any
 from tests.chaos.clients import address
 from tests.chaos_cluster.programs import Program, choose, mistake
 
-PATIENCE = 90.0
+MAX_WAIT = 90.0
 """Seconds to wait for an answer."""
 
-LOOK = (0.5, 2.5)
+POLL_SECONDS = (0.5, 2.5)
 """Seconds between an answer and the next press."""
 
 SAVES = 0.12
@@ -74,7 +74,7 @@ def refusal(status: int, body: Any) -> tuple[str, str]:
 
 def ask(port: int, number: int, path: str, body: Any = None) -> tuple[int, Any]:
     """The status and JSON of an answer to the user of that number. Raises OSError, HTTPException, ValueError."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, PATIENCE, (address(number), 0))
+    connection = http.client.HTTPConnection("127.0.0.1", port, MAX_WAIT, (address(number), 0))
     try:
         text = None if body is None else json.dumps(body)
         connection.request("GET" if body is None else "POST", path, text, {"Content-Type": "application/json"})
@@ -111,10 +111,10 @@ def pressing(ports: list[int], users: int) -> Iterator[Presses]:
 
     def work(number: int) -> None:
         chance = random.Random(number)
-        ended.wait(chance.uniform(*LOOK))
+        ended.wait(chance.uniform(*POLL_SECONDS))
         while not ended.is_set():
             again = press(ports[number % len(ports)], number, chance, presses)
-            ended.wait(max(chance.uniform(*LOOK), min(again, 5.0)))
+            ended.wait(max(chance.uniform(*POLL_SECONDS), min(again, 5.0)))
 
     people = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(users)]
     for person in people:
@@ -124,7 +124,7 @@ def pressing(ports: list[int], users: int) -> Iterator[Presses]:
     finally:
         ended.set()
     for person in people:  # not after Ctrl-C
-        person.join(PATIENCE)
+        person.join(MAX_WAIT)
 
 
 def missing(ports: list[int], saved: dict[str, Program]) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import chain, zip_longest
 from server.language.fixes import (
     copies,
     finite,
+    gradients,
     graph,
     history,
     in_place,
@@ -16,7 +17,6 @@ from server.language.fixes import (
     order,
     rewrites,
     shapes,
-    slopes,
     values,
 )
 from server.language.fixes.program import Fix, FixProgram, Hint, LineEdit
@@ -97,11 +97,11 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "infer_size": shapes.infer_size,
     "pad_sequences": shapes.pad_sequences,
     "not_reentrant": graph.not_reentrant,
-    "create_graph": slopes.create_graph,
-    "use_probability": slopes.use_probability,
-    "cross_entropy": slopes.cross_entropy,
-    "straight_through": slopes.straight_through,
-    "leaky_relu": slopes.leaky_relu,
+    "create_graph": gradients.create_graph,
+    "use_probability": gradients.use_probability,
+    "cross_entropy": gradients.cross_entropy,
+    "straight_through": gradients.straight_through,
+    "leaky_relu": gradients.leaky_relu,
     "save_for_backward": rewrites.save_for_backward,
 }
 """The edits that a hint can name."""

@@ -23,7 +23,7 @@ def clone_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 def clone_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`.clone()` behind the value that a statement assigns."""
-    yield from _behind_value(program, hint, "clone")
+    yield from _value_with_method(program, hint, "clone")
 
 
 def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -36,14 +36,14 @@ def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             work = program.edits()
             for node in (node for other in statements for node in program.own_nodes(other) if is_assignable(name)):
                 is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-                whole = _indexed(work, node) if is_read and ast.unparse(node) == name else None
+                whole = _with_indices(work, node) if is_read and ast.unparse(node) == name else None
                 is_alone = len(statements) == 1 or isinstance(whole, ast.Subscript)
                 if whole is not None and is_alone:
                     work.replace(whole, f"{program.text(whole)}.clone()")
             yield from program.with_edits(hint, work, name=name)
 
 
-def _indexed(work: Edits, node: ast.AST) -> ast.expr | None:
+def _with_indices(work: Edits, node: ast.AST) -> ast.expr | None:
     """A name with the indices behind it, `x[0]` for the `x` in it; None where it is written, or only an attribute is read."""
     parent = work.parent(node)
     while isinstance(parent, ast.Subscript) and parent.value is node:
@@ -59,7 +59,7 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """A copy where memory began to be shared: of a view, an array, a dictionary of weights."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
-    yield from _stored(program, hint, "clone")
+    yield from _wrap_appended(program, hint, "clone")
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) or value is None:
         return
     work = program.edits()
@@ -78,7 +78,7 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
-def _stored(program: FixProgram, hint: Hint, how: str) -> Iterator[Fix]:
+def _wrap_appended(program: FixProgram, hint: Hint, how: str) -> Iterator[Fix]:
     """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads into."""
     containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
     work = program.edits()
@@ -120,8 +120,8 @@ def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 def detach_stored(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """What is kept is kept without its history: where it is stored in a container, else where it is made."""
-    yield from _stored(program, hint, "detach")
-    yield from _behind_value(program, hint, "detach")
+    yield from _wrap_appended(program, hint, "detach")
+    yield from _value_with_method(program, hint, "detach")
 
 
 def detach_before_numpy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -141,7 +141,7 @@ def detach_before_numpy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
-def _behind_value(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
+def _value_with_method(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) and value is not None:

@@ -9,8 +9,8 @@ from server.language.fixes.program import Fix, FixProgram, Hint, method, receive
 _LOGARITHMS = ("log", "log2", "log10", "reciprocal")
 _ROOTS = ("sqrt", "rsqrt")
 _INVERSE = ("acos", "asin", "arccos", "arcsin", "atanh")
-_SMALL = "1e-8"
-_LARGE = "-1e9"
+_EPSILON = "1e-8"
+_NEGATIVE_BOUND = "-1e9"
 
 
 def guard_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -18,27 +18,27 @@ def guard_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     if statement is None:
         return
-    for keeps_slope in (True, False):
+    for keeps_gradient in (True, False):
         work = program.edits()
         for node in program.own_nodes(statement):
-            _guard(program, work, node, keeps_slope)
+            _guard(program, work, node, keeps_gradient)
         yield from program.with_edits(hint, work)
 
 
-def _guard(program: FixProgram, work: Edits, node: ast.AST, keeps_slope: bool) -> None:
-    """Guard one operation. keeps_slope: by a small number that is added; otherwise by a bound, where the slope is 0."""
+def _guard(program: FixProgram, work: Edits, node: ast.AST, keeps_gradient: bool) -> None:
+    """Guard one operation. keeps_gradient: by a small number that is added; otherwise by a bound, where the slope is 0."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant):
-        work.replace(node.right, f"({program.text(node.right)} + {_SMALL})")
+        work.replace(node.right, f"({program.text(node.right)} + {_EPSILON})")
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and _is_fraction(node.right):
-        work.replace(node.left, f"({program.text(node.left)} + {_SMALL})")
+        work.replace(node.left, f"({program.text(node.left)} + {_EPSILON})")
     elif isinstance(node, ast.Call) and method(node) in (*_LOGARITHMS, *_ROOTS, *_INVERSE):
         of = operand_of(program, node)
         if of is None:
             return
-        bound = "-1 + 1e-6, 1 - 1e-6" if method(node) in _INVERSE else f"min={_SMALL}"
-        if keeps_slope and method(node) not in _INVERSE:
+        bound = "-1 + 1e-6, 1 - 1e-6" if method(node) in _INVERSE else f"min={_EPSILON}"
+        if keeps_gradient and method(node) not in _INVERSE:
             is_own = of is receiver(node)
-            text = f"{program.text(of) if isinstance(of, ast.BinOp) else program.operand(of)} + {_SMALL}"
+            text = f"{program.text(of) if isinstance(of, ast.BinOp) else program.operand(of)} + {_EPSILON}"
             work.replace(of, f"({text})" if is_own else text)
         else:
             work.replace(of, f"{program.operand(of)}.clamp({bound})")
@@ -100,7 +100,7 @@ def finite_mask(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         text = ast.unparse(node).replace('"', "'")
         is_infinite = text in ("float('-inf')", "-float('inf')", "-torch.inf", "-math.inf", "-np.inf", "-numpy.inf")
         if is_infinite:
-            work.replace(node, _LARGE)
+            work.replace(node, _NEGATIVE_BOUND)
     yield from program.with_edits(hint, work)
 
 

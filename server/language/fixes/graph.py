@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from server.language.fixes.order import add_keyword
 from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, is_constant, method, receiver
 
-_MAKERS = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "eye", "empty", "randn_like",
+_FACTORIES = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "eye", "empty", "randn_like",
            "zeros_like", "ones_like", "full_like", "rand_like", "normal")  # fmt: skip
 
 
@@ -15,7 +15,7 @@ def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     work = program.edits()
     for call in program.calls(hint.line):
-        if method(call) in _MAKERS and not any(keyword.arg == "requires_grad" for keyword in call.keywords):
+        if method(call) in _FACTORIES and not any(keyword.arg == "requires_grad" for keyword in call.keywords):
             arguments = [program.text(part) for part in [*call.args, *call.keywords]]
             work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, 'requires_grad=True'])})")
             break
@@ -33,10 +33,10 @@ def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """What a loop carries into its next iteration without its history; what is made once before it, made in it anew."""
     name, statement = hint.name(), program.statement(hint.line)
-    yield from _detached_where_read(program, hint)
+    yield from _detach_where_read(program, hint)
     if not is_assignable(name):
         return
-    moved = list(_moved_into_loop(program, hint))
+    moved = list(_move_into_loop(program, hint))
     yield from moved
     if moved and statement is not None and _is_trained(program, statement):
         return  # without its history, what is trained would be trained no more
@@ -60,13 +60,13 @@ def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_edits(hint, work)
 
 
-def _detached_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def _detach_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """What a statement reads of what it gives anew, without its history: `h, c = cell(x, (h.detach(), c.detach()))`."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     if statement is None or value is None:
         return
-    given = {ast.unparse(part) for part in _parts(statement)}
+    given = {ast.unparse(part) for part in _assigned_parts(statement)}
     pairs = {name.partition("[")[0].rpartition(".")[2] for name in hint.names if name.endswith("]")}
     if isinstance(value, ast.Call) and method(value) == "append":
         given = {f"{ast.unparse(value.func.value)}[-1]"} if isinstance(value.func, ast.Attribute) else set()
@@ -96,13 +96,13 @@ def _is_trained(program: FixProgram, statement: ast.stmt) -> bool:
     return bool(used & given - program.modules.names.keys())
 
 
-def _parts(statement: ast.stmt) -> Iterator[ast.expr]:
+def _assigned_parts(statement: ast.stmt) -> Iterator[ast.expr]:
     """What a statement assigns to, one by one."""
     for target in statement.targets if isinstance(statement, ast.Assign) else ():
         yield from target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
-def _moved_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def _move_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The statement as the first of the loop that uses its result again and again."""
     statement, loop = program.statement(hint.line), program.enclosing_loop(hint.to_line())
     if statement is None or loop is None or program.enclosing_loop(hint.line) is not None:
@@ -170,15 +170,15 @@ def not_reentrant(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 def sum_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The backward of the sum."""
-    yield from _reduced(program, hint, "sum")
+    yield from _with_reduction(program, hint, "sum")
 
 
 def mean_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The backward of the mean."""
-    yield from _reduced(program, hint, "mean")
+    yield from _with_reduction(program, hint, "mean")
 
 
-def _reduced(program: FixProgram, hint: Hint, reduction: str) -> Iterator[Fix]:
+def _with_reduction(program: FixProgram, hint: Hint, reduction: str) -> Iterator[Fix]:
     work = program.edits()
     for call in program.calls(hint.line):
         of = receiver(call)

@@ -12,8 +12,8 @@ _COPIES = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor
 _TO_NUMBERS = ("detach", "item", "tolist", "numpy")
 _SAME_IN_TORCH = ("sqrt", "exp", "log", "mean", "sum", "abs", "sin", "cos", "tanh", "maximum", "minimum", "square",
                   "stack", "where", "dot", "matmul", "max", "min", "prod", "clip", "log1p", "expm1")  # fmt: skip
-_LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await, ast.NamedExpr)
-_TIGHT = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Starred)
+_NEEDS_BRACKETS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await, ast.NamedExpr)
+_BINDS_TIGHTER = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Starred)
 _DECORATORS = ("no_grad", "inference_mode")
 
 
@@ -42,7 +42,7 @@ def _with_history_kept(
             if isinstance(node, ast.expr) and rewriter.is_cut(node):
                 kept = rewriter.visit(copy.deepcopy(node))
                 new = ast.unparse(kept)
-                if isinstance(kept, _LOOSE) and isinstance(work.parent(node), _TIGHT):
+                if isinstance(kept, _NEEDS_BRACKETS) and isinstance(work.parent(node), _BINDS_TIGHTER):
                     new = f"({new})"
                 if isinstance(statement, ast.Assign) and statement.value is node and new == _target(statement):
                     work.comment_out(statement)  # `h = h` says nothing

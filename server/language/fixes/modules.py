@@ -9,7 +9,7 @@ from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, 
 
 def register_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`torch.nn.Parameter(…)` around a tensor that a module is to learn."""
-    yield from _wrapped(program, hint, "nn.Parameter")
+    yield from _wrap_value(program, hint, "nn.Parameter")
 
 
 def module_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -19,7 +19,7 @@ def module_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     is_dict = isinstance(value, ast.Dict | ast.DictComp) or (isinstance(value, ast.Call) and method(value) == "dict")
     text = program.text(value) if value is not None else ""
     kind = "Parameter" if "Parameter(" in text or "requires_grad" in text else "Module"
-    yield from _wrapped(program, hint, f"nn.{kind}Dict" if is_dict else f"nn.{kind}List")
+    yield from _wrap_value(program, hint, f"nn.{kind}Dict" if is_dict else f"nn.{kind}List")
 
 
 def list_parameters(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -32,7 +32,7 @@ def list_parameters(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_edits(hint, work)
 
 
-def _wrapped(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
+def _wrap_value(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or value is None:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from server.language.fixes.program import Fix, FixProgram, Hint, method
 
-_SIZED = ("in_features", "in_channels", "num_features", "input_size", "normalized_shape", "embed_dim", "d_model")
+_INPUT_SIZES = ("in_features", "in_channels", "num_features", "input_size", "normalized_shape", "embed_dim", "d_model")
 _OPERATIONS = {ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__, ast.FloorDiv: int.__floordiv__}
-_MOST = 10**9
+_MAX_SIZE = 10**9
 
 
 def layer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -43,7 +43,7 @@ def _unpacked(program: FixProgram, names: set[str]) -> Iterator[list[ast.Call]]:
 
 def _size_arguments(call: ast.Call) -> list[ast.expr]:
     """The arguments of a layer that say what it takes in."""
-    named = [keyword.value for keyword in call.keywords if keyword.arg in _SIZED]
+    named = [keyword.value for keyword in call.keywords if keyword.arg in _INPUT_SIZES]
     return [*call.args[:1], *named]
 
 
@@ -54,7 +54,7 @@ def number(node: ast.expr) -> int | None:
     if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATIONS:
         return None
     left, right = number(node.left), number(node.right)
-    if left is None or right is None or abs(left) > _MOST or abs(right) > _MOST or not right:
+    if left is None or right is None or abs(left) > _MAX_SIZE or abs(right) > _MAX_SIZE or not right:
         return None
     return _OPERATIONS[type(node.op)](left, right)
 

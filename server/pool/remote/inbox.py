@@ -13,7 +13,7 @@ from server.pool.remote.messages import stream
 BLOCK = 1.0
 """Seconds for which a command waits for an entry."""
 
-PAUSE = 0.2
+RECONNECT_INTERVAL = 0.2
 """Seconds between two attempts to reach the broker."""
 
 COUNT = 16
@@ -63,10 +63,10 @@ class Inbox:
                 if self.connected_since is not None:
                     log.error("the broker does not answer: %s", type(error).__name__)
                 self.connected_since = None
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(RECONNECT_INTERVAL)
             except Exception:  # of a value that is none of ours
                 log.exception("the streams of runs could not be read")
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(RECONNECT_INTERVAL)
 
     def _handle(self, answer: Any) -> None:
         for key, entries in answer.items() if isinstance(answer, dict) else answer:

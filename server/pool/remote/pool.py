@@ -36,10 +36,10 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.matrix import Answer, AnswerJob
 
-PATIENCE = 10.0
+MAX_WAIT = 10.0
 """Seconds for which a run waits for the broker, or for a first worker, before it is refused."""
 
-GPU_PATIENCE = 1.0
+GPU_MAX_WAIT = 1.0
 """The same for a worker with a GPU, of which there need be none."""
 
 CANCEL_TIME = 5.0
@@ -59,7 +59,7 @@ class Blobs(Protocol):
 class RemotePool:
     """What its properties and methods mean is told by `server.pool.interface.PoolInterface`.
 
-    Raises WorkersUnavailable where no worker is alive, or the broker is not there for longer than `PATIENCE`.
+    Raises WorkersUnavailable where no worker is alive, or the broker is not there for longer than `MAX_WAIT`.
     """
 
     def __init__(self, settings: Settings, blobs: Blobs) -> None:
@@ -225,7 +225,7 @@ class RemotePool:
         self, run: RemoteRun, queue: str, message: Message, client: Client, key: str, front: bool
     ) -> None:
         """Put it into the queue, or join another. Raises Busy, WorkersUnavailable."""
-        await self._wait_for_worker(queue, PATIENCE if queue == "cpu" else GPU_PATIENCE)
+        await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
         census, digests = self._census.queues[queue], [_digest(text) for text in (client.id, client.network)]
         submission = Submission(
             run=run.id,
@@ -273,7 +273,7 @@ class RemotePool:
 
     async def _retry(self, command: Callable[[], Any]) -> Any:
         """The answer of the broker, where it has one in time. Raises WorkersUnavailable."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + MAX_WAIT
         while True:
             try:
                 return await command()

@@ -15,7 +15,7 @@ from server.pool.remote.broker import BrokerError, disconnect
 TIMEOUT = 0.5
 """Seconds for an answer, connecting included."""
 
-PAUSE = 1.0
+RECONNECT_INTERVAL = 1.0
 """Seconds from an answer that did not come to the next attempt."""
 
 CONNECTIONS = 16
@@ -43,11 +43,11 @@ class SharedBroker:
         self._clock, self._next_attempt = clock, 0.0
 
     async def ask(self, command: Callable[[], Awaitable[Answer]]) -> Answer | None:
-        """The answer to a command; None where there is none in time. While there is none, one caller a `PAUSE` waits for it."""
+        """The answer to a command; None where there is none in time. While there is none, one caller a `RECONNECT_INTERVAL` waits for it."""
         if not self.reachable:
             if self._clock() < self._next_attempt:
                 return None
-            self._next_attempt = self._clock() + PAUSE
+            self._next_attempt = self._clock() + RECONNECT_INTERVAL
         try:
             async with asyncio.timeout(TIMEOUT):
                 answer = await command()
@@ -56,7 +56,7 @@ class SharedBroker:
                 log.warning(
                     "web processes share no limits and results now: the broker fails (%s)", type(error).__name__
                 )
-            self.reachable, self._next_attempt = False, self._clock() + PAUSE
+            self.reachable, self._next_attempt = False, self._clock() + RECONNECT_INTERVAL
             return None
         if not self.reachable:
             log.info("web processes share limits and results again")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import IO, Any
 
-from server.worker.files.tree import Directory, File, FileTree, Node, fail
+from server.worker.files.tree import Directory, File, FileTree, Node, os_error
 
 FIRST_DESCRIPTOR = 1 << 20
 """Numbers of opened files begin here: the kernel gives a child none as high."""
@@ -30,19 +30,19 @@ class OpenFile:
     def file(self) -> File:
         """The node, which has to be a file."""
         if not isinstance(self.node, File):
-            raise fail(errno.EISDIR)
+            raise os_error(errno.EISDIR)
         return self.node
 
     def read(self, size: int) -> bytes:
         if not self.readable:
-            raise fail(errno.EBADF)
+            raise os_error(errno.EBADF)
         data = bytes(self.file.data[self.position : self.position + size])
         self.position += len(data)
         return data
 
     def write(self, data: Any) -> int:
         if not self.writable:
-            raise fail(errno.EBADF)
+            raise os_error(errno.EBADF)
         file, size = self.file, memoryview(data).nbytes
         if file.is_null:
             return size
@@ -58,13 +58,13 @@ class OpenFile:
     def seek(self, offset: int, whence: int) -> int:
         begin = {os.SEEK_SET: 0, os.SEEK_CUR: self.position, os.SEEK_END: len(self.file.data)}.get(whence)
         if begin is None or begin + offset < 0:
-            raise fail(errno.EINVAL)
+            raise os_error(errno.EINVAL)
         self.position = begin + offset
         return self.position
 
     def truncate(self, size: int) -> None:
         if size < 0 or not self.writable:
-            raise fail(errno.EINVAL)
+            raise os_error(errno.EINVAL)
         data = self.file.data
         if size > len(data):
             data.extend(bytes(size - len(data)))
@@ -206,7 +206,7 @@ class OpenFiles:
         else:
             node = self.tree.open(file, flags)
             if isinstance(node, Directory):
-                raise fail(errno.EISDIR, name)
+                raise os_error(errno.EISDIR, name)
             return RawFile(OpenFile(node, flags), name, raw_mode(mode), lambda: None)
         close = functools.partial(self.close, number) if closefd else lambda: None
         return RawFile(self._by_descriptor[number], name, raw_mode(mode), close)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from server.worker.files.streams import OpenFiles
-from server.worker.files.tree import Directory, File, FileTree, Node, fail, stat_of
+from server.worker.files.tree import Directory, File, FileTree, Node, os_error, stat_of
 
 
 class Entry:
@@ -82,7 +82,7 @@ class SystemCalls:
         if isinstance(path, int):
             opened = self._files.get(path)
             if opened is None:
-                raise fail(errno.EBADF)
+                raise os_error(errno.EBADF)
             return opened.node
         return self._tree.find(self._path(path, dir_fd))
 
@@ -127,7 +127,7 @@ class SystemCalls:
         path = "." if path is None else path
         node = self._node(path)
         if not isinstance(node, Directory):
-            raise fail(errno.ENOTDIR, *(() if isinstance(path, int) else (os.fspath(path),)))
+            raise os_error(errno.ENOTDIR, *(() if isinstance(path, int) else (os.fspath(path),)))
         return node
 
     def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
@@ -150,7 +150,7 @@ class SystemCalls:
 
     def readlink(self, path: Any, *, dir_fd: int | None = None) -> str:
         self._node(self._path(path), dir_fd)
-        raise fail(errno.EINVAL, os.fspath(path))
+        raise os_error(errno.EINVAL, os.fspath(path))
 
     def chmod(self, path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> None:
         del follow_symlinks

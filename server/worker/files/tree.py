@@ -47,7 +47,7 @@ class Directory(Node):
     entries: dict[str, Node] = field(default_factory=dict)
 
 
-def fail(number: int, *paths: Any) -> OSError:
+def os_error(number: int, *paths: Any) -> OSError:
     """The exception of an error number, about at most two paths."""
     if len(paths) == 2:
         return OSError(number, os.strerror(number), paths[0], None, paths[1])
@@ -83,15 +83,15 @@ class FileTree:
         directory, name = self._parent(path, path)
         node = directory.entries.get(name) if name else directory
         if node is None:
-            raise fail(errno.ENOENT, path)
+            raise os_error(errno.ENOENT, path)
         if not isinstance(node, Directory) and ends_with_slash(path):
-            raise fail(errno.ENOTDIR, path)
+            raise os_error(errno.ENOTDIR, path)
         return node
 
     def directory(self, path: Any) -> Directory:
         node = self.find(path)
         if not isinstance(node, Directory):
-            raise fail(errno.ENOTDIR, os.fspath(path))
+            raise os_error(errno.ENOTDIR, os.fspath(path))
         return node
 
     def is_directory(self, path: Any) -> bool:
@@ -103,18 +103,18 @@ class FileTree:
     def _parent(self, path: Any, *reported: Any) -> tuple[Directory, str]:
         """The directory that a path lies in, and its last name; the root and "" for the root itself."""
         if not path:
-            raise fail(errno.ENOENT, *reported)
+            raise os_error(errno.ENOENT, *reported)
         *parents, name = self.full_path(path).split("/")[1:]
         at = self.root
         for parent in parents:
             node = at.entries.get(parent)
             if node is None:
-                raise fail(errno.ENOENT, *reported)
+                raise os_error(errno.ENOENT, *reported)
             if not isinstance(node, Directory):
-                raise fail(errno.ENOTDIR, *reported)
+                raise os_error(errno.ENOTDIR, *reported)
             at = node
         if len(os.fsencode(name)) > _MAX_NAME:
-            raise fail(errno.ENAMETOOLONG, *reported)
+            raise os_error(errno.ENAMETOOLONG, *reported)
         return at, name
 
     def open(self, path: Any, flags: int, permissions: int = 0o666) -> Node:
@@ -124,23 +124,23 @@ class FileTree:
         node = directory.entries.get(name) if name else directory
         if node is None:
             if not flags & os.O_CREAT:
-                raise fail(errno.ENOENT, path)
+                raise os_error(errno.ENOENT, path)
             if ends_with_slash(path):
-                raise fail(errno.EISDIR, path)
+                raise os_error(errno.EISDIR, path)
             node = directory.entries[name] = File(permissions & ~0o022)
             directory.touch()
             return node
         if flags & os.O_EXCL and flags & os.O_CREAT:
-            raise fail(errno.EEXIST, path)
+            raise os_error(errno.EEXIST, path)
         writes = flags & (os.O_WRONLY | os.O_RDWR)
         if isinstance(node, File):
             if ends_with_slash(path):
-                raise fail(errno.ENOTDIR, path)
+                raise os_error(errno.ENOTDIR, path)
             if flags & os.O_TRUNC and writes:
                 node.data = bytearray()  # a new one: the old may be exported
                 node.touch()
         elif writes or flags & os.O_CREAT:
-            raise fail(errno.EISDIR, path)
+            raise os_error(errno.EISDIR, path)
         return node
 
     def make_directory(self, path: Any, permissions: int) -> None:
@@ -148,7 +148,7 @@ class FileTree:
         path = os.fspath(path)
         directory, name = self._parent(path, path)
         if not name or name in directory.entries:
-            raise fail(errno.EEXIST, path)
+            raise os_error(errno.EEXIST, path)
         directory.entries[name] = Directory(permissions & ~0o022)
         directory.touch()
 
@@ -157,9 +157,9 @@ class FileTree:
         directory, name = self._parent(path, path)
         node = self.directory(path)
         if not name:
-            raise fail(errno.EBUSY, path)
+            raise os_error(errno.EBUSY, path)
         if node.entries:
-            raise fail(errno.ENOTEMPTY, path)
+            raise os_error(errno.ENOTEMPTY, path)
         del directory.entries[name]
         directory.touch()
 
@@ -167,7 +167,7 @@ class FileTree:
         path = os.fspath(path)
         directory, name = self._parent(path, path)
         if isinstance(self.find(path), Directory):
-            raise fail(errno.EISDIR, path)
+            raise os_error(errno.EISDIR, path)
         del directory.entries[name]
         directory.touch()
 
@@ -180,18 +180,18 @@ class FileTree:
         node = from_directory.entries.get(old) if old else from_directory
         there = to_directory.entries.get(new) if new else to_directory
         if node is None:
-            raise fail(errno.ENOENT, *both)
+            raise os_error(errno.ENOENT, *both)
         if isinstance(node, Directory):
             if f"{self.full_path(target)}/".startswith(f"{self.full_path(source)}/") and there is not node:
-                raise fail(errno.EINVAL, *both)
+                raise os_error(errno.EINVAL, *both)
             if there is not None and not isinstance(there, Directory):
-                raise fail(errno.ENOTDIR, *both)
+                raise os_error(errno.ENOTDIR, *both)
             if isinstance(there, Directory) and there.entries and there is not node:
-                raise fail(errno.ENOTEMPTY, *both)
+                raise os_error(errno.ENOTEMPTY, *both)
         elif isinstance(there, Directory):
-            raise fail(errno.EISDIR, *both)
+            raise os_error(errno.EISDIR, *both)
         if not old or not new:
-            raise fail(errno.EBUSY, *both)
+            raise os_error(errno.EBUSY, *both)
         del from_directory.entries[old]
         to_directory.entries[new] = node
         from_directory.touch()

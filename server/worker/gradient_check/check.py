@@ -13,16 +13,16 @@ from server.worker.gradient_check.double_precision import DoublePrecision
 from server.worker.gradient_check.graph import Graph
 from server.worker.gradient_check.leaf_names import leaf_names, named_tensors
 from server.worker.gradient_check.leaf_rows import Leaf, element_check, leaf_check
-from server.worker.gradient_check.moments import Moment, moment_of
-from server.worker.gradient_check.replay import BackwardCall, Listener, Program, Reached
-from server.worker.gradient_check.storage_log import StorageLog, TooLong
+from server.worker.gradient_check.replay import BackwardCall, BackwardReached, Listener, Program
+from server.worker.gradient_check.storage_log import StorageLog, TooManyOperations
 from server.worker.gradient_check.variation import Variation, gradients, loss_of, requested_tensors
+from server.worker.gradient_check.variation_points import VariationPoint, variation_point
 from server.worker.gradient_check.verdicts import json_number, judge, step_for
 
-SECONDS = 3.0
+MAX_SECONDS = 3.0
 """Processor time for all runs of a check; what is not varied by then is not compared."""
 
-WHOLE = 24
+MAX_OF_WHOLE_LEAF = 24
 """Elements up to which every one of a leaf is varied, if there is room; of a larger leaf a sample of as many."""
 
 
@@ -67,7 +67,7 @@ class Check:
     """One check of one program. began: `time.process_time` from which its time counts."""
 
     def __init__(self, program: Program, options: GradientCheckOptions, began: float) -> None:
-        self._program, self._options, self._until = program, options, began + SECONDS
+        self._program, self._options, self._until = program, options, began + MAX_SECONDS
         self.error: BaseException | None = None
         """What the program raised in its own precision."""
 
@@ -75,7 +75,7 @@ class Check:
         """Run the program as often as it takes, and compare."""
         own = OriginalRun()
         try:
-            self._run_own(own)
+            self._run_original(own)
             run = self._run_double(own)
             self._run_again(own, run)
         except NothingToCompare as failed:
@@ -83,7 +83,7 @@ class Check:
                 problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=own.line,
                 backward=own.call if own.call >= 0 else None, loss=json_number(own.loss),
             )  # fmt: skip
-        complete = self._vary(own, run)
+        complete = self._compare_elements(own, run)
         leaves = [leaf_check(leaf) for leaf in run.leaves]
         leaves = [leaf for leaf in leaves if leaf.verdict != "unused" and (leaf.rows or leaf.problem)]
         return GradientCheck(
@@ -91,7 +91,7 @@ class Check:
             double=json_number(run.loss), runs=self._program.runs, complete=complete, corners=run.corners, leaves=leaves,
         )  # fmt: skip
 
-    def _run_own(self, own: OriginalRun) -> None:
+    def _run_original(self, own: OriginalRun) -> None:
         wanted = self._options.backward
 
         def listener(call: BackwardCall) -> Any:
@@ -108,7 +108,7 @@ class Check:
             own.dtypes, own.named_dtypes = [dtype_name(tensor) for tensor in requested_tensors(graph, call)], dtypes
             own.leaves = len(graph.leaves)
             if wanted is not None:
-                raise Reached
+                raise BackwardReached
             return result
 
         self.error = self._program.run(listener)
@@ -140,11 +140,11 @@ class Check:
             arrived, _ = gradients(graph, call)
             for (leaf, tensor), state in zip(others, before, strict=True):
                 if grad_state(tensor) != state:
-                    leaf.moment = Moment(leaf.moment.line, problem="nested")
+                    leaf.moment = VariationPoint(leaf.moment.line, problem="nested")
             for leaf, grad in zip(run.leaves, arrived, strict=False):
                 if grad is not None:
                     leaf.double, leaf.largest = grad.flatten(), float(grad.abs().max()) if grad.numel() else 0.0
-            raise Reached
+            raise BackwardReached
 
         self._in_double(mode, listener)
         if run.loss is None:
@@ -158,7 +158,7 @@ class Check:
             if call.number != own.call:
                 return call.proceed()
             losses.append((mode.count, loss_of(call.roots, run.grad_tensors)))
-            raise Reached
+            raise BackwardReached
 
         self._in_double(mode, listener)
         if not losses or losses[0][0] != run.operations or repr(losses[0][1]) != repr(run.loss):
@@ -169,14 +169,14 @@ class Check:
     def _in_double(self, mode: DoublePrecision, listener: Listener) -> None:
         with mode:
             error = self._program.run(listener)
-        if isinstance(error, TooLong):
+        if isinstance(error, TooManyOperations):
             raise NothingToCompare("too_long")
         if isinstance(error, NothingToCompare):
             raise error
         if error is not None:
             raise NothingToCompare("not_in_double", error_text(error))
 
-    def _vary(self, own: OriginalRun, run: DoubleRun) -> bool:
+    def _compare_elements(self, own: OriginalRun, run: DoubleRun) -> bool:
         """Compare the elements, the leaves taking turns; whether the time sufficed."""
         assert run.loss is not None
         for leaf, element in elements_to_vary(run.leaves, self._options.elements):
@@ -185,14 +185,14 @@ class Check:
             if time.process_time() > self._until:
                 for missing in run.leaves:
                     if not missing.rows and missing.moment.problem is None:
-                        missing.moment = Moment(missing.moment.line, problem="no_time")
+                        missing.moment = VariationPoint(missing.moment.line, problem="no_time")
                 return False
             variation = Variation(self._program, own.call, run.grad_tensors, leaf, element)
             assert leaf.values is not None
             step = step_for(float(leaf.values[element]))
             judgement = judge(variation.loss, run.loss, step, leaf.double_at(element))
             if variation.overwritten:
-                leaf.moment, leaf.rows = Moment(leaf.moment.line, problem="changed_unseen"), []
+                leaf.moment, leaf.rows = VariationPoint(leaf.moment.line, problem="changed_unseen"), []
             else:
                 leaf.rows.append(element_check(leaf, element, judgement))
         return True
@@ -220,7 +220,7 @@ def leaves_of(
     out = []
     for k, tensor in enumerate(tensors):
         in_graph, name, is_asked = graph.leads_to(tensor), names.get(id(tensor)), k < len(own.grads)
-        moment = moment_of(log, tensor, graph.numbers if in_graph else None)
+        moment = variation_point(log, tensor, graph.numbers if in_graph else None)
         own_grad = own.grads[k] if is_asked else None
         out.append(
             Leaf(
@@ -238,7 +238,11 @@ def elements_to_vary(leaves: list[Leaf], room: int) -> list[tuple[Leaf, int]]:
     samples = []
     for leaf in leaves:
         count = 0 if leaf.values is None else leaf.values.numel()
-        chosen = range(count) if count <= WHOLE else sorted(random.Random(0).sample(range(count), WHOLE))
+        chosen = (
+            range(count)
+            if count <= MAX_OF_WHOLE_LEAF
+            else sorted(random.Random(0).sample(range(count), MAX_OF_WHOLE_LEAF))
+        )
         samples.append([(leaf, element) for element in chosen])
     turns = max(map(len, samples), default=0)
     return [sample[turn] for turn in range(turns) for sample in samples if turn < len(sample)][:room]

@@ -21,18 +21,18 @@ SAMPLERS = (
 """Operators that draw numbers, and whose result no gradient goes through; with `_` at the end, too."""
 
 
-class NotInDouble(Exception):
+class UnsupportedInDouble(Exception):
     """An operation that can't be run in float64 with the random numbers of another precision."""
 
 
-Before = Callable[[int, Any, Any, Any], None]
-After = Callable[[int, Any, Any, Any, Any], None]
+BeforeOperation = Callable[[int, Any, Any, Any], None]
+AfterOperation = Callable[[int, Any, Any, Any, Any], None]
 
 
 class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """before, after: called around each operation with its number, the operator, its arguments, and after it its result."""
 
-    def __init__(self, before: Before | None = None, after: After | None = None) -> None:
+    def __init__(self, before: BeforeOperation | None = None, after: AfterOperation | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._before, self._after = before, after
         self.count = 0
@@ -73,13 +73,13 @@ def narrow_dtype() -> torch.dtype:
 def sample_in_own_precision(func: Any, args: Any, kwargs: Any) -> Any:
     """A random operation in the program's precision: float64 would take other numbers of the generator's.
 
-    Raises NotInDouble for one that computes with its arguments, too.
+    Raises UnsupportedInDouble for one that computes with its arguments, too.
     """
     name = func.__name__.split(".")[0]
     if name.rstrip("_") not in SAMPLERS:
         if all(not value.is_floating_point() for value in tensors_of(args, kwargs)):
             return func(*args, **kwargs)
-        raise NotInDouble(name)
+        raise UnsupportedInDouble(name)
     narrow = narrow_dtype()
     if name.endswith("_") and isinstance(args[0], torch.Tensor) and args[0].is_floating_point():
         drawn = torch.empty_like(args[0], dtype=narrow)

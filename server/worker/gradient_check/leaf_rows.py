@@ -5,8 +5,14 @@ from dataclasses import dataclass, field
 import torch
 
 from server.wire.gradient_check import ElementCheck, LeafCheck
-from server.worker.gradient_check.moments import Moment
-from server.worker.gradient_check.verdicts import GRAVEST, Judgement, json_number, loses_digits, relative_difference
+from server.worker.gradient_check.variation_points import VariationPoint
+from server.worker.gradient_check.verdicts import (
+    VERDICTS_BY_SEVERITY,
+    Judgement,
+    json_number,
+    loses_digits,
+    relative_difference,
+)
 
 
 @dataclass
@@ -23,7 +29,7 @@ class Leaf:
     strides: list[int]
     offset: int
     values: torch.Tensor | None
-    moment: Moment
+    moment: VariationPoint
     in_graph: bool
     hooked: bool
     own: torch.Tensor | None = None
@@ -61,7 +67,7 @@ def leaf_check(leaf: Leaf) -> LeafCheck:
     """A leaf with its rows, and the gravest of their verdicts."""
     worst = min(
         range(len(leaf.rows)),
-        key=lambda k: (GRAVEST.index(leaf.rows[k].verdict), -distance(leaf.rows[k])),
+        key=lambda k: (VERDICTS_BY_SEVERITY.index(leaf.rows[k].verdict), -distance(leaf.rows[k])),
         default=None,
     )
     size = 1

@@ -16,7 +16,7 @@ from server.worker.stack import PROGRAM, frames_outward
 from server.worker.streams import OutputStream, input_stream
 
 
-class Reached(BaseException):
+class BackwardReached(BaseException):
     """Ends a run at the call of the engine that it was for."""
 
 
@@ -40,7 +40,7 @@ class BackwardCall:
 
 
 Listener = Callable[[BackwardCall], Any]
-"""Called at each call of the engine; it proceeds and returns what the program gets, or raises Reached."""
+"""Called at each call of the engine; it proceeds and returns what the program gets, or raises BackwardReached."""
 
 
 class Program:
@@ -51,7 +51,7 @@ class Program:
         self.runs = 0
 
     def run(self, listener: Listener) -> BaseException | None:
-        """Run it; what it raised, None where it ended or was Reached."""
+        """Run it; what it raised, None where it ended or was reached."""
         self.runs += 1
         module = types.ModuleType("__main__")
         module.__dict__["__builtins__"] = builtins
@@ -60,7 +60,7 @@ class Program:
         try:
             with initial_modes(), standard_streams(self._text), intercepted(listener):
                 exec(self._code, module.__dict__)
-        except Reached:
+        except BackwardReached:
             return None
         except BaseException as error:
             return error

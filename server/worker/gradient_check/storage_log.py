@@ -16,7 +16,7 @@ from server.worker.stack import PROGRAM
 MAX_OPERATIONS = 100_000
 
 
-class TooLong(Exception):
+class TooManyOperations(Exception):
     """The program calls more operations than are followed."""
 
 
@@ -50,9 +50,9 @@ class StorageLog:
         self._node: int | None = None
 
     def before(self, operation: int, func: Any, args: Any, kwargs: Any) -> None:
-        """An operation begins. Raises TooLong."""
+        """An operation begins. Raises TooManyOperations."""
         if operation >= MAX_OPERATIONS:
-            raise TooLong
+            raise TooManyOperations
         sequence = _get_sequence_nr()
         self._node = sequence - 1 if sequence != self._sequence else None
         self._sequence = sequence

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from server.worker.gradient_check.double_precision import DoublePrecision, tensors_of
 from server.worker.gradient_check.graph import Graph
 from server.worker.gradient_check.leaf_rows import Leaf
-from server.worker.gradient_check.replay import BackwardCall, Program, Reached
+from server.worker.gradient_check.replay import BackwardCall, BackwardReached, Program
 
 
 class Variation:
@@ -42,7 +42,7 @@ class Variation:
             if call.number != self._call:
                 return call.proceed()
             losses.append(loss_of(call.roots, self._grad_tensors))
-            raise Reached
+            raise BackwardReached
 
         with DoublePrecision(before):
             self._program.run(listener)
@@ -73,14 +73,14 @@ def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | Non
     asked = requested_tensors(graph, call)
     if not call.accumulates:
         result = call.proceed()
-        return [None if grad is None else kept(grad) for grad in result], result
+        return [None if grad is None else detached_copy(grad) for grad in result], result
     grads: list[torch.Tensor | None] = [None] * len(asked)
 
     def gradient_hook(k: int) -> Any:
         def hook(arrived: torch.Tensor | tuple[torch.Tensor | None, ...]) -> None:
             grad = arrived if isinstance(arrived, torch.Tensor) else arrived[0]
             if grad is not None:
-                grads[k] = kept(grad)
+                grads[k] = detached_copy(grad)
 
         return hook
 
@@ -102,7 +102,7 @@ def requested_tensors(graph: Graph, call: BackwardCall) -> list[torch.Tensor]:
     return graph.leaves if call.inputs is None else call.inputs
 
 
-def kept(grad: torch.Tensor) -> torch.Tensor:
+def detached_copy(grad: torch.Tensor) -> torch.Tensor:
     """A copy of a gradient that nothing changes."""
     with _disable_current_modes(), torch.no_grad():
         return grad.detach().to_dense().double().clone()

@@ -9,19 +9,19 @@ from server.wire.gradient_check import Number, Verdict
 STEP = 2.0**-17
 """Of an element around 1: with it, the errors of a central quotient are about 1e-10, those of rounding as large."""
 
-FINER = 8.0
+STEP_RATIO = 8.0
 """How many times smaller the second step is."""
 
 ROUNDING_ERRORS = 64 * 2.0**-52
 """Relative error of a loss that a program computes in float64."""
 
-AGREEMENT = 1e-5
+TOLERANCE = 1e-5
 """Relative difference of quotient and gradient in float64 that is none."""
 
 PRECISION = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
 """Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual rounding."""
 
-GRAVEST: tuple[Verdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
+VERDICTS_BY_SEVERITY: tuple[Verdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
 
 Evaluate = Callable[[float], float | None]
 """The loss after an element has changed by so much; None where there is none."""
@@ -44,10 +44,10 @@ class Slopes:
         return abs(self.right - self.left)
 
     def agrees(self, value: float) -> bool:
-        return abs(self.central - value) <= AGREEMENT * max(abs(self.central), abs(value)) + self.noise
+        return abs(self.central - value) <= TOLERANCE * max(abs(self.central), abs(value)) + self.noise
 
     def encloses(self, value: float) -> bool:
-        room = AGREEMENT * max(abs(self.left), abs(self.right)) + self.noise
+        room = TOLERANCE * max(abs(self.left), abs(self.right)) + self.noise
         return min(self.left, self.right) - room <= value <= max(self.left, self.right) + room
 
 
@@ -81,7 +81,7 @@ def judge(evaluate: Evaluate, loss: float, step: float, double: float | None) ->
     fine = coarse
     suspicious = coarse.gap > 1e-3 * max(abs(coarse.left), abs(coarse.right), abs(expected)) + 4 * coarse.noise
     if suspicious or not coarse.agrees(expected):
-        fine = slopes(evaluate, loss, step / FINER) or coarse
+        fine = slopes(evaluate, loss, step / STEP_RATIO) or coarse
     if suspicious and fine is not coarse and fine.gap > coarse.gap / 2 and fine.gap > 4 * fine.noise:
         if double is None:
             return Judgement("cut", fine)

@@ -7,7 +7,7 @@ import torch
 
 from server.wire import entities
 from server.worker.observation import Observation
-from server.worker.probes.handles import bare, temporarily_at_version
+from server.worker.probes.handles import as_plain_tensor, temporarily_at_version
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.uids import WeakUids
 
@@ -37,7 +37,7 @@ class Counters(Probe):
 
     def counter_of(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter that this tensor has; its value is noted for this observation."""
-        own = bare(tensor)
+        own = as_plain_tensor(tensor)
         version, impl = own._version, own._cdata
         known = self._counter_of.get(uid)
         inside = self._context.is_within_operation()
@@ -94,17 +94,17 @@ class Counters(Probe):
         for counter in self._handles if candidates is None else candidates:
             other = self.living_handle(counter, excluded)
             if other is not None:
-                handles.append((counter, bare(other), bare(other)._version))
+                handles.append((counter, as_plain_tensor(other), as_plain_tensor(other)._version))
         if not handles:
             return None
-        with temporarily_at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
+        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + DISTANT_VERSION):
             return next((counter for counter, other, before in handles if other._version != before), None)
 
     def share_counter(self, tensor: torch.Tensor, other: torch.Tensor) -> bool:
         """Whether moving the counter of one moves the other's. Leaves both as they were."""
-        before = bare(other)._version
-        with temporarily_at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
-            return bool(bare(other)._version != before)
+        before = as_plain_tensor(other)._version
+        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + DISTANT_VERSION):
+            return bool(as_plain_tensor(other)._version != before)
 
     def counter_of_slot(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter of a saved tensor; one that no living tensor has is kept by its slot alone."""
@@ -117,7 +117,7 @@ class Counters(Probe):
             else (self.find_shared(tensor, candidates=candidates) or recorded or self._uids.allocate("c"))
         )
         assert counter is not None
-        self._observed[counter] = bare(tensor)._version
+        self._observed[counter] = as_plain_tensor(tensor)._version
         return counter
 
     def count_slots(self, counter: str, change: int) -> None:

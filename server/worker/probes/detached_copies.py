@@ -6,7 +6,7 @@ import torch
 
 from server.worker.observation import DetachedCopy
 from server.worker.probes.counters import Counters
-from server.worker.probes.handles import bare
+from server.worker.probes.handles import as_plain_tensor
 from server.worker.probes.probe import ProbeContext
 from server.worker.uids import WeakUids
 
@@ -27,7 +27,7 @@ class DetachedCopies:
     def note_new_handle(self, uid: str, tensor: torch.Tensor, storage: str) -> None:
         """A new handle on the storage requires no grad; a leaf on one of a tensor that requires it is a detached copy."""
         handles = self._requiring_grad.get(storage)
-        own = bare(tensor)
+        own = as_plain_tensor(tensor)
         if not handles or own._is_view() or own.is_inference() or not (own.is_floating_point() or own.is_complex()):
             return
         living = [(handle, other) for handle in handles if (other := self._uids.get(handle)) is not None]

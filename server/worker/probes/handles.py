@@ -23,7 +23,7 @@ def is_plain_tensor(tensor: torch.Tensor) -> bool:
     return kind is _Tensor or kind is _Parameter
 
 
-class Bare:
+class PlainTensorView:
     """A tensor of a subclass, asked what a plain one would answer: nothing that its class defines is called."""
 
     __slots__ = ("_tensor",)
@@ -35,16 +35,18 @@ class Bare:
         return getattr(torch._C.TensorBase, name).__get__(self._tensor)
 
 
-def bare(tensor: torch.Tensor) -> Any:
+def as_plain_tensor(tensor: torch.Tensor) -> Any:
     """The tensor, to be asked for its attributes and by its methods."""
     kind = type(tensor)
-    return tensor if kind is _Tensor or kind is _Parameter else Bare(tensor)  # `ordinary`, in the tracer's inner loop
+    return (
+        tensor if kind is _Tensor or kind is _Parameter else PlainTensorView(tensor)
+    )  # `ordinary`, in the tracer's inner loop
 
 
 @contextmanager
 def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
     """The tensor, and all that share its counter, at another version for a while."""
-    before = bare(tensor)._version
+    before = as_plain_tensor(tensor)._version
     _move((tensor,), (version,))
     try:
         yield
@@ -54,12 +56,12 @@ def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]
 
 def dtype_name(tensor: torch.Tensor) -> str:
     """ "float32" for `torch.float32`."""
-    return str(bare(tensor).dtype)[6:]
+    return str(as_plain_tensor(tensor).dtype)[6:]
 
 
 def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     """What torch says of a tensor; what it refuses to say is left out. stale: see `stale_views`."""
-    own, tensor = tensor, bare(tensor)
+    own, tensor = tensor, as_plain_tensor(tensor)
     out: entities.Tensor = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
     out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
     bits: list[Literal["conj", "neg", "inference"]] = []
@@ -102,7 +104,7 @@ def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
     if stale:
         return False
     try:
-        is_leaf: bool = bare(tensor).is_leaf
+        is_leaf: bool = as_plain_tensor(tensor).is_leaf
         return is_leaf
     except RuntimeError:
         return None
@@ -118,7 +120,7 @@ def wrapper(tensor: torch.Tensor) -> entities.Wraps:
 
 
 def has_storage(tensor: torch.Tensor) -> bool:
-    own = bare(tensor)
+    own = as_plain_tensor(tensor)
     if own.layout != torch.strided or own.is_nested or _wrapped(tensor) or _batched(tensor) or own._is_zerotensor():
         return False
     return (is_plain_tensor(tensor) and not own.is_meta) or has_memory(own)
@@ -141,8 +143,8 @@ def has_memory(own: Any) -> bool:
 def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     """`.grad`, asked only where asking does not warn."""
     first = is_leaf(tensor, stale)
-    if first or (first is False and bare(tensor).retains_grad):
-        grad: torch.Tensor | None = bare(tensor).grad
+    if first or (first is False and as_plain_tensor(tensor).retains_grad):
+        grad: torch.Tensor | None = as_plain_tensor(tensor).grad
         return grad
     return None
 

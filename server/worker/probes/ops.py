@@ -21,7 +21,7 @@ import torch
 from torch._ops import _higher_order_ops
 from torch.autograd import forward_ad
 
-from server.wire import events
+from server.wire.log import Op
 from server.worker.observation import Observation, OpCall
 from server.worker.probes import dispatch_key, handles
 from server.worker.probes.index_writes import is_index_put, repeated_indices
@@ -119,7 +119,7 @@ class Ops:
         return result
 
     def _before(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
-        entry: events.Op = {
+        entry: Op = {
             "kind": "op",
             "name": name,
             "inputs": [],
@@ -130,7 +130,7 @@ class Ops:
         call = OpCall(entry)
         touched = self._context.observation.touched_storages
         for tensor in handles.flatten([*args, *kwargs.values()]):
-            call.inputs.append((self._tensors.register(tensor), handles.bare(tensor).requires_grad))
+            call.inputs.append((self._tensors.register(tensor), handles.as_plain_tensor(tensor).requires_grad))
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
                 touched.add(self._storages.register(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
@@ -149,11 +149,11 @@ class Ops:
 
     def _note_reads(self, name: str, op: Any, args: Any, kwargs: dict[str, Any]) -> None:
         """Tell of memory that is read before anything wrote it."""
-        if not self._uninitialized.any:
+        if not self._uninitialized.has_any:
             return
         try:
             with torch._C.DisableTorchFunction():
-                for event in self._uninitialized.reads(name, op, args, kwargs, self._writes(op, args, kwargs)):
+                for event in self._uninitialized.read_events(name, op, args, kwargs, self._writes(op, args, kwargs)):
                     if event not in self._context.observation.log:
                         self._context.observation.append(event)
         except Exception as error:
@@ -162,7 +162,7 @@ class Ops:
     def _after(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         observation = self._context.observation
         taken = set(call.entry["inputs"])
-        derived = any(handles.bare(tensor).requires_grad for tensor in handles.flatten([result]))
+        derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.flatten([result]))
         if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
             for uid in taken:
                 self._tensors.stale_views.mark_current(uid)
@@ -172,14 +172,14 @@ class Ops:
             self._storages.capture(storage, handles.dtype_name(tensor))
             call.writes.append((storage, self._tensors.register(tensor)))
             self._tensors.mark_views_stale(*call.writes[-1])
-            self._uninitialized.wrote(call.entry["name"], tensor)
+            self._uninitialized.note_write(call.entry["name"], tensor)
         for tensor in handles.flatten([result]):
             uid = self._tensors.register(tensor, refresh=True)
             call.entry["outputs"].append(uid)
-            call.entry["requires_grad"].append(handles.bare(tensor).requires_grad)
+            call.entry["requires_grad"].append(handles.as_plain_tensor(tensor).requires_grad)
             if MAKERS.match(call.entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_contents(self._storages.register(tensor))
-                self._uninitialized.made(tensor)
+                self._uninitialized.note_made(tensor)
             if uid not in taken:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
         call.log_index = observation.append(call.entry)

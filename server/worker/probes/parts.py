@@ -6,7 +6,7 @@ They are reported as handles of their own, and named by their place: torch makes
 import torch
 
 from server.worker.probes.counters import Counters
-from server.worker.probes.handles import bare, dense_parts, facts, has_storage
+from server.worker.probes.handles import as_plain_tensor, dense_parts, facts, has_storage
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
@@ -32,7 +32,7 @@ class Parts:
 
         counter: of the whole; torch gives it to what the program gets when it asks for a part.
         """
-        if bare(tensor).layout == torch.strided and not bare(tensor).is_nested:
+        if as_plain_tensor(tensor).layout == torch.strided and not as_plain_tensor(tensor).is_nested:
             return None
         uids = self._parts.setdefault(uid, {})
         backward = self._context.running_backwards > 0

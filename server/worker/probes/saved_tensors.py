@@ -206,10 +206,10 @@ class SavedTensors:
             return  # else an optional tensor that was not given
         slot = current[name] = self._facts(data)
         counter = None
-        if not handles.bare(data).is_inference():
+        if not handles.as_plain_tensor(data).is_inference():
             counter = self._counters.counter_of_slot(known.get("counter") if known else None, data, slot.get("storage"))
         slot["counter"] = counter
-        version = None if handles.bare(data).is_inference() else handles.bare(data)._version
+        version = None if handles.as_plain_tensor(data).is_inference() else handles.as_plain_tensor(data)._version
         # reading the slot of a stale view, torch would ask the view for its node
         is_stale_view = self._views.is_stale(slot.get("tensor") or "")
         state, reported = state_by_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
@@ -233,7 +233,7 @@ class SavedTensors:
 
     def _facts(self, data: torch.Tensor) -> entities.Slot:
         """What is saved, without the slot's state."""
-        own = handles.bare(data)
+        own = handles.as_plain_tensor(data)
         slot = cast(entities.Slot, {"dtype": handles.dtype_name(data), "shape": handles.shape(own)})
         tensor = self._tensors.find(data)
         if tensor is not None:

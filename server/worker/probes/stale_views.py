@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from server.worker.probes.handles import bare, temporarily_at_version
+from server.worker.probes.handles import as_plain_tensor, temporarily_at_version
 
 DISTANT_VERSION = 1 << 20
 """Versions ahead of its own at which a view is asked: none that the program will come to."""
@@ -55,7 +55,7 @@ class StaleViews:
         if uid in self._stale:
             self._views_by_node[node] = uid
 
-    def take_asked(self, dead_nodes: Iterable[str]) -> list[str]:
+    def take_views_of_dead(self, dead_nodes: Iterable[str]) -> list[str]:
         """The views that had these nodes: the nodes died because torch made others, so somebody asked."""
         views = [uid for node in dead_nodes if (uid := self._views_by_node.pop(node, None)) is not None]
         for uid in views:
@@ -67,11 +67,11 @@ class StaleViews:
 
     def needs_no_reading(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether there is nothing to read: it was since the last write, or must not be."""
-        return not self._stale[uid].had_node or bool(self._stale[uid].read_at == bare(tensor)._version)
+        return not self._stale[uid].had_node or bool(self._stale[uid].read_at == as_plain_tensor(tensor)._version)
 
     def read_node(self, uid: str, tensor: torch.Tensor) -> Any:
         """The node that torch would work out; torch forgets it at once, for it was asked at another version."""
-        stale_view, own = self._stale[uid], bare(tensor)
+        stale_view, own = self._stale[uid], as_plain_tensor(tensor)
         stale_view.read_at = own._version
         if stale_view.node is None:
             with temporarily_at_version(tensor, stale_view.version_before):

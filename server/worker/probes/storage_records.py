@@ -9,7 +9,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.wire.base import Number
-from server.worker.probes.handles import bare
+from server.worker.probes.handles import as_plain_tensor
 
 
 class StorageRecord:
@@ -74,7 +74,7 @@ class TransientGradStorage(StorageRecord):
     """
 
     def __init__(self, uid: str, tensor: torch.Tensor) -> None:
-        super().__init__(uid, str(bare(tensor).device))
+        super().__init__(uid, str(as_plain_tensor(tensor).device))
         self._handles: list[weakref.ref[torch.Tensor]] = []
         self.add_handle(tensor)
 
@@ -90,7 +90,7 @@ class TransientGradStorage(StorageRecord):
         if not tensors:
             return None
         self.pointer, self.nbytes = 0, 0
-        for tensor in map(bare, tensors):
+        for tensor in map(as_plain_tensor, tensors):
             size, offset = tensor.element_size(), int(tensor.storage_offset())
             if tensor.numel():
                 self.pointer = tensor.data_ptr() - offset * size

@@ -10,7 +10,7 @@ from server.wire import entities
 from server.wire.entities import MAX_CELLS
 from server.worker.observation import Observation
 from server.worker.probes import cells
-from server.worker.probes.handles import bare
+from server.worker.probes.handles import as_plain_tensor
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.storage_contents import report_cells, report_windows
@@ -78,7 +78,7 @@ class Storages(Probe):
                 self._transients.add(uid)
                 self._add(TransientGradStorage(uid, tensor))
             else:
-                self._add(TorchStorage(uid, bare(tensor).untyped_storage()))
+                self._add(TorchStorage(uid, as_plain_tensor(tensor).untyped_storage()))
         return uid
 
     def promote_transients(self) -> None:

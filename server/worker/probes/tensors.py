@@ -12,7 +12,7 @@ from server.worker.observation import Observation
 from server.worker.probes.counters import Counters
 from server.worker.probes.detached_copies import DetachedCopies
 from server.worker.probes.handles import (
-    bare,
+    as_plain_tensor,
     dtype_name,
     facts,
     gradient,
@@ -102,7 +102,7 @@ class Tensors(Probe):
             counter = recorded.get("counter")
             if uid == writer or view is None or recorded.get("base") is None or counter is None:
                 continue
-            before, own = self._counters.version(counter), bare(view)
+            before, own = self._counters.version(counter), as_plain_tensor(view)
             if before is not None and own._version != before and own._base.requires_grad:
                 self.stale_views.mark_stale(uid, before, recorded.get("grad_fn") is not None)
 
@@ -199,7 +199,7 @@ class Tensors(Probe):
         if self._is_unchanged(uid, tensor):
             return
         facts = self._facts(uid, tensor)
-        own = bare(tensor)
+        own = as_plain_tensor(tensor)
         base, grad = own._base if own._is_view() else None, gradient(tensor, self.stale_views.is_stale(uid))
         facts["base"] = self.register(base) if base is not None else None
         facts["grad"] = self.register(grad) if grad is not None else None
@@ -282,14 +282,14 @@ class Tensors(Probe):
         known = uid in self._context.observation.provisional or uid in self._delta.state
         out["storage"] = storage = self._storages.register(tensor) if has_storage(tensor) else None
         if observing:
-            inference = bare(tensor).is_inference()
+            inference = as_plain_tensor(tensor).is_inference()
             out["counter"] = None if inference else self._counters.counter_of(uid, tensor, storage)
         elif storage is not None:
             self._storages.capture(storage, dtype_name(tensor))
         node = self._grad_fn(uid, tensor)
         if node is not None:
             out["grad_fn"] = node_uid = self._node_uids.uid_of(node)
-            out["output_nr"] = bare(tensor).output_nr
+            out["output_nr"] = as_plain_tensor(tensor).output_nr
             self.stale_views.note_node(uid, node_uid)
             if observing:
                 self._context.observation.graph_roots.append(node)
@@ -299,7 +299,7 @@ class Tensors(Probe):
             out["output_nr"] = recorded.get("output_nr")
         else:
             out["grad_fn"] = out["output_nr"] = None
-        out["retains_grad"] = bare(tensor).retains_grad if out["leaf"] is False else None
+        out["retains_grad"] = as_plain_tensor(tensor).retains_grad if out["leaf"] is False else None
         if storage is not None:
             if out["requires_grad"]:
                 self.detached_copies.note_requiring_grad(uid, storage)
@@ -313,13 +313,13 @@ class Tensors(Probe):
         return [(uid, tensor) for uid in results if (tensor := self.uids.get(uid)) is not None]
 
     def _grad_fn(self, uid: str, tensor: torch.Tensor) -> Any:
-        if not bare(tensor).requires_grad:
+        if not as_plain_tensor(tensor).requires_grad:
             return None
         stale = self.stale_views.is_stale(uid)
         if stale and (self._queue is None or self.stale_views.needs_no_reading(uid, tensor)):
             return None
         try:
-            return self.stale_views.read_node(uid, tensor) if stale else bare(tensor).grad_fn
+            return self.stale_views.read_node(uid, tensor) if stale else as_plain_tensor(tensor).grad_fn
         except RuntimeError:  # a view that torch forbids to be changed in place, and that was
             return None
 

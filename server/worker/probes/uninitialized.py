@@ -25,12 +25,12 @@ MAKERS = re.compile(r"^aten::(new_)?empty")
 _OVERWRITES = re.compile(
     r"^aten::(fill|zero|copy|normal|uniform|random|bernoulli|exponential|geometric|cauchy|log_normal|set|resize|ones|eye)_"
 )
-_ASKS_ONLY = re.compile(
+_METADATA_ONLY = re.compile(
     r"_like\b|^aten::(new_|size|sym_|stride|numel|dim|is_|_is|requires_grad|set_|_version|resize|storage_offset|result_type"
     r"|record_stream|pin_memory|_has|lift|output_nr|data|can_cast|retain|_backward|detach|_fw_primal|_make_dual|squeeze|view)"
 )
-_LIFTS = "aten::lift"
-_SOME = re.compile(r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)")
+_LIFT_PREFIX = "aten::lift"
+_PARTIAL_WRITES = re.compile(r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)")
 """Writes that depend on their arguments' values, or on lists."""
 
 
@@ -43,7 +43,7 @@ class Uninitialized:
         self._reads = 0
 
     @property
-    def any(self) -> bool:
+    def has_any(self) -> bool:
         """Whether there is such memory."""
         return bool(self._written)
 
@@ -51,17 +51,17 @@ class Uninitialized:
         """Operations passed unseen."""
         self._written.clear()
 
-    def made(self, tensor: torch.Tensor) -> None:
+    def note_made(self, tensor: torch.Tensor) -> None:
         """An operation that writes nothing made this tensor."""
         if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
             self._written[self._storages.register(tensor)] = None
 
-    def reads(self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]) -> list[UninitializedRead]:  # fmt: skip
+    def read_events(self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]) -> list[UninitializedRead]:  # fmt: skip
         """What an operation that is about to run reads of such memory. written: the tensors that it writes."""
-        if name.startswith(_LIFTS):  # `torch.tensor` and its like filled it without an operator
+        if name.startswith(_LIFT_PREFIX):  # `torch.tensor` and its like filled it without an operator
             for tensor in handles.flatten(args):
                 self._written.pop(self._storages.find(tensor) or "", None)
-        if not self._written or _ASKS_ONLY.search(name) or returns_views(op):
+        if not self._written or _METADATA_ONLY.search(name) or returns_views(op):
             return []
         overwrites = bool(_OVERWRITES.match(name))
         taken = list(args) if not overwrites else list(args)[1:]
@@ -70,10 +70,10 @@ class Uninitialized:
         return [
             event
             for tensor in handles.flatten(taken)
-            if id(tensor) not in outs and (event := self.read(tensor)) is not None
+            if id(tensor) not in outs and (event := self.read_event(tensor)) is not None
         ]
 
-    def read(self, tensor: torch.Tensor) -> UninitializedRead | None:
+    def read_event(self, tensor: torch.Tensor) -> UninitializedRead | None:
         """The event of reading this tensor; None where each of its elements was written, or nothing is known of it."""
         uid = self._storage(tensor)
         if uid is None or not tensor.numel() or self._reads >= MAX_READS:
@@ -86,13 +86,13 @@ class Uninitialized:
         self._reads += 1
         return {"kind": "event", "event": "uninitialized_read", "tensor": self._tensors.register(tensor)}
 
-    def wrote(self, name: str, tensor: torch.Tensor) -> None:
+    def note_write(self, name: str, tensor: torch.Tensor) -> None:
         """An operation wrote to this tensor."""
         uid = self._storage(tensor)
         if uid is None:
             return
         size = tensor.untyped_storage().nbytes() // tensor.element_size()
-        if _SOME.match(name) or tensor.numel() >= size or size > MAX_ELEMENTS:
+        if _PARTIAL_WRITES.match(name) or tensor.numel() >= size or size > MAX_ELEMENTS:
             del self._written[uid]
             return
         elements = self._written[uid]

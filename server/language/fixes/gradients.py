@@ -24,7 +24,7 @@ def use_probability(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Gt | ast.GtE):
             continue
         if _is_probability(program, node.left):
-            work.replace(_converted(work.parent(node), work.parent, node), program.text(node.left))
+            work.replace(_with_conversion(work.parent(node), work.parent, node), program.text(node.left))
     yield from program.with_edits(hint, work)
 
 
@@ -40,7 +40,7 @@ def _is_probability(program: FixProgram, node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and any(isinstance(v, ast.Call) and method(v) in _PROBABILITIES for v in given)
 
 
-def _converted(parent: ast.AST | None, parent_of: object, node: ast.AST) -> ast.AST:
+def _with_conversion(parent: ast.AST | None, parent_of: object, node: ast.AST) -> ast.AST:
     """`x.float()` around a node `x`, else the node itself."""
     call = parent_of(parent) if callable(parent_of) and parent is not None else None
     if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and parent.attr in ("float", "double"):
@@ -54,8 +54,8 @@ def cross_entropy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         for node in program.own_nodes(statement):
             if not isinstance(node, ast.Compare) or len(node.ops) != 1:
                 continue
-            scores = _scores_behind(program, node.left) or _scores_behind(program, node.comparators[0])
-            labels = node.comparators[0] if _scores_behind(program, node.left) else node.left
+            scores = _source_of_prediction(program, node.left) or _source_of_prediction(program, node.comparators[0])
+            labels = node.comparators[0] if _source_of_prediction(program, node.left) else node.left
             if scores is None or not isinstance(node.ops[0], ast.Eq | ast.NotEq):
                 continue
             work = program.edits()
@@ -67,14 +67,14 @@ def cross_entropy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             yield from program.with_edits(hint, work)
 
 
-def _scores_behind(program: FixProgram, node: ast.expr) -> ast.expr | None:
+def _source_of_prediction(program: FixProgram, node: ast.expr) -> ast.expr | None:
     """`out` behind `out.argmax(1)`, and behind a name that was given it or `torch.max(out, 1)`."""
     if isinstance(node, ast.Name):
         for other in program.statements:
             if isinstance(other, ast.Assign) and any(
                 isinstance(part, ast.Name) and part.id == node.id for part in ast.walk(other.targets[0])
             ):
-                return _scores_behind(program, other.value) if not isinstance(other.value, ast.Name) else None
+                return _source_of_prediction(program, other.value) if not isinstance(other.value, ast.Name) else None
         return None
     if not isinstance(node, ast.Call) or method(node) not in ("argmax", "max"):
         return None

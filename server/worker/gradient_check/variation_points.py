@@ -9,7 +9,7 @@ from server.worker.gradient_check.storage_log import Access, StorageLog, storage
 
 
 @dataclass(frozen=True)
-class Moment:
+class VariationPoint:
     """operation: before which the value is varied; argument: which of its tensors has the memory; use, use_argument: the
     same of the first operation through which the loss depends on it. problem: why it can't be varied, and where.
 
@@ -25,7 +25,7 @@ class Moment:
     problem_line: int | None = None
 
 
-def moment_of(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> Moment:
+def variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> VariationPoint:
     """When a leaf can be varied.
 
     nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of which
@@ -35,18 +35,18 @@ def moment_of(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> Mo
     accesses = log.accesses.get(key, []) if key is not None else []
     line = next((access.line for access in accesses if access.kind != "read"), None)
     if not leaf.is_floating_point() or key is None:
-        return Moment(line, problem="not_real")
+        return VariationPoint(line, problem="not_real")
     if leaf.grad_fn is not None:
-        accesses = since_made(accesses, leaf.grad_fn._sequence_nr())
+        accesses = accesses_since_made(accesses, leaf.grad_fn._sequence_nr())
         if not accesses:
-            return Moment(line, problem="view")
+            return VariationPoint(line, problem="view")
         line = accesses[0].line
     if nodes is not None and has_other_storage(log, leaf, key, nodes):
-        return Moment(line, problem="not_followed")
+        return VariationPoint(line, problem="not_followed")
     reads = [access for access in accesses if access.kind == "read"]
     uses = reads if nodes is None else [access for access in reads if access.node in nodes] or reads
     if not uses:
-        return Moment(line, problem="not_followed")
+        return VariationPoint(line, problem="not_followed")
     writes = [access for access in accesses if access.kind != "read"]
     # within a custom Function: what it reads may reach the loss
     possible = [access for access in reads if nodes is not None and access.node is None and access.latest in nodes]
@@ -57,11 +57,11 @@ def moment_of(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> Mo
         uses = [access for access in uses if access.operation > between[-1].operation]
         first = uses[0].operation
     elif between:
-        return Moment(line, problem="written_between", problem_line=between[0].line)
+        return VariationPoint(line, problem="written_between", problem_line=between[0].line)
     return _before_first_read(line, writes, reads, uses[0], first)
 
 
-def since_made(accesses: list[Access], node: int) -> list[Access]:
+def accesses_since_made(accesses: list[Access], node: int) -> list[Access]:
     """The accesses to a result's memory, from the one on by which its node filled it; none where its node did not.
 
     Within a custom Function operations become no nodes; the Function's is the latest.
@@ -80,7 +80,9 @@ def has_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[
     return any(not nodes.isdisjoint(numbers) for other, numbers in storages.items() if other != key)
 
 
-def _before_first_read(line: int | None, writes: list[Access], reads: list[Access], use: Access, first: int) -> Moment:
+def _before_first_read(
+    line: int | None, writes: list[Access], reads: list[Access], use: Access, first: int
+) -> VariationPoint:
     settled = max((access.operation for access in writes if access.operation < first), default=-1)
     at = next(access for access in reads if access.operation > settled)
-    return Moment(line, at.operation, at.argument, use.operation, use.argument)
+    return VariationPoint(line, at.operation, at.argument, use.operation, use.argument)

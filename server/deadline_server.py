@@ -20,17 +20,17 @@ from server.security import App
 GRACE = 3.0
 """Seconds in which requests that are being served may end; then their connections are closed."""
 
-CANCEL_AFTER = 5
+CANCEL_AFTER_SECONDS = 5
 """Seconds after which requests that go on without a connection are cancelled."""
 
-LIMIT = 9
+EXIT_AFTER = 9
 """Seconds after which the kernel ends the process. Its workers end with it."""
 
 
 log = logging.getLogger("uvicorn.error")
 
 
-class PunctualServer(uvicorn.Server):
+class DeadlineServer(uvicorn.Server):
     """uvicorn itself waits for clients and threads without end, and accepts connections as they come.
 
     turns: those of the connections. proxies: whose connections are many visitors'.
@@ -63,7 +63,7 @@ class PunctualServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(LIMIT)
+            signal.alarm(EXIT_AFTER)
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -83,7 +83,7 @@ class PunctualServer(uvicorn.Server):
 
 def create_server(
     app: App, host: str, port: int, connections: Connections, proxies: tuple[Network, ...] = ()
-) -> PunctualServer:
+) -> DeadlineServer:
     """The server of an application. connections: bounds them. proxies: whose X-Forwarded-For is believed.
 
     GRADBOX_TRUSTED_PROXIES decides whose headers are trusted, not uvicorn. Its warnings are of malformed requests, which
@@ -91,7 +91,7 @@ def create_server(
     """
     turns = FairTurns()
     bounds = {"open_connections": connections, "turns": turns, "proxies": proxies}
-    return PunctualServer(
+    return DeadlineServer(
         uvicorn.Config(
             app,
             host,
@@ -101,7 +101,7 @@ def create_server(
             log_level="error",
             access_log=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=CANCEL_AFTER,
+            timeout_graceful_shutdown=CANCEL_AFTER_SECONDS,
         ),
         turns,
         proxies,

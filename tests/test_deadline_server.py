@@ -15,9 +15,9 @@ from tests.chaos.server_state import wait_until
 ROOT = Path(__file__).parent.parent
 SERVER = """
 import asyncio, sys, time
-from server import punctual_server
+from server import deadline_server
 from server.connections import Connections
-punctual_server.GRACE, punctual_server.CANCEL_AFTER, punctual_server.LIMIT = 0.3, 1, 3
+deadline_server.GRACE, deadline_server.CANCEL_AFTER_SECONDS, deadline_server.EXIT_AFTER = 0.3, 1, 3
 
 async def app(scope, receive, send):
     if scope["type"] == "lifespan":
@@ -26,7 +26,7 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": b"begun", "more_body": True})
     {what}
 
-punctual_server.create_server(app, "127.0.0.1", int(sys.argv[1]), Connections()).run()
+deadline_server.create_server(app, "127.0.0.1", int(sys.argv[1]), Connections()).run()
 """
 REQUESTS = {
     "until its client goes": ("while (await receive())['type'] != 'http.disconnect': pass", signal.SIGTERM),
