@@ -12,91 +12,94 @@ import { visibleRows } from "./loom_scene.js";
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
+/** Signs of steps that go to another frame. @type {Record<string, string>} */
+const TRANSFERS = { call: "→", return: "←", yield: "⇠", resume: "⇢" };
+
 /** @param {LoomScene} scene @returns {VNode[]} */
 export function codeMarks(scene) {
+  const { plan } = scene;
+  const rows = visibleRows(scene).map((r) => rowMark(scene, r));
+  if (plan.stacked) return rows;
+  const ground = { x: 0, y: HEAD, width: plan.code, height: plan.height - HEAD };
+  return [h("rect", { key: "ground", class: "loom-ground", ...ground }), ...rows];
+}
+
+/** The code of a row, and what stands around it. @param {LoomScene} scene @param {number} r */
+function rowMark(scene, r) {
   const { plan, now, labels } = scene;
-  const out = [];
-  if (!plan.stacked)
-    out.push(
-      h("rect", { key: "ground", class: "loom-ground", x: 0, y: HEAD, width: plan.code, height: plan.height - HEAD }),
-    );
-  for (const r of visibleRows(scene)) {
-    const box = plan.rows[r];
-    const row = plan.run.rows[r];
-    const x = 46 + row.inset * 10;
-    const current = r === now;
-    const parts = [];
-    if (current && !plan.stacked)
-      parts.push(h("rect", { key: "band", class: "loom-now", x: 0, y: box.y, width: plan.code, height: box.h }));
-    if (plan.stacked)
-      parts.push(
-        h("rect", {
-          key: "ground",
-          class: cls("loom-under", current && "now"),
-          x: 4,
-          y: box.codeY - 4,
-          width: x + Math.max(90, ...box.code.map((line) => textWidth(line, 12.5))) + (row.turn ? 40 : 4),
-          height: box.codeH + 4,
-          rx: 4,
-        }),
-      );
-    if (row.skipped)
-      parts.push(
-        h("path", { key: "fold", class: "loom-fold", d: `M16 ${box.foldY + 12}l3 -4l4 8l4 -8l4 8l3 -4` }),
-        h(
-          "text",
-          { key: "unseen", class: "loom-note", x: 42, y: box.foldY + 16 },
-          labels.unseen.replace("{n}", String(row.skipped)),
-        ),
-      );
-    if (current) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
-    const end = row.kind === "end";
+  const box = plan.rows[r];
+  const row = plan.run.rows[r];
+  const x = 46 + row.inset * 10;
+  const isCurrent = r === now;
+  const isEnd = row.kind === "end";
+  const parts = groundMarks(scene, r, x);
+  if (row.skipped)
     parts.push(
+      h("path", { key: "fold", class: "loom-fold", d: `M16 ${box.foldY + 12}l3 -4l4 8l4 -8l4 8l3 -4` }),
       h(
         "text",
-        { key: "line", class: end ? "loom-note" : "loom-line end", x: end ? x : 36, y: box.codeY + 13 },
-        end ? labels.end : shortPlace(row.line).replace(/^.*:/, ""),
+        { key: "unseen", class: "loom-note", x: 42, y: box.foldY + 16 },
+        labels.unseen.replace("{n}", String(row.skipped)),
       ),
     );
-    box.code.forEach((line, k) =>
-      parts.push(h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE }, line)),
-    );
-    const notes = [];
-    if (row.turn) notes.push(`[${row.turn}]`);
-    if (row.kind !== "statement" && /^(call|return|yield|resume)$/.test(row.kind))
-      notes.push({ call: "→", return: "←", yield: "⇠", resume: "⇢" }[row.kind] ?? "");
-    if (notes.length)
-      parts.push(
-        h(
-          "text",
-          {
-            key: "turn",
-            class: "loom-note",
-            x: Math.min(
-              x + textWidth(box.code[0] ?? "", 12.5) + 8,
-              (plan.stacked ? 360 : plan.code) - notes.join(" ").length * 7 - 4,
-            ),
-            y: box.codeY + 13,
-          },
-          notes.join(" "),
-        ),
-      );
-    parts.push(...footMarks(scene, r, x));
-    out.push(
-      h(
-        "g",
-        {
-          key: `code ${r}`,
-          class: cls("loom-statement", current && "now", r > now && "future", box.thin && "thin"),
-          "data-loom-row": r,
-          "data-step": row.last,
-          "aria-current": current ? "step" : null,
-        },
-        parts,
-      ),
-    );
-  }
-  return out;
+  if (isCurrent) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
+  parts.push(
+    h(
+      "text",
+      { key: "line", class: isEnd ? "loom-note" : "loom-line end", x: isEnd ? x : 36, y: box.codeY + 13 },
+      isEnd ? labels.end : shortPlace(row.line).replace(/^.*:/, ""),
+    ),
+    ...box.code.map((line, k) =>
+      h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE }, line),
+    ),
+    ...turnMarks(scene, r, x),
+    ...footMarks(scene, r, x),
+  );
+  return h(
+    "g",
+    {
+      key: `code ${r}`,
+      class: cls("loom-statement", isCurrent && "now", r > now && "future", box.thin && "thin"),
+      "data-loom-row": r,
+      "data-step": row.last,
+      "aria-current": isCurrent ? "step" : null,
+    },
+    parts,
+  );
+}
+
+/** What lies under the code: a band where it is the current row; on narrow screens paper of its own. @param {LoomScene} scene
+ * @param {number} r @param {number} x of the code */
+function groundMarks({ plan, now }, r, x) {
+  const box = plan.rows[r];
+  if (!plan.stacked)
+    return r === now
+      ? [h("rect", { key: "band", class: "loom-now", x: 0, y: box.y, width: plan.code, height: box.h })]
+      : [];
+  const widest = Math.max(90, ...box.code.map((line) => textWidth(line, 12.5)));
+  return [
+    h("rect", {
+      key: "ground",
+      class: cls("loom-under", r === now && "now"),
+      x: 4,
+      y: box.codeY - 4,
+      width: x + widest + (plan.run.rows[r].turn ? 40 : 4),
+      height: box.codeH + 4,
+      rx: 4,
+    }),
+  ];
+}
+
+/** Behind the code: its iteration, and whether it calls, returns, yields or goes on. @param {LoomScene} scene
+ * @param {number} r @param {number} x of the code */
+function turnMarks({ plan }, r, x) {
+  const box = plan.rows[r];
+  const { turn, kind } = plan.run.rows[r];
+  const notes = [turn && `[${turn}]`, TRANSFERS[kind]].filter(Boolean).join(" ");
+  if (!notes) return [];
+  const end = (plan.stacked ? 360 : plan.code) - notes.length * 7 - 4;
+  const left = Math.min(x + textWidth(box.code[0] ?? "", 12.5) + 8, end);
+  return [h("text", { key: "turn", class: "loom-note", x: left, y: box.codeY + 13 }, notes)];
 }
 
 /** What stands under a row's code: an exception, the visits of its backward, what was freed, what there is no room for.

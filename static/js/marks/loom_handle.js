@@ -25,59 +25,7 @@ export function handleMark({ plan, labels, i, now }, box, r) {
   const chars = Math.floor((room - left) / 6);
   const fits = [meta, shape].find((text) => text.length <= chars);
   if (fits) parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + left, y: y + 13 }, fits));
-  let last = column.x + column.w;
-  lines.forEach((line, k) => {
-    const { cells } = line;
-    const apart = cells.some((c, n) => n && Math.abs(c.x - cells[n - 1].x - cells[n - 1].w) > 0.5);
-    const reach = cells.map((c) => c.x + c.w / 2);
-    if (apart)
-      parts.push(
-        h("path", {
-          key: `through ${k}`,
-          class: "loom-through",
-          d: `M${Math.min(...reach)} ${line.y + LINE / 2 - 1}H${Math.max(...reach)}`,
-        }),
-      );
-    if (k === 0) last = Math.max(...cells.map((c) => c.x + c.w));
-    cells.forEach((c, n) => {
-      const full = `[${c.index}]`;
-      const text = textWidth(full, 11) < c.w - 5 ? full : c.index || "·";
-      const size = Math.min(11, (c.w - 5) / (Math.max(1, text.length) * EM));
-      parts.push(
-        h(
-          "g",
-          {
-            key: `window ${c.index}`,
-            class: "loom-window",
-            "data-loom-reads": `${column.uid}:${c.cell}`,
-            "data-index": c.index,
-          },
-          h("rect", { key: "box", x: c.x + 1.5, y: line.y, width: c.w - 3, height: LINE - 4, rx: 3 }),
-          size >= 5 &&
-            h(
-              "text",
-              {
-                key: "index",
-                class: "mid",
-                x: c.x + c.w / 2,
-                y: line.y + (LINE - 4) / 2 + size * 0.35,
-                "font-size": size,
-              },
-              text,
-            ),
-        ),
-      );
-      if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], c, cells[cells.length - 1], line.y));
-    });
-    if (line.more)
-      parts.push(
-        h(
-          "text",
-          { key: "more", class: "loom-note", x: column.x + 2, y: line.y + LINE + 6 },
-          labels.more.replace("{n}", String(line.more)),
-        ),
-      );
-  });
+  parts.push(...lines.flatMap((_, k) => readLineMarks(box, k, labels)));
   if (bar)
     parts.push(
       h("rect", {
@@ -90,31 +38,14 @@ export function handleMark({ plan, labels, i, now }, box, r) {
         rx: 3,
       }),
     );
+  const last = lines.length ? Math.max(...lines[0].cells.map((cell) => cell.x + cell.w)) : column.x + column.w;
   const rail = column.rails.get(entity.counter ?? "");
   if (rail !== undefined)
     parts.push(
       h("path", { key: "stub", class: "loom-stub", d: `M${last} ${cy}H${rail}` }),
       h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }),
     );
-  const made =
-    plan.dots.get(entity.grad_fn ?? "") ??
-    (entity.leaf && entity.requires_grad
-      ? plan.rowDots[r].find((dot) => dot.group === `leaf ${reader.uid} ${r}`)
-      : undefined);
-  if (made && !reader.alias && made.row === r)
-    parts.push(
-      h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${made.x - NODE_R - 2}` }),
-    );
-  else if (reader.cut)
-    parts.push(
-      h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${plan.graph.x - 3}` }),
-      h("path", { key: "wall", class: "loom-wall", d: `M${plan.graph.x - 3} ${cy - 7}v14` }),
-      h(
-        "text",
-        { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 },
-        `${labels.cut}: ${reader.cut.replace(/^Tensor/, "")}`,
-      ),
-    );
+  parts.push(...threadMarks({ plan, labels }, reader, r, (rail ?? last) + 5, cy));
   const { x, w } = plan.memory;
   return h(
     "g",
@@ -134,6 +65,78 @@ export function handleMark({ plan, labels, i, now }, box, r) {
     parts,
     h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`),
   );
+}
+
+/** A line of what a handle reads: a window under each cell, and how many more there are. @param {import("../layout/loom.js").HandleBox} box
+ * @param {number} k of the line @param {LoomScene["labels"]} labels */
+function readLineMarks({ column, lines }, k, labels) {
+  const { cells, more, y } = lines[k];
+  const isApart = cells.some((cell, n) => n && Math.abs(cell.x - cells[n - 1].x - cells[n - 1].w) > 0.5);
+  const middles = cells.map((cell) => cell.x + cell.w / 2);
+  const parts = [];
+  if (isApart)
+    parts.push(
+      h("path", {
+        key: `through ${k}`,
+        class: "loom-through",
+        d: `M${Math.min(...middles)} ${y + LINE / 2 - 1}H${Math.max(...middles)}`,
+      }),
+    );
+  cells.forEach((cell, n) => {
+    parts.push(windowMark(cell, y, column.uid));
+    if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], cell, cells[cells.length - 1], y));
+  });
+  if (more)
+    parts.push(
+      h(
+        "text",
+        { key: "more", class: "loom-note", x: column.x + 2, y: y + LINE + 6 },
+        labels.more.replace("{n}", String(more)),
+      ),
+    );
+  return parts;
+}
+
+/** The window under a cell, with the index by which the handle reads it, where there is room.
+ * @param {{index: string, x: number, w: number, cell: number}} cell @param {number} y @param {string} storage */
+function windowMark({ index, x, w, cell }, y, storage) {
+  const full = `[${index}]`;
+  const text = textWidth(full, 11) < w - 5 ? full : index || "·";
+  const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * EM));
+  const at = { x: x + w / 2, y: y + (LINE - 4) / 2 + size * 0.35 };
+  return h(
+    "g",
+    {
+      key: `window ${index}`,
+      class: "loom-window",
+      "data-loom-reads": `${storage}:${cell}`,
+      "data-index": index,
+    },
+    h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE - 4, rx: 3 }),
+    size >= 5 && h("text", { key: "index", class: "mid", ...at, "font-size": size }, text),
+  );
+}
+
+/** The thread from a handle to the node that made it; or to a wall, with why no gradient comes back.
+ * @param {Pick<LoomScene, "plan" | "labels">} scene @param {import("../layout/run_rows.js").Reader} reader @param {number} r
+ * @param {number} x @param {number} cy */
+function threadMarks({ plan, labels }, { uid, entity, alias, cut }, r, x, cy) {
+  const isLeaf = entity.leaf && entity.requires_grad;
+  const leaf = isLeaf ? plan.rowDots[r].find((dot) => dot.group === `leaf ${uid} ${r}`) : undefined;
+  const made = plan.dots.get(entity.grad_fn ?? "") ?? leaf;
+  if (made && !alias && made.row === r)
+    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${made.x - NODE_R - 2}` })];
+  if (!cut) return [];
+  const wall = plan.graph.x - 3;
+  return [
+    h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${wall}` }),
+    h("path", { key: "wall", class: "loom-wall", d: `M${wall} ${cy - 7}v14` }),
+    h(
+      "text",
+      { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 },
+      `${labels.cut}: ${cut.replace(/^Tensor/, "")}`,
+    ),
+  ];
 }
 
 /** Stride and offset, where they are not what is usual. @param {import("../entities.js").Handle} entity */

@@ -15,6 +15,7 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("../layout/loom.js").Column} Column */
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
+/** @typedef {{x: number, y: number, w: number, h: number}} Box */
 
 const VALUE_BOX = 44;
 const VALUE_BOX_H = 32;
@@ -135,124 +136,111 @@ function unnamedHeading(plan, i, labels) {
  * @param {Column} column @param {boolean} ghost @param {LoomLabels} labels */
 function storageMark(plan, snap, name, storage, column, ghost, labels) {
   const { uid } = column;
-  const written = snap.written.get(uid);
-  const life = plan.run.storages.get(uid);
+  const box = { x: column.x, y: VALUE_BOX, w: column.w, h: VALUE_BOX_H };
+  const rect = { x: box.x, y: box.y, width: box.w, height: box.h };
+  const isWritten = snap.written.has(uid);
+  const isSilent = isWritten && plan.run.rows[plan.run.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
+  const halo = { x: box.x - 3, y: box.y - 3, width: box.w + 6, height: box.h + 6, rx: 6 };
+  const around = { x: box.x - 2.5, y: box.y - 2.5, w: box.w + 5, h: box.h + 5 };
+  const owner = plan.run.storages.get(uid)?.owner;
   const [dtype, values] = /** @type {[string, Cell[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
-  const facts = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
-  const label = ghost ? labels.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;
-  const room = Math.floor((column.right - column.x - 8) / (12 * EM));
-  const named = name ? fitNames(name, Math.max(3, room)) : uid;
-  const left = column.x + textWidth(named, 12) + 8;
+  return h(
+    "g",
+    { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid },
+    titleMarks(name, storage, column, ghost, labels),
+    isWritten && h("rect", { key: "halo", class: "loom-halo", ...halo }),
+    h("rect", { key: "paper", class: "loom-paper", ...rect }),
+    column.heat ? stripeMarks(values, box) : valueMarks(values, dtype, column),
+    !storage.cells && storage.summary && summaryMarks(Object.values(storage.summary)[0] ?? {}, box),
+    isSilent && hazardMarks(around, 4),
+    h("rect", { key: "frame", class: cls("loom-frame", owner && "grad", ghost && "ghost"), ...rect, rx: 4 }),
+    [...column.rails].map(([counter, x]) => badgeMark(snap, counter, x)),
+  );
+}
+
+/** A storage's name, and behind it its uid, dtypes and bytes. @param {string} name @param {import("../entities.js").Storage} storage
+ * @param {Column} column @param {boolean} ghost @param {LoomLabels} labels */
+function titleMarks(name, storage, { uid, x, right }, ghost, labels) {
+  const dtypes = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
+  const label = ghost ? labels.freed : `${dtypes} · ${bytesText(storage.nbytes ?? 0)}`;
+  const room = Math.floor((right - x - 8) / (12 * EM));
+  const shown = name ? fitNames(name, Math.max(3, room)) : uid;
+  const left = x + textWidth(shown, 12) + 8;
+  const chars = Math.floor((right - left - 6) / 6);
   const about = name ? `${uid} ${label}` : label;
-  const chars = Math.floor((column.right - left - 6) / 6);
-  /** @type {(VNode | false | null)[]} */
-  const parts = [
-    h("text", { key: "name", class: "loom-uid", x: column.x, y: 22 }, named),
+  return [
+    h("text", { key: "name", class: "loom-uid", x, y: 22 }, shown),
     chars > 2 && h("text", { key: "facts", class: "loom-note", x: left, y: 22 }, truncate(about, chars)),
     h("title", { key: "title" }, `${name} ${uid} · ${label}`.trim()),
   ];
-  const box = { x: column.x, y: VALUE_BOX, w: column.w, h: VALUE_BOX_H };
-  const silent = written && plan.run.rows[plan.run.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
-  if (written)
-    parts.push(
-      h("rect", {
-        key: "halo",
-        class: "loom-halo",
-        x: box.x - 3,
-        y: box.y - 3,
-        width: box.w + 6,
-        height: box.h + 6,
-        rx: 6,
-      }),
-    );
-  parts.push(h("rect", { key: "paper", class: "loom-paper", x: box.x, y: box.y, width: box.w, height: box.h }));
-  if (column.heat) parts.push(...stripeMarks(values, box));
-  else {
-    const most = largestMagnitude(values);
-    values.forEach((value, i) => {
-      const at = elementBox(column, dtype, i);
-      const { text, size } = fittedNumber(value, at.w);
-      parts.push(
-        h(
-          "g",
-          { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${uid}:${i}`, "data-value": wireText(value) },
-          tintMark(value, most, { x: at.x, y: VALUE_BOX, w: at.w, h: VALUE_BOX_H }, "wash"),
-          i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${VALUE_BOX}v${VALUE_BOX_H}` }),
-          h("text", { key: "index", class: "loom-index mid", x: at.x + at.w / 2, y: VALUE_BOX - 6 }, String(i)),
-          h(
-            "text",
-            {
-              key: "value",
-              class: "loom-value mid",
-              x: at.x + at.w / 2,
-              y: VALUE_BOX + VALUE_BOX_H / 2 + size * 0.35,
-              "font-size": size,
-            },
-            text,
-          ),
-        ),
-      );
-    });
-  }
-  if (!storage.cells && storage.summary) {
-    /** @type {import("../trace.js").Summary} */
-    const facts = Object.values(storage.summary)[0] ?? {};
-    if (facts.heat) parts.push(...stripeMarks(facts.heat, box));
-    const text = /** @type {const} */ (["min", "max"])
-      .map((name) => `${name} ${facts[name] == null ? "–" : shortNumber(facts[name], 6)}`)
-      .join("  ");
-    parts.push(
+}
+
+/** The cells of a storage, each with its index above. @param {Cell[]} values @param {string} dtype @param {Column} column */
+function valueMarks(values, dtype, column) {
+  const most = largestMagnitude(values);
+  return values.map((value, i) => {
+    const at = elementBox(column, dtype, i);
+    const { text, size } = fittedNumber(value, at.w);
+    const middle = at.x + at.w / 2;
+    return h(
+      "g",
+      { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${column.uid}:${i}`, "data-value": wireText(value) },
+      tintMark(value, most, { x: at.x, y: VALUE_BOX, w: at.w, h: VALUE_BOX_H }, "wash"),
+      i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${VALUE_BOX}v${VALUE_BOX_H}` }),
+      h("text", { key: "index", class: "loom-index mid", x: middle, y: VALUE_BOX - 6 }, String(i)),
       h(
         "text",
-        { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 },
+        {
+          key: "value",
+          class: "loom-value mid",
+          x: middle,
+          y: VALUE_BOX + VALUE_BOX_H / 2 + size * 0.35,
+          "font-size": size,
+        },
         text,
       ),
     );
-  }
-  if (silent)
-    for (const layer of ["", "stripes"])
-      parts.push(
-        h("rect", {
-          key: `hazard ${layer}`,
-          class: cls("loom-hazard", layer),
-          x: box.x - 2.5,
-          y: box.y - 2.5,
-          width: box.w + 5,
-          height: box.h + 5,
-          rx: 4,
-        }),
-      );
-  parts.push(
-    h("rect", {
-      key: "frame",
-      class: cls("loom-frame", life?.owner && "grad", ghost && "ghost"),
-      x: box.x,
-      y: box.y,
-      width: box.w,
-      height: box.h,
-      rx: 4,
-    }),
+  });
+}
+
+/** What there is of a storage without cells: its strip of colours, its least and its largest value.
+ * @param {import("../trace.js").Summary} summary @param {Box} box */
+function summaryMarks(summary, box) {
+  const text = /** @type {const} */ (["min", "max"])
+    .map((name) => `${name} ${summary[name] == null ? "–" : shortNumber(summary[name], 6)}`)
+    .join("  ");
+  const at = { x: box.x + box.w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 };
+  return [
+    ...(summary.heat ? stripeMarks(summary.heat, box) : []),
+    h("text", { key: "summary", class: "loom-note mid", ...at }, text),
+  ];
+}
+
+/** The hatching of a write that no counter tells of. @param {Box} box @param {number} rx */
+export function hazardMarks({ x, y, w, h: height }, rx) {
+  return ["", "stripes"].map((layer) =>
+    h("rect", { key: `hazard ${layer}`, class: cls("loom-hazard", layer), x, y, width: w, height, rx }),
   );
-  for (const [counter, x] of column.rails) {
-    const now = find(snap.entities, counter, "counter");
-    if (!now) continue;
-    const text = `v${now.value}`;
-    const w = Math.max(24, textWidth(text, 11) + 11);
-    const left = x - Math.min(w / 2, 13);
-    parts.push(
-      h(
-        "g",
-        {
-          key: `badge ${counter}`,
-          class: cls("loom-badge", snap.changed.has(counter) && "moved"),
-          "data-loom-badge": counter,
-          "data-version": now.value,
-        },
-        h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX + VALUE_BOX_H}V${HEAD}` }),
-        h("rect", { key: "box", x: left, y: VALUE_BOX + VALUE_BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
-        h("text", { key: "text", class: "mid", x: left + w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 }, text),
-      ),
-    );
-  }
-  return h("g", { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid }, parts);
+}
+
+/** A version counter at the step, over its rail. @param {import("../state.js").Snapshot} snap @param {string} counter
+ * @param {number} x of the rail */
+function badgeMark(snap, counter, x) {
+  const now = find(snap.entities, counter, "counter");
+  if (!now) return null;
+  const text = `v${now.value}`;
+  const w = Math.max(24, textWidth(text, 11) + 11);
+  const left = x - Math.min(w / 2, 13);
+  return h(
+    "g",
+    {
+      key: `badge ${counter}`,
+      class: cls("loom-badge", snap.changed.has(counter) && "moved"),
+      "data-loom-badge": counter,
+      "data-version": now.value,
+    },
+    h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX + VALUE_BOX_H}V${HEAD}` }),
+    h("rect", { key: "box", x: left, y: VALUE_BOX + VALUE_BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
+    h("text", { key: "text", class: "mid", x: left + w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 }, text),
+  );
 }

@@ -6,133 +6,37 @@ import { LINE, WRITE } from "../layout/loom_sizes.js";
 import { shortPath } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
-import { fittedNumber } from "./loom_head.js";
+import { fittedNumber, hazardMarks } from "./loom_head.js";
 
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
+/** @typedef {import("../layout/run_rows.js").Change} Change */
 
-/** What a statement wrote: the new value, and the old one struck. @param {LoomScene} scene @param {import("../layout/loom.js").WriteBox} shot @param {number} r */
+/** What a statement wrote: the new values, and the old ones struck. @param {LoomScene} scene
+ * @param {import("../layout/loom.js").WriteBox} box @param {number} r */
 export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy }, r) {
   const room = Math.max(4, Math.floor((column.w + 30) / 6));
   const own = plan.graph.short ? (plan.run.storageNames.get(write.storage) ?? "") : "";
   const full = write.by ? `${labels.through} ${write.by}` : `${own} ${labels.written}`.trim();
   const shown = full.length <= room ? full : shortPath(write.by ?? own, room) || truncate(full, room);
-  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
   const top = y + WRITE;
-  if (write.silent)
-    for (const layer of ["", "stripes"])
-      parts.push(
-        h("rect", {
-          key: `hazard ${layer}`,
-          class: cls("loom-hazard", layer),
-          x: column.x - 2,
-          y: top - 2.5,
-          width: column.w + 4,
-          height: LINE + 1,
-          rx: 3,
-        }),
-      );
-  if (!write.cells.size) {
-    const from = write.span ? elementBox(column, write.span[0], write.span[1]).x : column.x;
-    const to = write.span ? elementBox(column, write.span[0], write.span[2] + 1).x : column.x + column.w;
-    parts.push(
-      h("rect", {
-        key: "whole",
-        class: cls("loom-ink", to - from < 8 && "thin"),
-        x: from,
-        y: top,
-        width: Math.max(2, to - from),
-        height: LINE - 4,
-        rx: 2,
-      }),
-    );
-  }
-  const size = Math.max(
-    ...[...write.cells.values()].map((c) =>
-      typeof c.now === "number" && typeof c.was === "number" ? Math.abs(c.now - c.was) : 0,
-    ),
-    0,
-  );
-  for (const [key, { was, now }] of write.cells) {
+  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
+  if (write.silent) parts.push(...hazardMarks({ x: column.x - 2, y: top - 2.5, w: column.w + 4, h: LINE + 1 }, 3));
+  if (!write.cells.size) parts.push(regionMark(write, column, top));
+  const largest = Math.max(...[...write.cells.values()].map((change) => Math.abs(difference(change))), 0);
+  for (const [key, change] of write.cells) {
     const [dtype, index] = key.split(":");
     const at = elementBox(column, dtype, Number(index));
-    const facts = {
+    const attributes = {
       key: `write ${key}`,
       class: cls("loom-write", write.silent && "silent"),
       "data-loom-write": `${write.storage}:${index}`,
       "data-dtype": dtype,
       "data-row": r,
-      "data-value": wireText(now),
-      "data-was": wireText(was),
+      "data-value": wireText(change.now),
+      "data-was": wireText(change.was),
     };
-    if (column.heat) {
-      const by = typeof now === "number" && typeof was === "number" ? now - was : 0;
-      parts.push(
-        h(
-          "g",
-          facts,
-          h("rect", {
-            key: "box",
-            class: "loom-ink thin",
-            x: at.x,
-            y: top,
-            width: Math.max(at.w, 0.5),
-            height: LINE - 4,
-          }),
-          h("rect", {
-            key: "paper",
-            class: "loom-paper",
-            x: at.x,
-            y: top + 4,
-            width: Math.max(at.w, 0.5),
-            height: LINE - 12,
-          }),
-          by !== 0 &&
-            h("rect", {
-              key: "change",
-              class: cls("loom-change", by < 0 ? "neg" : "pos"),
-              x: at.x,
-              y: top + 4,
-              width: Math.max(at.w, 0.5),
-              height: LINE - 12,
-              "fill-opacity": 0.15 + 0.7 * (Math.abs(by) / (size || 1)),
-            }),
-        ),
-      );
-      continue;
-    }
-    const arrow = at.w >= 42;
-    const fit = fittedNumber(now, at.w - (arrow ? 12 : 3), 11.5);
-    const old = fittedNumber(was, at.w - 4, 10);
-    parts.push(
-      h(
-        "g",
-        facts,
-        h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: top, width: at.w - 3, height: LINE - 4, rx: 3 }),
-        arrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${top + 11}h-6m3 -3l-3 3l3 3` }),
-        h(
-          "text",
-          {
-            key: "value",
-            class: "loom-new mid",
-            x: at.x + at.w / 2 + (arrow ? 5 : 0),
-            y: top + (LINE - 4) / 2 + fit.size * 0.35,
-            "font-size": fit.size,
-          },
-          fit.text,
-        ),
-        h(
-          "text",
-          {
-            key: "was",
-            class: "loom-old mid",
-            x: at.x + at.w / 2,
-            y: top + LINE + (write.silent ? 9 : 7),
-            "font-size": old.size,
-          },
-          old.text,
-        ),
-      ),
-    );
+    const marks = column.heat ? stripeChange(change, at, top, largest) : valueChange(change, at, top, write.silent);
+    parts.push(h("g", attributes, marks));
   }
   for (const [counter, x] of column.rails) {
     if (plan.run.rows[r].bumps.has(counter))
@@ -147,6 +51,75 @@ export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy
     },
     parts,
   );
+}
+
+/** How much a number became larger; 0 of what is no number. @param {Change} change */
+function difference({ was, now }) {
+  return typeof now === "number" && typeof was === "number" ? now - was : 0;
+}
+
+/** Elements that were written and are too many to list. @param {import("../layout/run_rows.js").Write} write
+ * @param {import("../layout/loom.js").Column} column @param {number} top */
+function regionMark({ span }, column, top) {
+  const from = span ? elementBox(column, span[0], span[1]).x : column.x;
+  const to = span ? elementBox(column, span[0], span[2] + 1).x : column.x + column.w;
+  return h("rect", {
+    key: "whole",
+    class: cls("loom-ink", to - from < 8 && "thin"),
+    x: from,
+    y: top,
+    width: Math.max(2, to - from),
+    height: LINE - 4,
+    rx: 2,
+  });
+}
+
+/** A written element of a strip of colours: its colour says how much it changed. @param {Change} change
+ * @param {{x: number, w: number}} at @param {number} top @param {number} largest the largest change of the write */
+function stripeChange(change, at, top, largest) {
+  const by = difference(change);
+  const width = Math.max(at.w, 0.5);
+  const inner = { x: at.x, y: top + 4, width, height: LINE - 12 };
+  return [
+    h("rect", { key: "box", class: "loom-ink thin", x: at.x, y: top, width, height: LINE - 4 }),
+    h("rect", { key: "paper", class: "loom-paper", ...inner }),
+    by !== 0 &&
+      h("rect", {
+        key: "change",
+        class: cls("loom-change", by < 0 ? "neg" : "pos"),
+        ...inner,
+        "fill-opacity": 0.15 + 0.7 * (Math.abs(by) / (largest || 1)),
+      }),
+  ];
+}
+
+/** A written cell: its new value, and the old one struck below. @param {Change} change @param {{x: number, w: number}} at
+ * @param {number} top @param {boolean} silent */
+function valueChange({ was, now }, at, top, silent) {
+  const arrow = at.w >= 42;
+  const fit = fittedNumber(now, at.w - (arrow ? 12 : 3), 11.5);
+  const old = fittedNumber(was, at.w - 4, 10);
+  const middle = at.x + at.w / 2;
+  return [
+    h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: top, width: at.w - 3, height: LINE - 4, rx: 3 }),
+    arrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${top + 11}h-6m3 -3l-3 3l3 3` }),
+    h(
+      "text",
+      {
+        key: "value",
+        class: "loom-new mid",
+        x: middle + (arrow ? 5 : 0),
+        y: top + (LINE - 4) / 2 + fit.size * 0.35,
+        "font-size": fit.size,
+      },
+      fit.text,
+    ),
+    h(
+      "text",
+      { key: "was", class: "loom-old mid", x: middle, y: top + LINE + (silent ? 9 : 7), "font-size": old.size },
+      old.text,
+    ),
+  ];
 }
 
 /** A counter that ticked, on every rail it has in this row. @param {LoomScene} scene @param {number} r */
