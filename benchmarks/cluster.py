@@ -1,8 +1,8 @@
 """What workers elsewhere cost and bring, with a Redis and worker processes on this machine: `python -m benchmarks.cluster`.
 
-Prints the milliseconds of a small program in the local pool and in the remote one, one after the other, and the difference of
-the medians; the runs a second of the remote pool with 1, 2 and 4 workers of one program each; and how long twenty visitors with
-one run each wait beside one who has asked for as many as he may.
+Prints the milliseconds of a small program in the local pool and in the remote one, which take turns run by run, so that both
+meet the same machine, and the difference of the medians; the runs a second of the remote pool with 1, 2 and 4 workers of one
+program each; and how long twenty visitors with one run each wait beside one who has asked for as many as he may.
 """
 
 import argparse
@@ -25,6 +25,9 @@ from tests.brokers import SECRET, RedisServer, WorkerProcess, running_redis
 
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad, {token})\n"
 VISITORS = 20
+PARTS = ("latency", "throughput", "fairness")
+REST = 0.02
+"""Seconds before each run of `latencies`, in which the other pool has its next child ready."""
 
 
 async def timed(pool: PoolInterface, token: int, client: Client) -> float:
@@ -36,8 +39,15 @@ async def timed(pool: PoolInterface, token: int, client: Client) -> float:
     return time.perf_counter() - began
 
 
-async def latency(pool: PoolInterface, runs: int) -> list[float]:
-    return [await timed(pool, 1_000_000 + k, Client("a", "a")) for k in range(runs)]
+async def latencies(here: PoolInterface, there: PoolInterface, runs: int) -> tuple[list[float], list[float]]:
+    """Seconds of runs in two pools, one after the other, each first in every other pair."""
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for k in range(runs):
+        for which in (k % 2, 1 - k % 2):
+            pool, client = (here, there)[which], Client("a", "a")
+            await asyncio.sleep(REST)
+            seconds[which].append(await timed(pool, 1_000_000 + k, client))
+    return seconds
 
 
 async def throughput(pool: PoolInterface, runs: int) -> float:
@@ -97,23 +107,48 @@ def remotely(redis: RedisServer, workers: int, at_once: int, work: Callable[[Poo
         return asyncio.run(main())
 
 
+async def beside_local(remote: PoolInterface, runs: int) -> tuple[list[float], list[float]]:
+    """`latencies` of a local pool and this one."""
+
+    async def measure(local: PoolInterface) -> tuple[list[float], list[float]]:
+        return await latencies(local, remote, runs)
+
+    seconds: tuple[list[float], list[float]] = await with_pool(Pool(Settings({}, gpu=False)), measure)
+    return seconds
+
+
+def print_latency(redis: RedisServer, runs: int) -> None:
+    here, there = remotely(redis, 1, 2, lambda pool: beside_local(pool, runs))
+    for name, seconds in (("local", here), ("remote", there)):
+        tail = sorted(seconds)[int(0.99 * len(seconds))]
+        print(f"{name:7} p50 {statistics.median(seconds) * 1000:6.1f} ms   p99 {tail * 1000:6.1f} ms", flush=True)
+    print(f"added   p50 {(statistics.median(there) - statistics.median(here)) * 1000:6.1f} ms", flush=True)
+
+
+def print_throughput(redis: RedisServer, runs: int) -> None:
+    for workers in (1, 2, 4):
+        rate = remotely(redis, workers, 1, lambda pool: throughput(pool, runs))
+        print(f"{workers} workers: {rate:.1f} runs a second", flush=True)
+
+
+def print_fairness(redis: RedisServer) -> None:
+    others, greedy, refused = remotely(redis, 1, 2, fairness)
+    print(f"twenty visitors: median {statistics.median(others):.2f} s, longest {max(others):.2f} s", flush=True)
+    print(f"the greedy one:  median {statistics.median(greedy):.2f} s of {len(greedy)} runs, {refused} refused")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200, help="of each measurement")
-    runs = parser.parse_args().runs
-    here = asyncio.run(with_pool(Pool(Settings({}, gpu=False)), lambda pool: latency(pool, runs)))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure; by default all")
+    arguments = parser.parse_args()
     with running_redis() as redis:
-        there = remotely(redis, 1, 2, lambda pool: latency(pool, runs))
-        for name, seconds in (("local", here), ("remote", there)):
-            tail = sorted(seconds)[int(0.99 * len(seconds))]
-            print(f"{name:7} p50 {statistics.median(seconds) * 1000:6.1f} ms   p99 {tail * 1000:6.1f} ms", flush=True)
-        print(f"added   p50 {(statistics.median(there) - statistics.median(here)) * 1000:6.1f} ms", flush=True)
-        for workers in (1, 2, 4):
-            rate = remotely(redis, workers, 1, lambda pool: throughput(pool, runs))
-            print(f"{workers} workers: {rate:.1f} runs a second", flush=True)
-        others, greedy, refused = remotely(redis, 1, 2, fairness)
-    print(f"twenty visitors: median {statistics.median(others):.2f} s, longest {max(others):.2f} s", flush=True)
-    print(f"the greedy one:  median {statistics.median(greedy):.2f} s of {len(greedy)} runs, {refused} refused")
+        if "latency" in arguments.parts:
+            print_latency(redis, arguments.runs)
+        if "throughput" in arguments.parts:
+            print_throughput(redis, arguments.runs)
+        if "fairness" in arguments.parts:
+            print_fairness(redis)
 
 
 if __name__ == "__main__":
