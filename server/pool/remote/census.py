@@ -131,7 +131,8 @@ class Census:
             queue.waiting, queue.running, tickets, queue.unread = await pipe.execute()
             queue.age = max((time.time() - submitted_at(run.decode()) for run in tickets), default=0.0)
             if queue.waiting and not queue.unread and queue.running < queue.capacity:
-                self._tokens.send(name, min(queue.waiting, queue.capacity - queue.running))
+                count = min(queue.waiting, queue.capacity - queue.running)
+                await self._broker.lpush(celery_key(name), *(self._tokens.message(name) for _ in range(count)))
 
     async def _poll_runs(self) -> None:
         runs = [run for run in self.runs.values() if not run.ended.is_set()]

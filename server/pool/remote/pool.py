@@ -16,7 +16,7 @@ from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import wait_for_first
 from server.pool.recorded_trace import RecordedTrace
 from server.pool.remote import scripts
-from server.pool.remote.broker import QUEUES, TIMEOUT, BrokerError, connect, disconnect
+from server.pool.remote.broker import QUEUES, TIMEOUT, BrokerError, celery_key, connect, disconnect
 from server.pool.remote.census import LOST_AFTER, Census
 from server.pool.remote.inbox import BLOCK, Inbox
 from server.pool.remote.messages import (
@@ -29,7 +29,7 @@ from server.pool.remote.messages import (
     new_run,
     prefix,
 )
-from server.pool.remote.remote_run import LOST, RemoteRun, decompress
+from server.pool.remote.remote_run import LOST, Positions, RemoteRun, decompressed
 from server.pool.remote.tokens import Tokens
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
@@ -67,7 +67,7 @@ class RemotePool:
         self._broker = connect(settings.queue_url)
         self._waiting_broker = connect(settings.queue_url, BLOCK)
         self._inbox = Inbox(self._waiting_broker)
-        self._tokens = Tokens(settings.queue_url)
+        self._tokens = Tokens()
         self._census = Census(self._broker, self._inbox, self._tokens, settings)
         self.queue = self._census.queues["cpu"]
         self._assembler = Assembler(max(2, settings.workers))
@@ -93,7 +93,6 @@ class RemotePool:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=BLOCK + 2 * TIMEOUT)
-        await self._tokens.close()
         for broker in (self._broker, self._waiting_broker):
             await disconnect(broker)
         await self._assembler.close()
@@ -168,9 +167,7 @@ class RemotePool:
                 return read_answers(job, bytes(recording.data), run.result is not None and run.result.ended)
         raise NoAnswers("the machines that ran the programs were lost")
 
-    async def _record(
-        self, job: Job, client: Client, report: "Positions", stop: asyncio.Event, joins: bool
-    ) -> Recording:
+    async def _record(self, job: Job, client: Client, report: Positions, stop: asyncio.Event, joins: bool) -> Recording:
         """Run a program once, or once more where its worker was lost and it gives the same again."""
         message, key = TraceMessage(job=job), cache_key(job, self.versions) if joins else ""
         while True:
@@ -184,7 +181,7 @@ class RemotePool:
                 return run.unfinished(LOST) if run.lost else run.cancelled()
             return await self._recording(run)
 
-    def _new_run(self, report: "Positions") -> RemoteRun:
+    def _new_run(self, report: Positions) -> RemoteRun:
         return RemoteRun(new_run(), 2 * self._settings.trace + (1 << 20), report)
 
     async def _execute(
@@ -257,15 +254,15 @@ class RemotePool:
                 await self._retry(lambda: self._broker.xadd(self._inbox.wake, {"kind": "wake"}, maxlen=1))
                 return
             run.on_position(int(value))
-            self._tokens.send(queue)
         except BaseException:
             self._forget(run)
             raise
 
     async def _submit(self, queue: str, submission: Submission, message: Message) -> Any:
         """What `scripts.SUBMIT` returns."""
-        arguments = [encoded(submission), encoded(message)]
-        return await self._retry(partial(self._submit_script, keys=[prefix(queue)], args=arguments))
+        keys = [prefix(queue), celery_key(queue)]
+        arguments = [encoded(submission), encoded(message), self._tokens.message(queue)]
+        return await self._retry(partial(self._submit_script, keys=keys, args=arguments))
 
     def _forget(self, run: RemoteRun) -> None:
         self._inbox.remove(run.id)
@@ -296,7 +293,7 @@ class RemotePool:
         assert result is not None
         body = await self._blobs.get(run.blob) if run.blob else run.data
         try:
-            data = await asyncio.to_thread(decompress, body or b"", run.max_bytes) if result.size else b""
+            data = await decompressed(body or b"", run.max_bytes) if result.size else b""
         except ValueError:
             log.error("the lines of a run by %s can't be read", run.worker)
             return run.unfinished(LOST)
@@ -320,30 +317,6 @@ class RemotePool:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-class Positions:
-    """Reports a run's place in the queue, each once; nothing before the first start is reported again after it.
-
-    started: it has been with a worker. retried: it is run once more, for that was lost.
-    """
-
-    def __init__(self, on_position: Callable[[int], None] | None) -> None:
-        self._on_position, self._position = on_position, -2
-        self.started = self.retried = False
-
-    @property
-    def front(self) -> bool:
-        """Whether it goes before all others: it has had its turn."""
-        return self.started or self.retried
-
-    def __call__(self, position: int) -> None:
-        if self.started or position == self._position:
-            return
-        self.started = position == -1
-        self._position = position
-        if self._on_position is not None:
-            self._on_position(position)
 
 
 def _digest(text: str) -> str:

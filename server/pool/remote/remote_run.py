@@ -17,6 +17,9 @@ from server.wire.trace import Error, HeaderLine, Outcome
 
 LOST = Outcome(status="lost", error=Error(type="Lost", message="the machine that ran it was lost; run it again"))
 
+SMALL = 1 << 14
+"""Bytes of compressed lines below which they are decompressed in the event loop."""
+
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 _VERSIONS: TypeAdapter[dict[str, str]] = TypeAdapter(Versions)
 
@@ -100,6 +103,37 @@ class RemoteRun:
     def cancelled(self) -> Recording:
         """What came until somebody stopped it who was not alone to wait for it."""
         return self.unfinished(CANCELLED)
+
+
+class Positions:
+    """Reports a run's place in the queue, each once; nothing before the first start is reported again after it.
+
+    started: it has been with a worker. retried: it is run once more, for that was lost.
+    """
+
+    def __init__(self, on_position: Callable[[int], None] | None) -> None:
+        self._on_position, self._position = on_position, -2
+        self.started = self.retried = False
+
+    @property
+    def front(self) -> bool:
+        """Whether it goes before all others: it has had its turn."""
+        return self.started or self.retried
+
+    def __call__(self, position: int) -> None:
+        if self.started or position == self._position:
+            return
+        self.started = position == -1
+        self._position = position
+        if self._on_position is not None:
+            self._on_position(position)
+
+
+async def decompressed(data: bytes, max_bytes: int) -> bytes:
+    """`decompress`, in a thread where it takes longer than that takes to answer."""
+    if len(data) < SMALL:
+        return decompress(data, max_bytes)
+    return await asyncio.to_thread(decompress, data, max_bytes)
 
 
 def decompress(data: bytes, max_bytes: int) -> bytes:

@@ -106,10 +106,12 @@ redis.call('SET', 'gradbox:readers:' .. run, 1, 'EX', submission.kept)
 if submission.key ~= '' then redis.call('SET', joins, run, 'EX', submission.kept) end
 redis.call('XADD', submission.wake, 'MAXLEN', 1, '*', 'kind', 'wake')
 redis.call('EXPIRE', submission.wake, 60)
+if redis.call('LLEN', KEYS[2]) < submission.limit + submission.capacity then redis.call('LPUSH', KEYS[2], ARGV[3]) end
 return {'queued', tostring(redis.call('ZRANK', waiting, run))}
 """
 )
-"""Puts a run into the queue, or joins the one of the same program. Keys: the prefix. Arguments: `Submission` as JSON, the message.
+"""Puts a run into the queue, or joins the one of the same program, and has a worker look. Keys: the prefix, Celery's list.
+Arguments: `Submission` as JSON, the message, Celery's message.
 
 Returns `queued` and how many are before it, `joined` and the run, or `busy` and how many wait.
 """
@@ -130,13 +132,18 @@ while true do
     end
   end
   if message then
+    local stream = 'gradbox:run:' .. run
     redis.call('ZADD', running, now, run)
+    redis.call('XADD', stream, '*', 'kind', 'start', 'worker', ARGV[1], 'versions', ARGV[2])
+    redis.call('EXPIRE', stream, ARGV[3])
     return {run, message}
   end
 end
 """
 )
-"""Takes the run whose turn it is, and counts it as running. Keys: the prefix. Returns the run and its message, or nothing."""
+"""Takes the run whose turn it is, counts it as running, and says so in its stream. Keys: the prefix. Arguments: the worker, its
+versions as JSON, seconds for which the stream is kept. Returns the run and its message, or nothing.
+"""
 
 LEAVE = (
     _QUEUE

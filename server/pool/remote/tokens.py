@@ -1,45 +1,40 @@
-"""Sends the messages that have workers look into the queue."""
+"""The messages that have workers look into the queue, as Celery writes them."""
 
-import asyncio
-import logging
-from concurrent.futures import ThreadPoolExecutor
+import json
+import uuid
+from typing import Any
 
-from server.pool.remote.broker import TASK, BrokerError, celery_app
+from server.pool.remote.broker import QUEUES, TASK, celery_app
 
-MAX_UNSENT = 100
-"""Messages that wait for the broker; of more than a queue's workers, all but the first find nothing."""
-
-log = logging.getLogger("gradbox.pool")
+_MADE_IN_MEMORY = "memory://"
 
 
 class Tokens:
     """Celery's messages, which say no more than that a program waits. One too many finds nothing and does no harm; one too
-    few is made up for by the census. They are sent in a thread: Celery's client blocks.
+    few is made up for by the census.
+
+    Celery's client writes one for each queue, in memory; those that are sent are copies with ids of their own. So a message
+    goes to the broker within the script that puts its program into the queue: Celery's client would take 2 ms more.
     """
 
-    def __init__(self, url: str) -> None:
-        self._app = celery_app(url)
-        self._thread = ThreadPoolExecutor(1, "tokens")
-        self._unsent = 0
+    def __init__(self) -> None:
+        app = celery_app(_MADE_IN_MEMORY)
+        app.conf.broker_transport_options = {}
+        self._templates = {queue: _written_by(app, queue) for queue in QUEUES.values()}
+        app.close()
 
-    def send(self, queue: str, count: int = 1) -> None:
-        """Have so many workers of a queue look. Does not wait for the broker."""
-        if self._unsent < MAX_UNSENT:
-            self._unsent += 1
-            sending = asyncio.get_running_loop().run_in_executor(self._thread, self._send, queue, count)
-            sending.add_done_callback(self._sent)
+    def message(self, queue: str) -> bytes:
+        """A message to the workers of a queue, as it is in the queue's list in Redis."""
+        text, ids = self._templates[queue]
+        for known in ids:
+            text = text.replace(known, str(uuid.uuid4()))
+        return text.encode()
 
-    def _send(self, queue: str, count: int) -> None:
-        for _ in range(count):
-            self._app.send_task(TASK, queue=queue, ignore_result=True, retry=False, expires=600)
 
-    def _sent(self, sending: "asyncio.Future[None]") -> None:
-        self._unsent -= 1
-        error = None if sending.cancelled() else sending.exception()
-        if error is not None and not isinstance(error, BrokerError):
-            log.warning("a worker could not be told that a program waits: %s", type(error).__name__)
-
-    async def close(self) -> None:
-        """Send nothing more."""
-        await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
-        self._app.close()
+def _written_by(app: Any, queue: str) -> tuple[str, tuple[str, str]]:
+    """A message of Celery, and the ids in it: that of the task and that of its delivery."""
+    app.send_task(TASK, queue=queue, ignore_result=True)
+    with app.connection_for_write() as connection:
+        message = connection.default_channel.queues[queue].get(block=False)
+    ids = (message["headers"]["id"], message["properties"]["delivery_tag"])
+    return json.dumps(message), ids

@@ -86,7 +86,8 @@ class RemoteWorker:
     async def run_next(self) -> None:
         """Run the program whose turn it is, and then the next, until none waits. Raises BrokerError."""
         while not self.draining:
-            taken = await self._take_script(keys=[prefix(self.queue)])
+            start = [self.name, json.dumps(dict(self._machine.zygote.versions)), RUN_TTL]
+            taken = await self._take_script(keys=[prefix(self.queue)], args=start)
             if taken is None:
                 return
             await self._run_taken(taken[0].decode(), taken[1])
@@ -117,8 +118,6 @@ class RemoteWorker:
             await self._write(run, {"kind": "failed"})
             return
         versions = self._machine.zygote.versions
-        start = {"kind": "start", "worker": self.name, "versions": json.dumps(versions)}
-        await self._write(run, start)
         if isinstance(message, AnswerMessage):
             data, ended = await self._machine.record_answers(message.job)
             await self._write_end(run, data, RunResult(versions=versions, ended=ended, size=len(data)))
