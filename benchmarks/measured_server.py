@@ -119,7 +119,7 @@ class MeasuredServer:
                 raise AssertionError(f"the server does not come to rest: {facts}\n{self.log()[-2000:]}")
             try:
                 metrics = self.metrics()
-                names = ("ready", "running", "waiting", "spare_children")
+                names = ("ready", 'running{queue="cpu"}', 'waiting{queue="cpu"}', "spare_children")
                 facts = *(metrics[f"gradbox_{name}"] for name in names), len(self.children())
                 workers = float(self._settings.get("workers", 2))
                 quiet = quiet + 1 if facts == (1, 0, 0, workers, workers) else 0

@@ -1,5 +1,7 @@
 """The server's metrics, for Prometheus."""
 
+from functools import partial
+from operator import attrgetter
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -58,9 +60,6 @@ class Metrics:
             registry=registry,
         )
         for name, sentence, ask in (
-            ("waiting", "Programs in the queue.", lambda: pool.queue.waiting),
-            ("queue_age_seconds", "Time that the oldest program in the queue has waited.", lambda: pool.queue.age),
-            ("running", "Programs that are running.", lambda: pool.queue.running),
             ("spare_children", "Idle worker processes.", lambda: pool.spares),
             ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.ready)),
             ("boots", "Starts of the workers' first process.", lambda: pool.boots),
@@ -78,6 +77,14 @@ class Metrics:
             ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
         ):
             Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)
+        for name, sentence, of in (
+            ("waiting", "Programs in the queue.", attrgetter("waiting")),
+            ("queue_age_seconds", "Time that the oldest program in the queue has waited.", attrgetter("age")),
+            ("running", "Programs that are running.", attrgetter("running")),
+        ):
+            by_queue = Gauge(f"gradbox_{name}", sentence, ("queue",), registry=registry)
+            for label, queue in pool.queues.items():
+                by_queue.labels(label).set_function(partial(of, queue))
         if shared is not None:
             sentence = "Whether rate limits and results are shared with the other web processes now (1) or not (0)."
             Gauge("gradbox_shared_reachable", sentence, registry=registry).set_function(lambda: int(shared.reachable))

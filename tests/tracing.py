@@ -84,7 +84,8 @@ class Replay:
                 cells[int(at)] = value
             have["cells"] = {**have["cells"], dtype: cells}
         for at, remove, insert in fields.pop("splice", []):
-            have["items"] = have["items"][:at] + insert + have["items"][at + remove :]
+            which = "blocks" if have["kind"] == "device" else "items"
+            have[which] = have[which][:at] + insert + have[which][at + remove :]
         have.update(fields)
 
     def uid(self, name: str) -> str:

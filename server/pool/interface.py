@@ -39,7 +39,8 @@ class PoolQueue(Protocol):
 class PoolInterface(Protocol):
     """A pool. What it does where something fails is told by its methods; one suite of tests holds both pools to it.
 
-    workers: how many programs it runs at once. ready: whether a program would be run now, or as soon as those before it
+    workers: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a GPU,
+    `gpu`, be there one or not. ready: whether a program would be run now, or as soon as those before it
     have been. devices: those that a program can run on now. versions: of torch, numpy and Python, {} before any is known.
     layers: of confinement, each with why it does not work, or "". booted: whether there are workers. spares: children
     that wait for a job. boots: starts of the process that forks them; pid: of that process, None where it is elsewhere.
@@ -51,6 +52,9 @@ class PoolInterface(Protocol):
 
     @property
     def queue(self) -> PoolQueue: ...
+
+    @property
+    def queues(self) -> Mapping[str, PoolQueue]: ...
 
     @property
     def ready(self) -> bool: ...

@@ -31,6 +31,7 @@ class Pool:
         self.workers, self.zygote = self._machine.count, self._machine.zygote
         self.queue = FairQueue(self.workers, settings.queue, classroom=settings.classroom)
         self._gpu_queue = FairQueue(1, settings.queue, classroom=settings.classroom)
+        self.queues = {"cpu": self.queue, "gpu": self._gpu_queue}
         self._assembler = Assembler(self.workers)
 
     async def start(self) -> None:

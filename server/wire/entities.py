@@ -35,6 +35,13 @@ Item = Value | JsonTuple[tuple[Value, Value]]
 Items = Annotated[list[Item], Field(fail_fast=True, max_length=MAX_ITEMS)]
 ItemIndex = Annotated[int, Field(ge=0, le=MAX_ITEMS)]
 
+MAX_BLOCKS = 1000
+"""Blocks of an allocator that are listed; of a run that has more only the sums are reported."""
+
+Bytes = Annotated[int, Field(ge=0)]
+
+BlockIndex = Annotated[int, Field(ge=0, le=MAX_BLOCKS)]
+
 
 @closed
 class Summary(TypedDict, total=False):
@@ -248,24 +255,35 @@ class Mode(TypedDict, total=False):
 
 @closed
 class Block(TypedDict):
-    """A block of the caching allocator."""
+    """A block of the caching allocator, in bytes. `requested`: what was asked for, where `size` is that rounded up."""
 
-    address: int
-    size: int
+    address: Bytes
+    size: Bytes
     state: str
+    requested: NotRequired[Bytes | None]
     storage: NotRequired[Uid | None]
 
 
 @closed
+class Segment(TypedDict):
+    """Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`."""
+
+    size: Bytes
+    pool: str
+
+
+@closed
 class Device(TypedDict, total=False):
-    """Memory of a device in bytes."""
+    """Memory of a device in bytes. `blocks` fill the `segments` one after the other; `splice` changes `blocks`."""
 
     kind: Literal["device"]
     name: str | None
     allocated: int | None
     reserved: int | None
     peak: int | None
+    segments: FailFastList[Segment] | None
     blocks: FailFastList[Block] | None
+    splice: Annotated[list[JsonTuple[tuple[BlockIndex, BlockIndex, FailFastList[Block]]]], Field(max_length=1)] | None
 
 
 Entity = Storage | Tensor | Array | Counter | Node | Object | Frame | Backward | Mode | Device

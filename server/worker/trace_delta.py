@@ -74,6 +74,12 @@ class TraceDelta:
         self.update(uid, facts)
         self.pending.setdefault(uid, {})["splice"] = [splice]
 
+    def splice_blocks(self, uid: str, facts: entities.Device, splice: tuple[int, int, list[entities.Block]]) -> None:
+        """A device's allocator has these facts now; of its blocks only the splice is reported."""
+        self.state[uid]["blocks"] = facts.get("blocks")
+        self.update(uid, facts)
+        self.pending.setdefault(uid, {})["splice"] = [splice]
+
     def add_frame(self, uid: str, facts: entities.Frame) -> None:
         """A frame begins; it has no variables yet."""
         self.update(uid, facts)

@@ -50,7 +50,10 @@ export function merge(old, fields, reuse = false) {
   }
   if (kind === "frame") next.vars = mergeNames(old?.kind === "frame" ? old.vars : undefined, fields, reuse);
   if (fields.cells_at) next.cells = patchCells(/** @type {CellRows | undefined} */ (next.cells), fields.cells_at);
-  if (fields.splice) next.items = spliceItems(/** @type {Item[] | undefined} */ (next.items), fields.splice);
+  if (fields.splice) {
+    const list = kind === "device" ? "blocks" : "items";
+    next[list] = spliceList(/** @type {unknown[] | undefined} */ (next[list]), fields.splice);
+  }
   return /** @type {Entity} */ (/** @type {unknown} */ (next));
 }
 
@@ -74,8 +77,8 @@ function patchCells(cells, changes) {
   return next;
 }
 
-/** @param {Item[] | undefined} items @param {[number, number, Item[]][]} splices */
-function spliceItems(items, splices) {
+/** @param {unknown[] | undefined} items @param {[number, number, unknown[]][]} splices */
+function spliceList(items, splices) {
   const next = (items ?? []).slice();
   for (const [at, remove, insert] of splices) next.splice(at, remove, ...insert);
   return next;

@@ -5,7 +5,7 @@ import { KEY_ATTRIBUTES, keysOf } from "./relatives.js";
 
 /** What can be pointed at. */
 export const HIGHLIGHTABLE =
-  "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-fold]";
+  "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-block],[data-fold]";
 
 /** What may belong to it. */
 const KEYED_ELEMENTS = KEY_ATTRIBUTES.map((name) => `[data-${name}]`).join(",");
@@ -14,7 +14,20 @@ const KEYED_ELEMENTS = KEY_ATTRIBUTES.map((name) => `[data-${name}]`).join(",");
 const DELAYED_CELLS = 40;
 
 /** What of a drawn element can be selected, by the first that it has. */
-const SELECTABLE = ["handle", "name", "path", "slot", "pin", "node", "edge", "counter-badge", "item", "object", "bead"];
+const SELECTABLE = [
+  "handle",
+  "name",
+  "path",
+  "slot",
+  "pin",
+  "node",
+  "edge",
+  "counter-badge",
+  "item",
+  "object",
+  "bead",
+  "block",
+];
 
 /**
  * A selection is called after what it is of, like `handle:t3`, and holds at every step where that is drawn.

@@ -16,6 +16,7 @@ import {
   heat,
   ndarray,
   odd,
+  onDevice,
   packed,
   plain,
   ref,
@@ -250,6 +251,30 @@ const MARKS = [
         4,
         "[data-edge='n2:0'], [data-grad='n2:0'], [data-node='n1'], [data-node='n2']",
       ],
+    ],
+  },
+  {
+    mark: "block",
+    name: { en: "Blocks of a GPU's memory", zh: "GPU 显存的块" },
+    states: [
+      [
+        "tensor",
+        "of a tensor, of which 12 bytes were asked for",
+        "属于张量，申请了 12 字节",
+        onDevice,
+        0,
+        "[data-block='s1']",
+      ],
+      [
+        "waiting",
+        "freed, and a stream may still use it",
+        "已释放，但某个流可能仍在使用",
+        onDevice,
+        0,
+        ".block.waiting",
+      ],
+      ["other", "of a library, for example", "例如属于某个库", onDevice, 0, ".block.allocated.nobody"],
+      ["free", "free", "空闲", onDevice, 0, ".block.free"],
     ],
   },
   {

@@ -1,5 +1,6 @@
 /** The styles of a picture that is taken away, as text, in the order in which the page has them. */
 
+import allocator from "../css/allocator.css";
 import graphPane from "../css/graph_pane.css";
 import handles from "../css/handles.css";
 import lighting from "../css/lighting.css";
@@ -13,7 +14,7 @@ import paper from "../css/paper.css";
 import stage from "../css/stage.css";
 import frame from "../css/stage_frame.css";
 
-const STAGE = [stage, handles, nodes, outline, lighting, frame, graphPane, memoryPane];
+const STAGE = [stage, handles, nodes, outline, lighting, frame, graphPane, memoryPane, allocator];
 const LOOM = [loom, loomStorages, loomGraph];
 
 export const pictureStyles = [...STAGE, ...LOOM, paper].join("");

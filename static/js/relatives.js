@@ -27,6 +27,7 @@ const KEYED = /** @type {const} */ ([
   "counter-badge",
   "storage-strip",
   "object",
+  "block",
 ]);
 
 /** The attributes, any of which gives an element keys. */
@@ -36,7 +37,7 @@ export const KEY_ATTRIBUTES = [...KEYED, "members", "cell", "bead", "item"];
 const OWN_ATTRIBUTES = {
   t: ["handle", "ref"],
   a: ["handle", "ref"],
-  s: ["storage-strip"],
+  s: ["storage-strip", "block"],
   n: ["node"],
   c: ["counter-badge"],
   o: ["object", "ref"],
@@ -90,6 +91,7 @@ export function relatives(opened, i, attribute) {
   } else if (attribute("handle") !== null) related.handle(attribute("handle") ?? "");
   else if (slot !== null) related.slot(slot);
   else if (counter !== null) related.counter(counter);
+  else if (attribute("block") !== null) related.block(attribute("block") ?? "");
   else if (attribute("node") !== null) related.graphNode(attribute("node") ?? "");
   else if (members !== null) related.fold(members.split(" "));
   else if (attribute("edge") !== null) {
@@ -129,7 +131,9 @@ class Related {
       if (handle.grad_fn) this.node(handle.grad_fn);
     }
     for (const name of ["ref", "to", "variable"]) this.add(name, uid);
-    if (!cells || !isHandle(handle)) return;
+    if (!isHandle(handle)) return;
+    if (handle.storage) this.add("block", handle.storage);
+    if (!cells) return;
     this.add("bead", uid);
     for (const [cell, dtype] of this.cellsOf(handle)) this.add("cell", `${cell} ${dtype}`);
     this.add("wire", uid);
@@ -168,6 +172,12 @@ class Related {
   counter(counter) {
     for (const uid of this.index.sharersOf(counter, this.i)) this.handle(uid, false);
     this.add("counter-badge", counter);
+  }
+
+  /** A block of the allocator: its storage with all that read it. @param {string} storage */
+  block(storage) {
+    for (const name of ["block", "storage-strip"]) this.add(name, storage);
+    for (const uid of this.index.handlesOf(storage, this.i)) this.handle(uid);
   }
 
   /** A node with its edges, its slots, what it made, and the leaf whose gradient it accumulates. @param {string} uid */

@@ -322,3 +322,38 @@ export const backward = trace(LINES, [
 export const fails = trace(LINES, [...GRAPH, visit("n2", [grad([1, 1, 1])], [], { failed: true })]);
 
 export const frees = trace(LINES, [...GRAPH.slice(0, 2), { set: { n2: { released: true } } }]);
+
+const KIB = 1024;
+
+/** The blocks of a small segment and of a large one, as torch's caching allocator has them. */
+const BLOCKS = [
+  { address: 0, size: 512, state: "active_allocated", requested: 12, storage: "s1" },
+  { address: 512, size: 512, state: "active_awaiting_free", requested: 400 },
+  { address: KIB, size: 2047 * KIB, state: "inactive" },
+  { address: 2048 * KIB, size: 8192 * KIB, state: "active_allocated" },
+  { address: 10240 * KIB, size: 12288 * KIB, state: "inactive" },
+];
+
+/** A tensor on a GPU, with what its allocator has. */
+export const onDevice = trace('a = torch.tensor([1., 2., 3.], device="cuda")\n', [
+  {
+    set: {
+      f1: frame({ a: ref("t1") }),
+      s1: { ...storage([1, 2, 3]), device: "cuda:0" },
+      c1: counter(),
+      t1: tensor({ device: "cuda:0" }),
+      d1: {
+        kind: "device",
+        name: "NVIDIA H200",
+        allocated: 8193 * KIB,
+        reserved: 22528 * KIB,
+        peak: 8193 * KIB,
+        segments: [
+          { size: 2048 * KIB, pool: "small" },
+          { size: 20480 * KIB, pool: "large" },
+        ],
+        blocks: BLOCKS,
+      },
+    },
+  },
+]);

@@ -688,12 +688,13 @@ export interface Backward {
   parent?: string;
 }
 /**
- * A block of the caching allocator.
+ * A block of the caching allocator, in bytes. `requested`: what was asked for, where `size` is that rounded up.
  */
 export interface Block {
   address: number;
   size: number;
   state: string;
+  requested?: number | null;
   storage?: string | null;
 }
 /**
@@ -704,7 +705,7 @@ export interface Counter {
   value?: number;
 }
 /**
- * Memory of a device in bytes.
+ * Memory of a device in bytes. `blocks` fill the `segments` one after the other; `splice` changes `blocks`.
  */
 export interface Device {
   kind: "device";
@@ -712,7 +713,19 @@ export interface Device {
   allocated?: number;
   reserved?: number;
   peak?: number;
+  segments?: Segment[];
   blocks?: Block[];
+  /**
+   * @maxItems 1
+   */
+  splice?: [number, number, Block[]][];
+}
+/**
+ * Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
+ */
+export interface Segment {
+  size: number;
+  pool: string;
 }
 /**
  * A block of memory. `cells` is whole up to 1,024 elements; beyond, `summary` and `windows` ([from, values]).

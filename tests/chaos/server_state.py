@@ -24,7 +24,7 @@ def wait_until_gone(server: MeasuredServer, pids: set[int], max_wait: float) -> 
 
 def wait_until_running(server: MeasuredServer, running: int, waiting: int = 0) -> None:
     """Wait until so many run, each with a child, and so many wait."""
-    names = ("gradbox_running", "gradbox_waiting", "gradbox_spare_children")
+    names = ('gradbox_running{queue="cpu"}', 'gradbox_waiting{queue="cpu"}', "gradbox_spare_children")
 
     def holds() -> bool:
         metrics = server.metrics()

@@ -24,7 +24,15 @@ except queue.Empty:
 """
 LONG_CLOCK = "import time\nprint('{token}')\ntime.sleep(1.5)\nnow = time.time()\nprint({twice})\n"
 
-KINDS = ((QUICK, 10), (CLOCK, 5), (LONG, 3), (LONG_CLOCK, 3))
+LARGE = """\
+import torch
+print('{token}')
+rows = [torch.rand(1024, dtype=torch.float64) for _ in range(180)]
+print({twice})
+"""
+"""The lines of its trace are more than the broker is to hold, compressed: they go through the database."""
+
+KINDS = ((QUICK, 10), (CLOCK, 5), (LONG, 3), (LONG_CLOCK, 3), (LARGE, 1))
 """Programs and how often each is chosen. Those with a clock give no result twice, and are not run again where one is lost."""
 
 SHARED = 0.1

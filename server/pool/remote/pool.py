@@ -69,7 +69,8 @@ class RemotePool:
         self._inbox = Inbox(self._waiting_broker)
         self._tokens = Tokens()
         self._census = Census(self._broker, self._inbox, self._tokens, settings)
-        self.queue = self._census.queues["cpu"]
+        self.queues = self._census.queues
+        self.queue = self.queues["cpu"]
         self._assembler = Assembler(max(2, settings.workers))
         self._submit_script, self._leave_script = (
             self._broker.register_script(script) for script in (scripts.SUBMIT, scripts.LEAVE)

@@ -1,4 +1,5 @@
-"""A GPU's memory as torch's caching allocator has it: what tensors hold, what it keeps, the most it ever held, its blocks.
+"""A GPU's memory as torch's caching allocator has it: what tensors hold, what it keeps, the most it ever held, its segments
+and their blocks.
 
 Asked of the allocator's own books; nothing is launched on the device and nothing waits for it.
 """
@@ -8,14 +9,12 @@ from typing import Any
 import torch
 
 from server.wire import entities
+from server.wire.entities import MAX_BLOCKS
 from server.worker.observation import Observation
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.storages import Storages
 
 _snapshot: Any = torch.cuda.memory_snapshot
-
-MAX_BLOCKS = 1000
-"""Blocks that are listed; of a run that has more only the sums are reported."""
 
 
 class Devices(Probe):
@@ -35,20 +34,35 @@ class Devices(Probe):
 
     def update(self, observation: Observation) -> None:  # noqa: ARG002
         for index, uid in self._by_index.items():
-            self._delta.update(uid, self._facts(index))
+            self._report(uid, self._facts(index))
+
+    def _report(self, uid: str, facts: entities.Device) -> None:
+        """Report what changed; where few blocks did, those alone."""
+        old, new = self._delta.state.get(uid, {}).get("blocks"), facts["blocks"]
+        if not old or not new or old == new:
+            self._delta.update(uid, facts)
+            return
+        start, end = common_ends(old, new)
+        if 2 * (len(new) - start - end) > len(new):
+            self._delta.update(uid, facts)
+        else:
+            self._delta.splice_blocks(uid, facts, (start, len(old) - start - end, new[start : len(new) - end]))
 
     def _facts(self, index: int) -> entities.Device:
+        segments, blocks = self._books(index)
         return {
             "kind": "device",
             "name": torch.cuda.get_device_name(index),
             "allocated": torch.cuda.memory_allocated(index),
             "reserved": torch.cuda.memory_reserved(index),
             "peak": torch.cuda.max_memory_allocated(index),
-            "blocks": self._blocks(index),
+            "segments": segments,
+            "blocks": blocks,
         }
 
-    def _blocks(self, index: int) -> list[entities.Block] | None:
-        """In order of their addresses; on the wire the segments lie one after the other from 0 on."""
+    def _books(self, index: int) -> tuple[list[entities.Segment] | None, list[entities.Block] | None]:
+        """In order of their addresses; on the wire the segments lie one after the other from 0 on. None where there are many."""
+        in_order: list[entities.Segment] = []
         blocks: list[entities.Block] = []
         offset, storages = 0, self._storages.by_address("cuda")
         segments = [segment for segment in _snapshot() if segment["device"] == index]
@@ -56,9 +70,21 @@ class Devices(Probe):
             pointer = segment["address"]
             for block in segment["blocks"]:
                 facts: entities.Block = {"address": offset, "size": block["size"], "state": block["state"]}
+                if block["state"] != "inactive" and 0 < block.get("requested_size", 0) < block["size"]:
+                    facts["requested"] = block["requested_size"]
                 storage = storages.get(pointer) if block["state"] == "active_allocated" else None
                 if storage is not None:
                     facts["storage"] = storage
                 blocks.append(facts)
                 pointer, offset = pointer + block["size"], offset + block["size"]
-        return blocks if len(blocks) <= MAX_BLOCKS else None
+            size = sum(block["size"] for block in segment["blocks"])
+            in_order.append({"size": size, "pool": segment["segment_type"]})
+        return (in_order, blocks) if len(blocks) <= MAX_BLOCKS else (None, None)
+
+
+def common_ends(old: list[entities.Block], new: list[entities.Block]) -> tuple[int, int]:
+    """How many blocks are the same at the beginning of both lists, and how many of the others at the end."""
+    most = min(len(old), len(new))
+    start = next((k for k in range(most) if old[k] != new[k]), most)
+    end = next((k for k in range(most - start) if old[-1 - k] != new[-1 - k]), most - start)
+    return start, end

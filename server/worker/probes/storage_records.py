@@ -37,6 +37,7 @@ class StorageRecord:
         """It is the storage that the other was: what was reported of that one is reported of this."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
         self.large = other.large
+        self.pointer, self.nbytes = other.pointer, other.nbytes
         self.uncompared, self.runs = other.uncompared, other.runs
 
     def mapped_bytes(self) -> Any:

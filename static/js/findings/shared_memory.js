@@ -105,11 +105,14 @@ function storedTensors(facts) {
   if (known) return known;
   /** @type {Set<string>} */
   const out = new Set();
-  for (const { items, splice } of facts.index.objectChanges.map(({ fields }) => fields))
-    for (const item of [...(items ?? []), ...(splice ?? []).flatMap((edit) => edit[2])]) {
+  for (const { items, splice } of facts.index.objectChanges.map(({ fields }) => fields)) {
+    const edits = /** @type {[number, number, import("../trace.js").Item[]][]} */ (splice ?? []);
+    const inserted = edits.flatMap((edit) => edit[2]);
+    for (const item of [...(items ?? []), ...inserted]) {
       const ref = refOf(/** @type {import("../trace.js").Value} */ (Array.isArray(item) ? item[1] : item));
       if (ref?.[0] === "t") out.add(ref);
     }
+  }
   stored.set(facts.trace, out);
   return out;
 }

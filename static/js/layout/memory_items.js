@@ -1,5 +1,6 @@
 /** What there is to draw in the memory pane at a step, in the order that never changes: headings, rows, folds. */
 
+import { allocatorItems } from "./allocator.js";
 import { memoryBlocks } from "./memory_blocks.js";
 import { objectLines } from "./memory_outline.js";
 import { uidNumber } from "./pane_names.js";
@@ -19,7 +20,7 @@ import { uidNumber } from "./pane_names.js";
  *   place?: string}} FoldItem   count: of what is folded, where that is not the storages
  * @typedef {{kind: "ghosts", key: string, freed: {uid: string, name: string, nbytes: number | undefined}[]}} GhostItem
  * @typedef {{rank: number, inner: number, number: number, items: MemoryItem[]}} Entry   items with their place in the order
- * @typedef {RowItem | HeadingItem | RuleItem | FoldItem | GhostItem} MemoryItem
+ * @typedef {RowItem | HeadingItem | RuleItem | FoldItem | GhostItem | import("./allocator.js").AllocatorItem} MemoryItem
  */
 
 /** Calls under way that each have a line. */
@@ -29,7 +30,7 @@ const CALLS = 6;
 export function memoryItems(at) {
   const { named, states, nameless } = memoryBlocks(at);
   const items = sectionItems(at, named, states);
-  return [...items, ...footItems(at, nameless)];
+  return [...items, ...footItems(at, nameless), ...allocatorItems(at)];
 }
 
 /** Headings with the rows under them. @param {MemoryStep} at @param {Block[]} named @param {Block[]} states

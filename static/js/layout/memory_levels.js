@@ -131,7 +131,7 @@ function countHiddenRows(placed) {
     else rest.push(place);
   }
   if (!rest.length) return;
-  const foot = placed.findIndex(({ item }) => item.kind === "rule");
+  const foot = placed.findIndex(({ item }) => item.kind === "rule" || item.kind === "allocator");
   const blocks = rest.flatMap(({ item }) => (item.kind === "row" ? [item.block] : []));
   placed.splice(foot < 0 ? placed.length : foot, 0, {
     item: { kind: "fold", key: "rows ", blocks, what: "rows" },

@@ -1,6 +1,7 @@
 /** What the memory pane draws at a step, each line with its height and what of it is open, before it has a place. */
 
 import { lineLabel } from "../program_files.js";
+import { allocatorLayout } from "./allocator.js";
 import { flowChips, headingChips } from "./heading_chips.js";
 import { memoryItems } from "./memory_items.js";
 import { fitLevels } from "./memory_levels.js";
@@ -12,7 +13,7 @@ import { EM, textWidth, truncate } from "./metrics.js";
 /**
  * @typedef {{item: MemoryItem, y: number, h: number, layout: import("./row_lines.js").RowLayout | null, hidden: boolean,
  *   chips: import("./heading_chips.js").ChipFlow | null, chipX: number, folded: PlacedItem[],
- *   pins: import("./row_pins.js").PinFlow | null}} PlacedItem
+ *   pins: import("./row_pins.js").PinFlow | null, allocator?: import("./allocator.js").AllocatorLayout}} PlacedItem
  *   layout: of a row that is drawn; hidden: it is in a fold. chips: of a heading, from chipX on. folded: of a heading and
  *   of the last line, the rows that it hides
  */
@@ -40,6 +41,10 @@ export function placeItems(step, columns, room, items = memoryItems(step)) {
     if (item.kind === "rule") out.h = HEIGHT.rule;
     else if (item.kind === "fold" || item.kind === "ghosts") out.h = HEIGHT.fold;
     else if (item.kind === "heading") placeChips(step, out, item, columns);
+    else if (item.kind === "allocator") {
+      out.allocator = allocatorLayout(step, item, columns);
+      out.h = out.allocator.h;
+    }
     return out;
   });
   fitLevels(step, placed, columns, room - 2 * HEIGHT.top);

@@ -56,6 +56,18 @@ export const LABELS = {
   leaf: "leaf",
   node: "node",
   readOnly: "read-only",
+  allocated: "allocated",
+  reserved: "reserved",
+  peak: "peak",
+  free: "free",
+  smallPool: "small pool",
+  largePool: "large pool",
+  blocks: "blocks",
+  asked: "asked for",
+  otherBlock: "other",
+  noStorage: "no tensor of the trace lies in it: a library's workspace, for example",
+  awaitingFree: "freed, and a stream may still use it",
+  notToScale: "Widths are not to scale: each block has room for its name.",
 };
 
 /** What a handle is to autograd, in the reader's words. @param {string} role of `cardText` @param {Labels} labels @returns {string} */

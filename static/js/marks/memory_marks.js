@@ -4,6 +4,7 @@ import { flowChips } from "../layout/heading_chips.js";
 import { inBand } from "../layout/view.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { h } from "../svg.js";
+import { allocatorMark } from "./allocator.js";
 import { chipMark, foldLineMark, freedMark, headingMark } from "./memory_heading.js";
 import { rowMark } from "./memory_row.js";
 
@@ -32,6 +33,7 @@ function lineMark(facts, { columns, step }, place) {
   if (item.kind === "heading") return headingMark(facts, place, item, columns);
   if (item.kind === "fold") return foldLineMark(facts, place, item, columns);
   if (item.kind === "ghosts") return freedMark(facts, place, item, columns);
+  if (item.kind === "allocator") return allocatorMark(facts, place, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }
