@@ -266,7 +266,16 @@ def test_the_sheet_shows_every_mark_in_every_state(page: Any, site: str, lang: s
         *("cell plain", "cell written", "cell silent", "cell freed", "cell heat"),
         *("handle leaf", "handle node", "handle view", "handle stride0", "handle overlap", "handle transposed"),
         *("handle unnamed", "counter shared", "counter bumped", "pin ok", "pin stale", "pin silent", "pin released"),
-        *("pin unknown", "node plain", "node running", "node failed", "node accumulate", "edge plain", "edge carrying"),
+        *(
+            "pin unknown",
+            "block tensor",
+            "node plain",
+            "node running",
+            "node failed",
+            "node accumulate",
+            "edge plain",
+            "edge carrying",
+        ),
         *("cut detach", "cut data", "cut no_grad", "cut inference", "cut item", "cut dtype", "cut numpy", "cut copy"),
     ):
         assert name in names

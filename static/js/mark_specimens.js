@@ -255,26 +255,17 @@ const MARKS = [
   },
   {
     mark: "block",
-    name: { en: "Blocks of a GPU's memory", zh: "GPU 显存的块" },
+    name: { en: "A GPU's memory, as torch's allocator has it", zh: "GPU 显存（torch 分配器的视角）" },
     states: [
       [
         "tensor",
-        "of a tensor, of which 12 bytes were asked for",
-        "属于张量，申请了 12 字节",
+        "a tensor's block, one that a stream may still use, and what is free",
+        "一个张量的块、某个流可能仍在使用的块，以及空闲部分",
         onDevice,
         0,
-        "[data-block='s1']",
+        ".segment:nth-of-type(2)",
       ],
-      [
-        "waiting",
-        "freed, and a stream may still use it",
-        "已释放，但某个流可能仍在使用",
-        onDevice,
-        0,
-        ".block.waiting",
-      ],
-      ["other", "of a library, for example", "例如属于某个库", onDevice, 0, ".block.allocated.nobody"],
-      ["free", "free", "空闲", onDevice, 0, ".block.free"],
+      ["other", "a block of a library, for example", "例如属于某个库的块", onDevice, 0, ".segment:nth-of-type(3)"],
     ],
   },
   {
