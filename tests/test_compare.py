@@ -144,7 +144,8 @@ def test_saved_programs_are_compared_as_they_were_saved(site: str, pair: str) ->
 def test_a_side_that_names_no_program(site: str, side: dict[str, Any], status: int) -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
         compare(site, side, {"source": "x = 1"})
-    assert caught.value.code == status and json.load(caught.value)["error"]["code"]
+    with caught.value as response:
+        assert response.code == status and json.load(response)["error"]["code"]
 
 
 def opened(page: Any, address: str) -> None:

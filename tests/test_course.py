@@ -167,6 +167,7 @@ def test_the_server_says_what_the_run_says(site: str) -> None:
     with pytest.raises(urllib.error.HTTPError) as missing:
         post(f"{site}/course/none/answers", "x = 1")
     assert missing.value.code == 404
+    missing.value.close()
 
 
 def test_a_program_that_stops_early_is_no_answer(workers: Workers) -> None:

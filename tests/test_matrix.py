@@ -45,7 +45,8 @@ def fetch(address: str, headers: dict[str, str] | None = None) -> tuple[int, dic
         with urllib.request.urlopen(request) as response:
             return response.status, lowered(response.headers), response.read()
     except urllib.error.HTTPError as error:
-        return error.code, lowered(error.headers), error.read()
+        with error:
+            return error.code, lowered(error.headers), error.read()
 
 
 @pytest.fixture(scope="module")

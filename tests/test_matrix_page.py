@@ -19,12 +19,13 @@ FOUND = """name => [...document.querySelectorAll('.matrix-table tbody tr')].filt
 @pytest.fixture(scope="module")
 def matrix(site: str) -> str:
     """The address of the page, once it is measured."""
-    for _ in range(120):
+    for _ in range(600):
         try:
             with urllib.request.urlopen(f"{site}/matrix"):
                 return f"{site}/matrix"
-        except urllib.error.HTTPError:
-            time.sleep(1)
+        except urllib.error.HTTPError as not_yet:
+            not_yet.close()
+            time.sleep(0.2)
     raise AssertionError("the matrix is not measured")
 
 

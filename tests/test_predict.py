@@ -141,7 +141,8 @@ def trace_of(address: str) -> dict[str, Any]:
             with urllib.request.urlopen(address) as response:
                 trace: dict[str, Any] = json.load(response)
                 return trace
-        except urllib.error.HTTPError:
+        except urllib.error.HTTPError as not_yet:
+            not_yet.close()
             time.sleep(0.2)
     raise AssertionError(f"{address} does not come")
 

@@ -208,5 +208,5 @@ def test_a_limit_is_said_at_its_line(page: Any, site: str) -> None:
         "cpu": "seconds of processor time",
         "wall": "seconds;",
     }  # a busy machine comes to the second one first
-    assert limit_texts[stopped["limit"]] in page.locator("#outcome").inner_text()
-    assert "at this line when it was stopped" in page.locator(".message.error").inner_text()
+    page.locator("#outcome", has_text=limit_texts[stopped["limit"]]).wait_for()
+    page.locator(".message.error", has_text="at this line when it was stopped").wait_for()
