@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
+.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -66,28 +66,33 @@ AGAIN := --reruns 1
 GROUPED := $(MAKE) --no-print-directory -j3 --output-sync=target
 
 test:
-	$(GROUPED) setup $(VENV)/.redis tests-attack tests-node check tests-beside tests-rest-after-attacks
+	$(GROUPED) setup $(VENV)/.redis tests-rest-shown tests-attack tests-node check
 
 quick: setup build
-	$(GROUPED) check tests-node
+	$(GROUPED) tests-quick check tests-node
+
+tests-quick: setup build
 	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack and not exhaustive"
 
 # of very many like cases those that make test leaves out: docs/decisions/0027
 exhaustive: setup build $(VENV)/.redis
 	$(PYTHON) -m pytest $(PARALLEL) -m exhaustive
 
-# by their files, so that no other is imported
-tests-attack tests-beside: tests-%: setup build
-	$(PYTHON) -m pytest $(AGAIN) -m $* $$(grep -lE "pytest\.mark\.$*\b" tests/test_*.py)
+# attacks look for the processes of pools and kill them: they see only their own, or run before all others
+APART := $(shell unshare --pid --fork --mount-proc true 2>/dev/null && echo unshare --pid --fork --mount-proc --kill-child)
 
-# attacks run in one process, and no pool beside them: its programs would be the ones that they find
-tests-rest-after-attacks: tests-attack $(VENV)/.redis
+# by their files, so that no other is imported; the shell collects what attacks leave running
+tests-attack: setup build
+	$(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m attack $(shell grep -lE "pytest\.mark\.attack\b" tests/test_*.py); exit $$?'
+
+tests-rest: setup build $(VENV)/.redis
+	$(PYTHON) -m pytest $(AGAIN) $(PARALLEL) -m "not attack and not exhaustive"
+
+# its progress is to be seen
+tests-rest-shown: setup build $(VENV)/.redis $(if $(APART),,tests-attack)
 	$(MAKE) --no-print-directory --output-sync=none tests-rest
 
-tests-rest:
-	$(PYTHON) -m pytest $(AGAIN) $(PARALLEL) -m "not attack and not beside and not exhaustive"
-
-tests-node: setup build
+tests-node: build
 	$(NPM) test
 
 check: check-python check-page

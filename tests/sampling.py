@@ -19,10 +19,15 @@ def every(count: int) -> Callable[[int], bool]:
     return lambda k: k % count == 0
 
 
-def in_turn(cases: Iterable[Any], variants: Sequence[Any]) -> list[Any]:
-    """Each case with each variant, for `pytest.mark.parametrize`; in the sample each has one, and all have their turn."""
+def in_turn(cases: Iterable[Any], variants: Sequence[Any], count: int = 1) -> list[Any]:
+    """Each case with each variant, for `pytest.mark.parametrize`; in the sample each has one, and all have their turn.
+
+    count: one of so many cases is in the sample.
+    """
     return [
-        pytest.param(case, variant, marks=[] if n == k % len(variants) else [pytest.mark.exhaustive])
+        pytest.param(
+            case, variant, marks=[] if (k % count, k // count % len(variants)) == (0, n) else [pytest.mark.exhaustive]
+        )
         for k, case in enumerate(cases)
         for n, variant in enumerate(variants)
     ]

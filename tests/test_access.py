@@ -81,8 +81,11 @@ def opened(page: Any, site: str, what: str) -> None:
     """Bring the page into one of the states that are to be checked."""
     if what == "narrow":
         page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{site}/{ {'gallery': 'gallery', 'marks': '-/gallery', 'chinese': '?lang=zh'}.get(what, '') }")
-    if what in ("gallery", "marks"):
+    addresses = {"gallery": "gallery", "few": "gallery?only=raises", "marks": "-/gallery", "chinese": "?lang=zh"}
+    page.goto(f"{site}/{addresses.get(what, '')}")
+    if what == "few":
+        page.wait_for_selector("button[data-filter=raises][aria-pressed=true]")
+    if what in ("gallery", "few", "marks"):
         return
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
     if what in ("refused", "raised"):
@@ -98,15 +101,16 @@ def opened(page: Any, site: str, what: str) -> None:
         page.locator("#takeaway").click()
 
 
-@pytest.mark.parametrize(
-    "what", ["first", "gallery", "marks", "refused", "raised", "loom", "help", "menu", "chinese", "narrow"]
-)
+STATES = ["first", "gallery", "marks", "refused", "raised", "loom", "help", "menu", "chinese", "narrow"]
+
+
+@pytest.mark.parametrize(("what", "themed"), in_turn(STATES, THEMES), indirect=["themed"])
 def test_axe_finds_nothing(themed: Any, site: str, what: str) -> None:
     opened(themed, site, what)
     assert axe(themed) == []
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("width", "themed"), in_turn([1440, 390], THEMES), indirect=["themed"])
 def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -> None:
     themed.set_viewport_size({"width": width, "height": 844})
     themed.goto(f"{site}/compare")
@@ -115,7 +119,7 @@ def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -
     assert axe(themed) == []
 
 
-@pytest.mark.parametrize(("name", "themed"), in_turn(drawn_scenarios.NAMES, THEMES), indirect=["themed"])
+@pytest.mark.parametrize(("name", "themed"), in_turn(drawn_scenarios.NAMES, THEMES, 2), indirect=["themed"])
 def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name: str) -> None:
     themed.goto(f"{site}/?s={name}")
     themed.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
@@ -127,7 +131,7 @@ def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name
         themed.keyboard.press("ArrowRight")
 
 
-@pytest.mark.parametrize(("name", "lang"), in_turn(drawn_scenarios.NAMES, ["en", "zh"]))
+@pytest.mark.parametrize(("name", "lang"), in_turn(drawn_scenarios.NAMES, ["en", "zh"], 2))
 def test_a_sentence_is_said_at_every_step(page: Any, site: str, name: str, lang: str) -> None:
     page.goto(f"{site}/?s={name}&lang={lang}")
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
@@ -188,7 +192,7 @@ REACHABLE = """() => [...document.querySelectorAll("a[href], button, input, sele
     .filter(e => e.dataset.reached !== "yes").map(e => e.outerHTML.slice(0, 160))"""
 
 
-@pytest.mark.parametrize("what", ["first", "gallery", "refused", "raised"])
+@pytest.mark.parametrize("what", ["first", "few", "refused", "raised"])
 def test_every_control_is_reached_by_tab_and_shows_it(page: Any, site: str, what: str) -> None:
     page.emulate_media(reduced_motion="reduce")
     opened(page, site, what)

@@ -1,6 +1,7 @@
 """A short `make chaos`: what breaks around a server costs nobody but those whom it happened to."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -21,7 +22,7 @@ def server() -> Iterator[MeasuredServer]:
 
 
 CHECKS = (
-    crowds.many_runs,
+    partial(crowds.many_runs, count=40),
     crowds.flood,
     crowds.vanished_clients,
     crowds.drop_event_stream,
@@ -35,7 +36,7 @@ CHECKS = (
 )
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: getattr(check, "func", check).__name__)
 def test_the_next_one_notices_nothing(check: Callable[[MeasuredServer], str], server: MeasuredServer) -> None:
     before = log_errors(server.log())
     try:

@@ -34,7 +34,6 @@ def test_the_referee_agrees(workers: Workers, name: str) -> None:
     assert result.kind in ("agrees", "left out"), result.sentences
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_step_misses_nothing(name: str) -> None:
     assert unobserved(SOURCES[name]) == []

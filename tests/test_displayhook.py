@@ -16,9 +16,10 @@ import torch
 from server.worker.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, expressions_with_output
 from tests import drawn_scenarios
 from tests.recorder_changes import show_everything
+from tests.sampling import every, sampled
 from tests.tracing import ROOT, trace
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside]
+pytestmark = pytest.mark.slow
 
 UNWRITTEN = ("layers_with_buffers",)
 """Programs in which torch saves memory that it did not write: no two runs show the same."""
@@ -129,7 +130,7 @@ def without(recorded: dict[str, Any]) -> dict[str, Any]:
     return {key: recorded[key] for key in ("program", "steps", "outcome")}
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(PROGRAMS, every(3)), ids=lambda path: path.stem)
 def test_showing_changes_nothing(path: Path) -> None:
     """Where addresses of dead objects are given anew, plain runs differ among themselves: it has to be one of theirs."""
     source = path.read_text()

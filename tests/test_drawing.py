@@ -40,7 +40,7 @@ def sources() -> list[Any]:
     )
     seeds = (
         [
-            pytest.param(seed["id"], seed["program"], id=seed["id"], marks=[pytest.mark.exhaustive] if k % 2 else [])
+            pytest.param(seed["id"], seed["program"], id=seed["id"], marks=[pytest.mark.exhaustive] if k % 4 else [])
             for k, seed in enumerate(json.loads(SEEDS.read_text()))
         ]
         if SEEDS.exists()
@@ -109,7 +109,7 @@ def test_every_step_shows_what_the_trace_says(open_page: Any, name: str, source:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("net", "size"), in_turn(NETS, [*SIZES]), ids=lambda value: getattr(value, "stem", value))
+@pytest.mark.parametrize(("net", "size"), in_turn(NETS, [*SIZES], 2), ids=lambda value: getattr(value, "stem", value))
 def test_nets_are_drawn_at_every_size(open_page: Any, net: Path, size: str) -> None:
     """Every step in the light theme, and some again in the dark one."""
     width, height = SIZES[size]

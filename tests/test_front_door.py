@@ -244,14 +244,14 @@ def test_an_attack_succeeds_where_nothing_holds_it(unconfined: World, name: str)
 
 
 async def stalled(pool: Pool, job: Job) -> tuple[RecordedTrace, float]:
-    """A run, and for how many seconds nobody else was served meanwhile, in pieces of a twentieth and more."""
-    total, last = 0.0, time.perf_counter()
+    """A run, and for how many seconds of the processor nobody else was served meanwhile, in pieces of a twentieth and more."""
+    total, last = 0.0, time.thread_time()
 
     async def tick() -> None:
         nonlocal total, last
         while True:
             await asyncio.sleep(0.001)
-            gap, last = time.perf_counter() - last, time.perf_counter()
+            gap, last = time.thread_time() - last, time.thread_time()
             total += gap if gap > 0.05 else 0.0
 
     ticking = asyncio.create_task(tick())

@@ -15,7 +15,7 @@ from server.wire.assembly import AssemblyRequest, Usage
 from server.wire.trace import Error, Outcome, Trace, text
 from tests.stand_in_recorder import END, HEADER, step
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside]
+pytestmark = pytest.mark.slow
 
 JOB = Job(source="x = 1\n", limits={"steps": 2000, "trace": 8_000_000})
 USAGE = Usage(wall_ms=1.0, cpu_ms=2.0, peak_bytes=3)

@@ -10,7 +10,7 @@ from tests.plain_python import run_plain
 from tests.test_agreement import PROGRAMS
 from tests.tracing import ROOT, events, trace
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside]
+pytestmark = pytest.mark.slow
 
 FILES = {path.stem: path.read_text() for path in PROGRAMS if path.parent.name != "programs"}
 LIVES = {path.stem: path.read_text() for path in sorted((ROOT / "tests/programs").glob("lives_*.py"))}

@@ -1,4 +1,4 @@
-"""No leak: six hundred programs in one process, each with a recorder of its own, leave nothing behind."""
+"""No leak: three hundred programs in one process, each with a recorder of its own, leave nothing behind."""
 
 import builtins
 import ctypes
@@ -24,9 +24,9 @@ from server.wire.records import OutcomeRecord
 from server.worker.run import ProgramRun
 from tests.fork_host import write_all
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside]
+pytestmark = pytest.mark.slow
 
-RUNS, WARM = 600, 200
+RUNS, WARM = 300, 100
 GROWTH = 600
 """Bytes that each run may leave."""
 

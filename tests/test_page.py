@@ -43,7 +43,6 @@ def seed(name: str) -> Any:
     "text",
     [
         seed("003_8"),
-        seed("003_10"),
         seed("001_1"),
         pytest.param(TRANSCRIPT, id="transcript"),
         pytest.param(STALE, id="stale"),

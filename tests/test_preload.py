@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ import pytest
 from server.language.policy import ALLOWED_MODULES
 from server.worker.preload import WARM_UP_CASES, WARM_UP_IMPORTS
 from tests import docstring_programs, module_programs, optimizer_programs, preload_programs
+from tests.sampling import sampled
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
@@ -192,9 +194,9 @@ def groups() -> dict[str, Callable[[], dict[str, str]]]:
             pytest.skip("../shared/seeds is missing: the articles' programs were not run without files")
         return {snippet["id"]: snippet["program"] for snippet in json.loads(SEEDS.read_text())}
 
-    def docstrings() -> dict[str, str]:  # ten in one child
-        every = list(docstring_programs.programs())
-        tens = [dict(every[k : k + 10]) for k in range(0, len(every), 10)]
+    def docstrings(part: int) -> dict[str, str]:  # ten in one child
+        programs = list(docstring_programs.programs())[part::3]
+        tens = [dict(programs[k : k + 10]) for k in range(0, len(programs), 10)]
         return {" ".join(ten): TOGETHER.format(list(ten.values())) for ten in tens}
 
     def bodies(of: Any) -> dict[str, str]:
@@ -205,11 +207,14 @@ def groups() -> dict[str, Callable[[], dict[str, str]]]:
         "scenarios": lambda: files("scenarios"),
         "pastes": lambda: files("tests/pastes"),
         "seeds": seeds,
-        "docstrings": docstrings,
+        **{f"docstrings {part}": partial(docstrings, part) for part in range(3)},
         "modules": lambda: bodies(module_programs),
         "optimizers": lambda: bodies(optimizer_programs),
     }
 
+
+OTHERS = ("docstrings 1", "docstrings 2")
+"""Groups of which the sample has a like one."""
 
 TOGETHER = """\
 for source in {!r}:
@@ -220,7 +225,7 @@ for source in {!r}:
 """
 
 
-@pytest.mark.parametrize("group", groups())
+@pytest.mark.parametrize("group", sampled([*groups()], lambda k: [*groups()][k] not in OTHERS))
 def test_no_program_looks_for_a_file(group: str, warm: Ask) -> None:
     late = {}
     for name, source in groups()[group]().items():

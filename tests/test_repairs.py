@@ -16,7 +16,7 @@ from tests.test_expected_output import verdicts
 from tests.test_paste import SEEDS
 from tests.tracing import ROOT, printed, trace
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside]
+pytestmark = pytest.mark.slow
 
 
 def all_offers(recorded: dict[str, Any]) -> list[dict[str, Any]]:

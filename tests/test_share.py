@@ -81,7 +81,6 @@ def clipboard(page: Any) -> str:
     return text
 
 
-@with_each_prefix
 def test_a_permalink_has_its_step_selection_and_view(page: Any, public: str) -> None:
     address = made(page, public)
     assert address.startswith(f"{public}/s/")
@@ -373,7 +372,6 @@ def test_the_file_and_the_paper_say_what_they_are_of(page: Any, public: str, tmp
     assert page.locator("#about a").get_attribute("href") == address
 
 
-@with_each_prefix
 def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
     page.goto(f"{public}/")
     page.wait_for_selector("#stage [data-handle]")

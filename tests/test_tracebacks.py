@@ -8,7 +8,7 @@ from tests.plain_python import run_plain
 from tests.referee.canonical import masked
 from tests.tracing import events, printed, trace
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside]
+pytestmark = pytest.mark.slow
 
 RAISING = {
     "an operation": "torch.ones(2) @ torch.ones(3)",
