@@ -18,7 +18,7 @@ for step in range(2):
     loss.backward()
     opt.step()
 """
-CHAIN = "import torch\nx = torch.ones(3, requires_grad=True)\ny = x\nfor i in range(498):\n    y = y * 1.01\ny.sum().backward()\n"
+CHAIN = "import torch\nx = torch.ones(3, requires_grad=True)\ny = x\nfor i in range(248):\n    y = y * 1.01\ny.sum().backward()\n"
 MILLION = (
     "import torch\nm = torch.randn(1000, 1000)\nrow, col = m[500], m[:, 250]\nm[10, 10] = 50.\nm[700:, 700:] *= 3\n"
 )

@@ -157,7 +157,7 @@ floods = [
     b'x' * room,
 ]
 before = None
-for turn in range(4):
+for turn in range(3):
     for flood in floods:
         t.assembled(flood)
     if turn == 0:

@@ -15,7 +15,7 @@ from tests.tracing import events
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / "tests/regions_script.py"
-REGIONS = 40
+REGIONS = 20
 GROWTH = 200
 """Objects that Python itself may have more of: caches of line numbers and the like."""
 
