@@ -33,34 +33,40 @@ def handle(request: Request, write: Write) -> None:
 
     inside: `module:name` of what makes the context that it runs in, or None.
     """
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    signal.alarm(SECONDS)
     source = request["source"]
-    linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
-    warnings.simplefilter("ignore")
-    random.seed(0)
-    numpy.random.seed(0)
-    torch.manual_seed(0)
+    namespace = prepare_main(source)
     inside: Any = contextlib.nullcontext
     if request["inside"] is not None:
         module, _, name = request["inside"].partition(":")
         inside = getattr(importlib.import_module(module), name)
-    sys.argv = ["<program>"]
     truth: dict[str, Any] = {"error": None}
-    module = sys.modules["__main__"] = types.ModuleType("__main__")  # where pickle looks for the program's classes
-    namespace = vars(module)
-    namespace["__builtins__"] = builtins
     out = io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(out), inside():
         try:
             exec(compile(source, "<program>", "exec"), namespace)
         except BaseException as raised:
-            truth["error"] = described(raised, request["source"])
+            truth["error"] = described(raised, source)
     try:
         truth |= {"printed": out.getvalue(), "facts": facts(namespace) if request["facts"] else None}
     except BaseException as error:
         truth["fault"] = f"{type(error).__name__}: {error}"
     write(pickle.dumps(truth))
+
+
+def prepare_main(source: str) -> dict[str, Any]:
+    """Make this fork ready for a program: limits, its lines for tracebacks, seeds, arguments. The names of its new main module."""
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    signal.alarm(SECONDS)
+    linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
+    warnings.simplefilter("ignore")
+    random.seed(0)
+    numpy.random.seed(0)
+    torch.manual_seed(0)
+    sys.argv = ["<program>"]
+    module = sys.modules["__main__"] = types.ModuleType("__main__")  # where pickle looks for the program's classes
+    namespace = vars(module)
+    namespace["__builtins__"] = builtins
+    return namespace
 
 
 def described(raised: BaseException, source: str) -> list[Any]:

@@ -1,20 +1,13 @@
 """The process whose forks run programs in sessions of `server.worker.in_process`: see tests.fork_host."""
 
-import builtins
 import contextlib
 import io
-import linecache
 import pickle
-import random
-import resource
-import signal
 import sys
 import tempfile
 import types
-import warnings
 from typing import Any
 
-import numpy
 import torch
 import torch._dynamo
 
@@ -23,7 +16,7 @@ from server.worker.in_process.options import ProgramFile, SessionOptions
 from server.worker.in_process.session import Session
 from server.worker.probes import ops
 from tests.fork_host import Request, Write, serve
-from tests.plain_host import CPU_SECONDS, SECONDS, described
+from tests.plain_host import described, prepare_main
 from tests.process_state import process_state
 from tests.referee.torch_facts import facts
 
@@ -34,18 +27,8 @@ def handle(request: Request, write: Write) -> None:
     as_it_is: its code is not instrumented. `lines` of the trace; `printed`, `error`, `facts` as tests.plain_host has them of plain Python; `left`: what is not
     as it was before the session, but for the numbers of hooks, which are the program's.
     """
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    signal.alarm(SECONDS)
     source = request["source"]
-    linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
-    warnings.simplefilter("ignore")
-    random.seed(0)
-    numpy.random.seed(0)
-    torch.manual_seed(0)
-    sys.argv = ["<program>"]
-    module = sys.modules["__main__"] = types.ModuleType("__main__")
-    namespace = vars(module)
-    namespace["__builtins__"] = builtins
+    namespace = prepare_main(source)
     out = io.StringIO()
     session = Session(
         SessionOptions(limits=request["limits"]), [ProgramFile("<program>", "program.py", source)], namespace

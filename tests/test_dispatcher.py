@@ -3,21 +3,18 @@
 They print and end in a worker as in plain CPython, and the picture at their end is what torch says.
 """
 
-import textwrap
-
 import pytest
 
-from tests.dispatcher_programs import PROGRAMS
 from tests.full_observation import unobserved
 from tests.plain_python import run_plain
 from tests.referee.agreement import Case, verdict
 from tests.test_agreement import ADDRESS
-from tests.tracing import events, printed
+from tests.tracing import ROOT, events, printed
 from tests.workers import Workers
 
 pytestmark = pytest.mark.slow
 
-SOURCES = {name: f"import torch\nimport numpy as np\n{textwrap.dedent(text)}" for name, text in PROGRAMS.items()}
+SOURCES = {path.stem: path.read_text() for path in sorted((ROOT / "tests/dispatcher").glob("*.py"))}
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -25,6 +25,9 @@ from tests.referee.comparison import disagreements
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests/own_code"
 ARGUMENTS = {"arguments": ["--lr", "0.5", "--out", "x.html", "more"], "wrong_arguments": ["--lr", "much"]}
+ALSO_RUN = {"wrong_arguments": "arguments"}
+"""Cases that run the program of another one."""
+
 INPUT = {"standard_input": "Ada\n1\n2.5\n"}
 ALSO = {"package": ["shop"], "generators": ["pipeline"], "uncaught": ["losses"], "exit_status": ["checks"]}
 NOT_HELD = {"workers", "processes"}
@@ -53,16 +56,18 @@ def gradbox(folder: Path, *arguments: str, text: str = "") -> subprocess.Complet
     return ran([sys.executable, "-c", code, *arguments], folder, text)
 
 
-def case(path: Path) -> Any:
-    return pytest.param(path.name, marks=() if path.name in SAMPLE else pytest.mark.exhaustive)
+def case(name: str) -> Any:
+    return pytest.param(name, marks=() if name in SAMPLE else pytest.mark.exhaustive)
 
 
-@pytest.mark.parametrize("name", [case(path) for path in sorted(PROGRAMS.iterdir())])
+@pytest.mark.parametrize(
+    "name", [case(name) for name in sorted([*(path.name for path in PROGRAMS.iterdir()), *ALSO_RUN])]
+)
 def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     arguments, text = ARGUMENTS.get(name, []), INPUT.get(name, "")
     folders = {way: tmp_path / way / name for way in ("plain", "recorded")}
     for folder in folders.values():
-        shutil.copytree(PROGRAMS / name, folder)
+        shutil.copytree(PROGRAMS / ALSO_RUN.get(name, name), folder)
     trace_file = tmp_path / "run.json"
     also = [option for pattern in ALSO.get(name, []) for option in ("--also", pattern)]
     plain = ran([sys.executable, "train.py", *arguments], folders["plain"], text)
