@@ -8,13 +8,12 @@ import loom from "../css/loom.css";
 import loomGraph from "../css/loom_graph.css";
 import loomStorages from "../css/loom_storages.css";
 import memoryPane from "../css/memory_pane.css";
-import nodes from "../css/nodes.css";
 import outline from "../css/outline.css";
 import paper from "../css/paper.css";
 import stage from "../css/stage.css";
 import frame from "../css/stage_frame.css";
 
-const STAGE = [stage, handles, nodes, outline, lighting, frame, graphPane, memoryPane, allocator];
+const STAGE = [stage, handles, outline, lighting, frame, graphPane, memoryPane, allocator];
 const LOOM = [loom, loomStorages, loomGraph];
 
 export const pictureStyles = [...STAGE, ...LOOM, paper].join("");
