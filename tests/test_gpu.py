@@ -148,6 +148,42 @@ def test_an_endless_kernel_loop_is_stopped(ran: Any) -> None:
     assert ran("import torch\na = torch.ones(2, device='cuda')\n").outcome.status == "finished"
 
 
+OWN_CODE = """
+import json, torch, gradbox
+from server.worker.probes import device_bytes
+fetched = []
+fetch = device_bytes.fetched
+def counted(tensor):
+    fetched.append(tensor.nbytes)
+    return fetch(tensor)
+device_bytes.fetched = counted
+w = torch.ones(4000, 4000, device="cuda", requires_grad=True)
+with gradbox.watch(show=False) as region:
+    loss = (w * 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= w.grad
+facts = {"outcome": region.run.trace["outcome"]["status"], "fetched": sum(fetched)}
+facts["grad"] = w.grad.sum().item()
+facts["summaries"] = [f["summary"]["float32"]["mean"] for s in region.run.trace["steps"] for f in s["set"].values()
+                      if f.get("summary")]
+facts["faults"] = [e for s in region.run.trace["steps"] for e in s["log"] if e.get("event") == "tracer_fault"]
+print(json.dumps(facts))
+"""
+
+
+@needs_gpu
+def test_own_code_on_a_gpu_has_only_what_is_shown_copied() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OWN_CODE], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True,
+        text=True, timeout=300,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["outcome"] == "finished" and facts["faults"] == [] and facts["grad"] == pytest.approx(2.0, rel=1e-3)
+    assert 1.0 in facts["summaries"] and 0 < facts["fetched"] < 1 << 20, "of 64 MB each"
+
+
 @pytest.mark.skipif(torch.cuda.device_count() > 0, reason="this machine has a GPU")
 def test_without_a_gpu_none_is_offered() -> None:
     async def check() -> None:

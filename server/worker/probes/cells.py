@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,14 @@ from server.wire.entities import BINS, STRETCHES, Summary
 
 MAX_HISTOGRAM = 1 << 21
 """Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
+
+CHUNK_ELEMENTS = 1 << 21
+"""Elements of more that are looked at at a time: what is computed of them takes a bounded room."""
+
+CHUNK_BYTES = 1 << 22
+
+MAX_UNDIGESTED = 4096
+"""Bytes that stand for themselves; more have a digest."""
 
 EDGE_CELLS = 16
 """Elements shown at either end of a longer one."""
@@ -36,6 +44,7 @@ _INTEGERS = {
     "qint32": "i4",
 }
 _FLOATS = {"float16": "f2", "float32": "f4", "float64": "f8"}
+_STORED = {**_INTEGERS, **_FLOATS, "bfloat16": "u2"}
 _COMPLEX = {"complex32": "f2", "complex64": "f4", "complex128": "f8"}
 
 
@@ -104,19 +113,32 @@ def decode(data: Any, dtype: str) -> list[Number]:
     return list(data)
 
 
+def stored_dtype(dtype: str) -> str:
+    """What numpy reads elements of a dtype as that has a summary."""
+    return _STORED[dtype]
+
+
+def has_summary(dtype: str) -> bool:
+    """Whether the elements of a dtype are real numbers."""
+    return dtype not in _COMPLEX and (dtype in _FLOATS or dtype in _INTEGERS or dtype == "bfloat16")
+
+
 def summary(data: Any, dtype: str) -> Summary | None:
     """Least, greatest and mean value, a histogram and the mean of each of `STRETCHES` equal stretches.
 
     None for what is no real number; all of finite values only.
     """
-    if dtype in _COMPLEX or not (dtype in _FLOATS or dtype in _INTEGERS or dtype == "bfloat16"):
+    if not has_summary(dtype):
         return None
-    size = itemsize(dtype)
-    data = memoryview(data)[: len(data) // size * size]
-    if dtype == "bfloat16":
-        values = (np.frombuffer(data, "u2").astype("u4") << 16).view("f4")
-    else:
-        values = np.frombuffer(data, (_FLOATS | _INTEGERS)[dtype])
+    data = memoryview(data)[: len(data) // itemsize(dtype) * itemsize(dtype)]
+    return summary_of(np.frombuffer(data, _STORED[dtype]), dtype)
+
+
+def summary_of(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
+    """The same of an array of any shape and strides; one of more than CHUNK_ELEMENTS is not copied."""
+    if stored.size > CHUNK_ELEMENTS:
+        return summary_of_chunks(stored, dtype)
+    values = widened(stored.reshape(-1), dtype)
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     if not finite.size:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
@@ -128,6 +150,30 @@ def summary(data: Any, dtype: str) -> Summary | None:
         summary["bins"] = [int(n) for n in bins]
         summary["heat"] = heat(values)
     return summary
+
+
+def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
+    """Of so many elements that they have no histogram."""
+    low, high, total, count = math.inf, -math.inf, 0.0, 0
+    stored = stored[
+        tuple(slice(None) if step else slice(0, 1) for step in stored.strides)
+    ]  # not the same again and again
+    pieces: Any = np.nditer(stored, ["external_loop", "buffered"], ["readonly"], order="K", buffersize=CHUNK_ELEMENTS)
+    for piece in pieces:
+        for at in range(0, len(piece), CHUNK_ELEMENTS):
+            values = widened(piece[at : at + CHUNK_ELEMENTS], dtype)
+            finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+            if finite.size:
+                low, high = min(low, finite.min().item()), max(high, finite.max().item())
+                total, count = total + float(finite.sum(dtype="f8")), count + finite.size
+    if not count:
+        return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+    return {"min": number(low), "max": number(high), "mean": number(total / count), "bins": None, "heat": None}
+
+
+def widened(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
+    """Elements as numpy computes with them: of bfloat16 it knows the bits alone."""
+    return (stored.astype("u4") << 16).view("f4") if dtype == "bfloat16" else stored
 
 
 def heat(values: Any) -> list[Any]:
@@ -161,15 +207,42 @@ def elements_of(shape: Sequence[int], stride: Sequence[int], offset: int) -> lis
 
 def region_bytes(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
     """The bytes of a region of a buffer in logical order; `size` bytes an element, strides in elements."""
+    view = region_view(data, size, shape, stride, offset)
+    return b"" if view is None else bytes(view.tobytes())
+
+
+def region_view(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+    """The region as an array that reads the buffer; None where it is empty or reaches beyond its end."""
     if 0 in shape:
-        return b""
+        return None
     last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
     if (last + 1) * size > len(data):
+        return None
+    return np.ndarray(tuple(shape), f"V{size}", data, offset * size, tuple(step * size for step in stride))
+
+
+def region_digest(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+    """The bytes of a region in logical order while they are few, else sixteen bytes that stand for them."""
+    view = region_view(data, size, shape, stride, offset)
+    if view is None:
         return b""
-    view: Any = np.ndarray(tuple(shape), f"V{size}", data, offset * size, tuple(step * size for step in stride))
-    return bytes(view.tobytes())
+    if view.nbytes <= MAX_UNDIGESTED:
+        return bytes(view.tobytes())
+    whole = hashlib.blake2b(digest_size=16)
+    for part in row_chunks(view):
+        whole.update(part.tobytes())
+    return whole.digest()
 
 
-def digest(data: bytes) -> bytes:
-    """The bytes themselves while they are few, else sixteen bytes that stand for them."""
-    return data if len(data) <= 4096 else hashlib.blake2b(data, digest_size=16).digest()
+def row_chunks(view: Any) -> Iterator[Any]:
+    """An array in pieces of up to CHUNK_BYTES, in logical order."""
+    if view.nbytes <= CHUNK_BYTES:
+        yield view
+        return
+    rows = max(CHUNK_BYTES * len(view) // view.nbytes, 1)
+    for at in range(0, len(view), rows):
+        part = view[at : at + rows]
+        if part.nbytes <= CHUNK_BYTES:
+            yield part
+        else:
+            yield from row_chunks(part[0])

@@ -3,11 +3,13 @@
 import ctypes
 from collections.abc import Callable
 
+import numpy as np
 import torch
 
-from server.wire.entities import MAX_CELLS
+from server.wire.entities import MAX_CELLS, Summary
 from server.wire.trace import Grad
 from server.worker.probes import cells
+from server.worker.probes.device_bytes import tensor_summary
 from server.worker.probes.handles import has_storage, shape
 
 
@@ -24,6 +26,21 @@ def element_bytes(tensor: torch.Tensor) -> bytes:
     return cells.region_bytes(readable, size, tensor.shape, tensor.stride(), 0)
 
 
+def element_summary(tensor: torch.Tensor) -> Summary | None:
+    """The summary of the elements, where they lie; None for what is no real number."""
+    dtype = str(tensor.dtype)[6:]
+    if not cells.has_summary(dtype):
+        return None
+    if tensor.device.type != "cpu" or tensor.is_neg():
+        with torch.no_grad():
+            return tensor_summary(tensor.detach().resolve_neg())
+    size, stride = tensor.element_size(), tensor.stride()
+    last = sum((n - 1) * step for n, step in zip(tensor.shape, stride, strict=True))
+    readable = memoryview((ctypes.c_char * ((last + 1) * size)).from_address(tensor.data_ptr())).cast("B")
+    view = np.ndarray(tuple(tensor.shape), cells.stored_dtype(dtype), readable, 0, [step * size for step in stride])
+    return cells.summary_of(view, dtype)
+
+
 def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None]) -> Grad | None:
     """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
 
@@ -37,11 +54,10 @@ def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Te
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
         out["storage"] = find_storage(tensor)
-        data = element_bytes(tensor)
         if tensor.numel() <= MAX_CELLS:
-            out["cells"] = cells.decode(data, out["dtype"])
+            out["cells"] = cells.decode(element_bytes(tensor), out["dtype"])
         else:
-            out["summary"] = cells.summary(data, out["dtype"])
+            out["summary"] = element_summary(tensor)
     except Exception:  # legacy vmap's tensors can be neither listed nor detached
         out.pop("cells", None)
     return out

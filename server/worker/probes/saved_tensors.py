@@ -6,6 +6,7 @@ torch itself, by reading it the way backward does, and only where no hook would 
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
@@ -14,6 +15,7 @@ import torch
 from server.wire import entities
 from server.worker.probes import cells, handles
 from server.worker.probes.counters import Counters
+from server.worker.probes.device_bytes import DeviceBytes
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.stale_views import StaleViews
@@ -252,7 +254,8 @@ class SavedTensors:
         if buffer is None:
             return False
         size = cells.itemsize(region["dtype"])
-        current = cells.digest(cells.region_bytes(buffer, size, region["shape"], region["stride"], region["offset"]))
+        digest = buffer.region_digest if isinstance(buffer, DeviceBytes) else partial(cells.region_digest, buffer)
+        current = digest(size, region["shape"], region["stride"], region["offset"])
         saved = self._bytes.setdefault((uid, name), current)
         return saved != current
 

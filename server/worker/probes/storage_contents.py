@@ -6,6 +6,7 @@ from server.wire import entities
 from server.wire.base import Number
 from server.wire.entities import MAX_CELLS
 from server.worker.probes import cells
+from server.worker.probes.device_bytes import DeviceBytes
 from server.worker.probes.storage_records import StorageRecord
 from server.worker.trace_delta import TraceDelta
 
@@ -14,9 +15,9 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     """Cells whole or patched, or a summary."""
     record.dtypes = list(dtypes)
     facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
-    listed = {d: cells.decode(buffer, d) for d in dtypes if len(buffer) // cells.itemsize(d) <= MAX_CELLS}
+    listed = {d: cells.decode(bytes(buffer), d) for d in dtypes if len(buffer) // cells.itemsize(d) <= MAX_CELLS}
     facts["summary"] = {
-        d: summary for d in dtypes if d not in listed and (summary := cells.summary(buffer, d)) is not None
+        d: summary for d in dtypes if d not in listed and (summary := summary_of(buffer, d)) is not None
     } or None
     recorded, record.cells = record.cells, listed
     if listed and list(listed) == list(recorded) and all(len(listed[d]) == len(recorded[d]) for d in listed):
@@ -51,6 +52,11 @@ def report_windows(delta: TraceDelta, record: StorageRecord, wanted: dict[str, s
         windows[d] = [(a, cells.decode(buffer[a * size : b * size], d)) for a, b in spans]
     facts: entities.Storage = {"windows": windows}
     delta.update(record.uid, facts)
+
+
+def summary_of(buffer: Any, dtype: str) -> entities.Summary | None:
+    """The summary of a storage's bytes, computed where they lie."""
+    return buffer.summary(dtype) if isinstance(buffer, DeviceBytes) else cells.summary(buffer, dtype)
 
 
 def changed_cells(old: list[Number], new: list[Number]) -> dict[str, Number]:

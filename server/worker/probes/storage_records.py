@@ -9,6 +9,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.wire.base import Number
+from server.worker.probes.device_bytes import DeviceBytes
 from server.worker.probes.handles import as_plain_tensor
 
 
@@ -30,7 +31,7 @@ class StorageRecord:
         self.runs: dict[str, list[tuple[int, int]]] = {}
 
     def read(self) -> Any:
-        """Its bytes, where they lie if that is in reach; None when it is dead."""
+        """Its bytes where they lie, those of a device as `DeviceBytes`; None when it is dead."""
         raise NotImplementedError
 
     def inherit(self, other: "StorageRecord") -> None:
@@ -64,8 +65,10 @@ class TorchStorage(StorageRecord):
             return self.mapped_bytes()
         if not self.nbytes:
             return b""
-        copy = storage.cpu()  # type: ignore[no-untyped-call]
-        return ctypes.string_at(copy.data_ptr(), self.nbytes)
+        if storage.device.type == "mps":  # it can't compute with float64
+            copy = storage.cpu()  # type: ignore[no-untyped-call]
+            return ctypes.string_at(copy.data_ptr(), self.nbytes)
+        return DeviceBytes(storage)
 
 
 class TransientGradStorage(StorageRecord):

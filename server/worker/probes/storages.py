@@ -10,6 +10,7 @@ from server.wire import entities
 from server.wire.entities import MAX_CELLS
 from server.worker.observation import Observation
 from server.worker.probes import cells
+from server.worker.probes.device_bytes import DeviceBytes
 from server.worker.probes.handles import as_plain_tensor
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import Probe, ProbeContext
@@ -201,7 +202,7 @@ class Storages(Probe):
         old = record.data
         large = nbytes if nbytes > ALWAYS_COMPARED_BYTES else 0
         if (
-            nbytes <= MAX_COPY_BYTES
+            nbytes <= (ALWAYS_COMPARED_BYTES if isinstance(buffer, DeviceBytes) else MAX_COPY_BYTES)
             and self._copied_bytes - record.large + large <= MAX_TOTAL_COPY_BYTES
             and not (record.digest and large)
         ):
@@ -303,7 +304,9 @@ class Storages(Probe):
 
 
 def digests(data: Any) -> bytes:
-    """Sixteen bytes for each chunk."""
+    """Sixteen bytes for each chunk; those of a device are computed there."""
+    if isinstance(data, DeviceBytes):
+        return data.digest()
     view = memoryview(data)
     parts = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
     return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)

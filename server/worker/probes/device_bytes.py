@@ -1,0 +1,172 @@
+"""Memory of another device: what is shown of it is computed there, or copied, and nothing else leaves it.
+
+All that is computed is computed chunk by chunk: beside the memory itself the device needs room for a few chunks.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+from server.wire.entities import BINS, STRETCHES, Summary
+from server.worker.probes import cells
+
+CHUNK = 1 << 18
+"""Elements, or words of four bytes, that are computed with at a time."""
+
+WORD = 4
+FACTORS = (0x9E3779B1, 0x85EBCA77), (0xC2B2AE3D, 0x27D4EB2F)
+"""Odd numbers that the weights of a digest are made of."""
+
+
+class DeviceBytes:
+    """The bytes of a storage that lies on a device. Its length is known; a slice is copied when it is asked for."""
+
+    def __init__(self, storage: torch.UntypedStorage) -> None:
+        self._storage = storage
+        self._length = storage.nbytes()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __bytes__(self) -> bytes:
+        return self[:]
+
+    def __getitem__(self, part: slice) -> bytes:
+        return copied(self._values(torch.uint8)[part])
+
+    def digest(self) -> bytes:
+        """Sixteen bytes for each chunk: others where one word of it differs, and where several do, almost surely."""
+        whole = self._length // WORD
+        words = self._values(torch.int32)[:whole]
+        sums = [chunk_digest(words[at : at + CHUNK]) for at in range(0, whole, CHUNK)]
+        return (copied(torch.cat(sums)) if sums else b"") + self[whole * WORD :]
+
+    def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+        """The same of a region in logical order; `size` bytes an element, strides in elements. Few bytes stand for themselves."""
+        if 0 in shape:
+            return b""
+        last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
+        if (last + 1) * size > self._length:
+            return b""
+        values = self._values(torch.uint8)
+        view = values.as_strided((*shape, size), (*(step * size for step in stride), 1), offset * size)
+        if view.numel() <= cells.MAX_UNDIGESTED:
+            return copied(view)
+        sums = [chunk_digest(chunk.to(torch.int32)) for chunk in chunks(view)]
+        return copied(torch.cat(sums))
+
+    def summary(self, dtype: str) -> Summary | None:
+        """As `cells.summary`, of the bytes as elements of a dtype."""
+        if not cells.has_summary(dtype):
+            return None
+        return tensor_summary(self._values(getattr(torch, dtype.removeprefix("q"))))
+
+    def _values(self, dtype: torch.dtype) -> torch.Tensor:
+        """The storage as a tensor of one dimension."""
+        with torch.no_grad():
+            values = torch.empty(0, dtype=dtype, device=self._storage.device)
+            return values.set_(self._storage, 0, (self._length // dtype.itemsize,))  # type: ignore[call-overload, no-any-return]
+
+
+def fetched(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy where the recorder computes: the only way by which anything leaves a device."""
+    return tensor.cpu()
+
+
+def copied(tensor: torch.Tensor) -> bytes:
+    """The bytes of a tensor in logical order."""
+    with torch.no_grad():
+        return bytes(fetched(tensor.contiguous().view(-1).view(torch.uint8)).numpy())
+
+
+def chunk_digest(words: torch.Tensor) -> torch.Tensor:
+    """Two weighted sums of integers modulo 2 to the 64. No weight is even, so no single change leaves a sum as it was."""
+    wide = words.to(torch.int64)
+    places = torch.arange(1, len(wide) + 1, dtype=torch.int64, device=wide.device)
+    sums = []
+    for first, second in FACTORS:
+        weights = places * first
+        weights ^= weights >> 29
+        weights *= second
+        weights |= 1
+        sums.append((wide * weights).sum())
+    return torch.stack(sums)
+
+
+def chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    """All elements in logical order, in pieces of one dimension with up to CHUNK elements."""
+    if tensor.numel() <= CHUNK or tensor.is_contiguous():
+        yield from tensor.reshape(-1).split(CHUNK)  # type: ignore[no-untyped-call]
+        return
+    row = tensor.numel() // len(tensor)
+    if row <= CHUNK:
+        for rows in tensor.split(CHUNK // row):  # type: ignore[no-untyped-call]
+            yield rows.reshape(-1)
+    else:
+        for k in range(len(tensor)):
+            yield from chunks(tensor[k])
+
+
+def tensor_summary(tensor: torch.Tensor) -> Summary | None:
+    """As `cells.summary`, of the elements of a tensor in logical order; computed where they lie. None for uint64."""
+    if tensor.dtype == torch.uint64:  # torch can't compute with it
+        return None
+    with torch.no_grad():
+        has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM
+        for dim, step in enumerate(() if has_histogram else tensor.stride()):
+            tensor = tensor if step else tensor.narrow(dim, 0, 1)  # not the same elements again and again
+        lows, highs, sums, counts = zip(*map(extremes, chunks(tensor)), strict=True)
+        count = int(fetched(torch.stack(counts)).sum())
+        if not count:
+            return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+        low, high = fetched(torch.stack(lows)).min().item(), fetched(torch.stack(highs)).max().item()
+        mean = float(fetched(torch.stack(sums)).sum()) / count
+        summary: Summary = {
+            "min": cells.number(low), "max": cells.number(high), "mean": cells.number(mean), "bins": None, "heat": None,
+        }  # fmt: skip
+        if has_histogram:
+            flat = tensor.reshape(-1)
+            summary["bins"], summary["heat"] = histogram(flat, float(low), float(high)), stretch_means(flat)
+        return summary
+
+
+def extremes(values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The least, the greatest, the sum and the number of the finite values of a chunk."""
+    if not values.is_floating_point():
+        wide = values.to(torch.int64)
+        return wide.amin(), wide.amax(), wide.sum(dtype=torch.float64), torch.full_like(wide.amin(), len(wide))
+    wide = values.to(torch.float64)
+    finite = wide.isfinite()
+    return wide.where(finite, math.inf).amin(), wide.where(finite, -math.inf).amax(), wide.where(finite, 0).sum(), finite.sum()  # fmt: skip
+
+
+def histogram(values: torch.Tensor, low: float, high: float) -> list[int]:
+    """How many of the finite values lie in each of `BINS` equal intervals, as numpy counts them."""
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = torch.linspace(low, high, BINS + 1, dtype=torch.float64)[1:-1].tolist()
+    counts = []
+    for chunk in chunks(values):
+        wide = chunk.to(torch.float64)
+        finite = wide[wide.isfinite()]
+        counts.append(
+            torch.stack([*((finite < edge).sum() for edge in edges), torch.full_like((finite < 0).sum(), len(finite))])
+        )
+    ends = fetched(torch.stack(counts).sum(0)).tolist()
+    below = ends[:-1]
+    return [int(end - start) for start, end in zip([0, *below], ends, strict=True)]
+
+
+def stretch_means(values: torch.Tensor) -> list[Any]:
+    """As `cells.heat`."""
+    starts = [k * len(values) // STRETCHES for k in range(STRETCHES + 1)]
+    means = []
+    for start, end in pairwise(starts):
+        piece = values[start:end].to(torch.float64)
+        finite = piece.isfinite()
+        means.append(torch.stack([piece.where(finite, 0).sum(), finite.sum()]))
+    found = fetched(torch.stack(means)).tolist()
+    return [cells.number(float(f"{total / n:.4g}") if n else math.nan) for total, n in found]
