@@ -20,7 +20,7 @@ export function plainText(value) {
   if (value === false) return "False";
   if (typeof value === "string")
     return value.length > MAX_STRING ? `'${value.slice(0, MAX_STRING - 1)}…'` : `'${value}'`;
-  if (typeof value === "number") return String(value);
+  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
   if ("$f" in value) return value.$f;
   if ("$i" in value) return value.$i;
   if ("$c" in value) return `${plainText(value.$c[0])}+${plainText(value.$c[1])}j`;

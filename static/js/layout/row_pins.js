@@ -18,6 +18,9 @@ import { extent } from "./reads.js";
 
 const FONT = 9.5;
 const DOTS = 3;
+export const CAUSE_FONT = 9;
+/** So much of what broke a saved value has room before the slots of further pins. */
+const CAUSE_LETTERS = 28;
 
 /** @param {MemoryStep} step @param {Block} block @param {import("./row_lines.js").RowLayout} layout
  * @param {import("./memory_columns.js").Columns} columns @returns {PinFlow | null} */
@@ -41,8 +44,10 @@ function pinsAboveStrip(step, list, layout, columns, cause) {
   let short = false;
   const wide = list.reduce((sum, pin) => sum + pinWidth(pinText(step, pin, false)) + 4, 0);
   if (columns.strip + wide > right) short = true;
-  for (const pin of list) {
-    const text = pinText(step, pin, short && !pin.broken);
+  const said = cause ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LETTERS), CAUSE_FONT) + 10 : 0;
+  const tight = said > 0 && columns.strip + wide + said > columns.w;
+  for (const [k, pin] of list.entries()) {
+    const text = pinText(step, pin, (short && !pin.broken) || (tight && k > 0));
     const w = pinWidth(text);
     if (out.end + w > right) {
       out.more.push(pin);

@@ -103,7 +103,7 @@ export function idleLeafMark(facts, place) {
     "g",
     { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
     leafMark(facts, place, place.y, false),
-    place.grad && gradMark(place.grad, place.y),
+    place.grad && gradMark(facts.labels, place.grad, place.y),
     place.grad &&
       h("path", { key: "arrow", class: "arrow", d: `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z` }),
   );

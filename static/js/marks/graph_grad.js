@@ -7,8 +7,8 @@ import { cls, h } from "../svg.js";
 /** How many elements the chip's title lists. */
 const LISTED = 32;
 
-/** @param {import("../layout/graph_row.js").GradPlace} place @param {number} top where the row begins */
-export function gradMark(place, top) {
+/** @param {import("./labels.js").Labels} labels @param {import("../layout/graph_row.js").GradPlace} place @param {number} top where the row begins */
+export function gradMark(labels, place, top) {
   const { grad, chip, key, now, to, x, w, h: high } = place;
   const y = place.y - top;
   const most = chip.cells.reduce(
@@ -34,7 +34,7 @@ export function gradMark(place, top) {
     at += width;
   });
   parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height: high, rx: 3 }));
-  parts.push(h("title", { key: "title" }, gradTitle(grad, to?.text ?? "")));
+  parts.push(h("title", { key: "title" }, `${labels.gradient} ${gradTitle(grad, to?.text ?? "")}`));
   return h(
     "g",
     { key: `grad ${key}` },

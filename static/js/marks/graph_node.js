@@ -22,7 +22,7 @@ export function rowMark(facts, row, railed) {
     nodeMark(facts, row, railed),
     row.hidden && hiddenMark(facts, row, row.hidden),
     row.seed && seedMark(row),
-    row.grads.map((place) => gradMark(place, row.y)),
+    row.grads.map((place) => gradMark(facts.labels, place, row.y)),
     row.moreGrads > 0 && moreMark(row),
   );
 }

@@ -86,7 +86,7 @@ function objectMark(facts, place, item, columns, box) {
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
     inner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
-    placed.map(({ name, x, w }) => rowTagMark(item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
+    placed.map(({ name, x, w }) => rowTagMark(facts.labels, item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
     hidden.length > 0 &&
       h(
         "text",

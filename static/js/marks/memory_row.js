@@ -152,7 +152,7 @@ function labelMark({ item, columns, open, layout }, y) {
 }
 
 /** The names of a handle, and a line from them to its card. @param {Row} row @param {HandleLine} line @param {number} y */
-function nameMarks({ item, layout, columns }, line, y) {
+function nameMarks({ facts, item, layout, columns }, line, y) {
   const full = layout.level !== "slim";
   const left = columns.names + item.indent * columns.indent;
   const lines = line.names[line.names.length - 1].line;
@@ -169,7 +169,7 @@ function nameMarks({ item, layout, columns }, line, y) {
   const tie = right + more + 4 < columns.card;
   return h("g", { key: `tags ${line.uid}`, class: "tags" }, [
     tie && h("path", { key: "stem", class: "stem", d: `M${right + more} ${middle}H${columns.card}` }),
-    ...out.map((placed) => rowTagMark(line.uid, placed.name, placed.at)),
+    ...out.map((placed) => rowTagMark(facts.labels, line.uid, placed.name, placed.at)),
     line.hidden > 0 &&
       h(
         "text",

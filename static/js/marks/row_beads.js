@@ -165,6 +165,7 @@ function beadMark(facts, { line, band, x, handle }, bead, cy) {
   const left = x + bead.cell * band.cw + 2;
   const written = facts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
   const wrote = facts.writers.has(line.uid);
+  const name = facts.names.paths.get(line.uid) ?? line.uid;
   const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
   const marks = bead.reads.map((read, depth) => {
     const top = depth === of - 1;
@@ -184,7 +185,7 @@ function beadMark(facts, { line, band, x, handle }, bead, cy) {
       top && w > 9
         ? h("text", { key: "text", x: left + w / 2, y: cy + size * 0.36, "font-size": size }, bead.text)
         : null,
-      h("title", { key: "title" }, `[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
+      h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
     );
   });
   if (of > 1)
@@ -193,6 +194,7 @@ function beadMark(facts, { line, band, x, handle }, bead, cy) {
         "text",
         { key: `times ${bead.cell}`, class: "times", x: left + w + 3.5, y: cy - 4.5, "font-size": 7.5 },
         `×${of}`,
+        h("title", {}, facts.labels.readTimes.replace("{times}", `${of}`)),
       ),
     );
   return marks;

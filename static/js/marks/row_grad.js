@@ -82,7 +82,7 @@ function gradMark(facts, owner, block, strip, at, columns, open) {
         "g",
         { key: "name", class: "grad-name", "data-ref": uid, "data-path": path },
         h("text", { x: at.x + 1, y: below, "font-size": size }, caption),
-        h("title", {}, `${path} ${tuple(handle?.shape ?? [])} → ${uid}`),
+        h("title", {}, `${facts.labels.gradient} ${path} ${tuple(handle?.shape ?? [])} → ${uid}`),
       ),
   );
 }

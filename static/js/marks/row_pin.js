@@ -5,6 +5,7 @@ import { find } from "../entities.js";
 import { shortNumber } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
+import { CAUSE_FONT } from "../layout/row_pins.js";
 import { bandCell, bandOf } from "../layout/row_strip.js";
 import { cls, h } from "../svg.js";
 
@@ -15,6 +16,8 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 
 const FONT = 9.5;
+/** Fewer characters of a statement say nothing. */
+const LEAST_STATEMENT = 8;
 
 /** @param {StepFacts} facts @param {PinFlow} flow @param {RowLayout} layout @param {Columns} columns
  * @param {number} inset from the row's top to its content */
@@ -46,7 +49,7 @@ function pinMark(facts, { pin, text, x, y, w, h: tall, dot }, layout, columns, i
   const expected = saved.expected ?? null;
   const span = dot ? null : savedSpan(layout, saved, columns);
   const foot = inset + layout.top;
-  const said = `${facts.nodeName(node)}.${slot}: ${saved.storage} v${expected ?? "?"} · ${saved.state}`;
+  const said = pinWords(facts, pin);
   return h(
     "g",
     {
@@ -76,6 +79,14 @@ function pinMark(facts, { pin, text, x, y, w, h: tall, dot }, layout, columns, i
   );
 }
 
+/** Who saved the cells, at which version, and what has become of them. @param {StepFacts} facts @param {PlacedPin["pin"]} pin */
+function pinWords({ labels, nodeName }, { node, slot, saved }) {
+  const { savedIntact: ok, savedStale: stale, savedChanged: changed } = labels;
+  const state = new Map(Object.entries({ ok, stale, changed })).get(saved.state) ?? saved.state;
+  const words = labels.savedBy.replace("{node}", nodeName(node)).replace("{slot}", slot);
+  return `${words.replace("{v}", `${saved.expected ?? "?"}`)}\n${state}`;
+}
+
 /** From where to where the saved cells lie. @param {RowLayout} layout @param {import("../entities.js").Slot} saved
  * @param {Columns} columns @returns {[number, number] | null} */
 function savedSpan(layout, saved, columns) {
@@ -102,19 +113,31 @@ function alarmMarks(facts, flow, { pin: { saved } }, layout, columns, inset) {
   const out = [h("text", { key: "alarm", class: "alarm end", x: columns.strip - 7, y, "font-size": size }, text)];
   if (!flow.cause) return out;
   const { line, text: statement, was, cell } = flow.cause;
-  const value = was === undefined ? "" : ` · ${labels.was} ${shortNumber(was, 7)}`;
   const room = columns.w - 8 - flow.end;
-  const most = Math.floor(room / (EM * 9)) - value.length;
-  const lead = `${lineLabel(labels.line, line)}: `;
-  const shown = most > lead.length + 4 ? `${lead}${truncate(statement, most - lead.length)}${value}` : value.slice(3);
-  if (shown && textWidth(shown, 9) <= room)
+  const value = was === undefined ? "" : ` · ${labels.was} ${shortNumber(was, 7)}`;
+  const label = lineLabel(labels.line, line);
+  const most = Math.floor(room / (EM * CAUSE_FONT));
+  const shown = causeText(label, statement, value, most);
+  if (shown)
     out.push(
       h(
         "text",
-        { key: "cause", class: "cause", x: flow.end + 2, y, "font-size": 9 },
+        { key: "cause", class: "cause", x: flow.end + 2, y, "font-size": CAUSE_FONT },
         shown,
-        h("title", {}, `${lead}${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`),
+        h("title", {}, `${label}: ${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`),
       ),
     );
   return out;
+}
+
+/** The statement that wrote, and the value before it, as much as there is room for: its line comes first.
+ * @param {string} label of the line @param {string} statement @param {string} value @param {number} most characters */
+function causeText(label, statement, value, most) {
+  const lead = `${label}: `;
+  const whole = `${lead}${statement}`;
+  if (whole.length + value.length <= most) return whole + value;
+  if (whole.length <= most) return whole;
+  if (most > lead.length + LEAST_STATEMENT) return `${lead}${truncate(statement, most - lead.length)}`;
+  if (label.length + value.length <= most) return label + value;
+  return label.length <= most ? label : "";
 }

@@ -6,9 +6,9 @@ import { cls, h } from "../svg.js";
 
 /** @typedef {import("../layout/pane_names.js").ShownName} ShownName */
 
-/** @param {string} uid what the name leads to @param {ShownName} name
+/** @param {import("./labels.js").Labels} labels @param {string} uid what the name leads to @param {ShownName} name
  * @param {{x: number, y: number, w: number, h: number, font: number}} at */
-export function rowTagMark(uid, name, at) {
+export function rowTagMark(labels, uid, name, at) {
   const { tag, scope, moved } = name;
   const variable = tag.kind === "var";
   const half = at.h / 2;
@@ -34,6 +34,10 @@ export function rowTagMark(uid, name, at) {
     h("path", { key: "shape", d }),
     scope ? h("text", { key: "of", class: "of", x: at.x + 6, y: baseline, "font-size": at.font - 3 }, scope) : null,
     h("text", { key: "text", x: at.x + 6 + before, y: baseline, "font-size": at.font }, text),
-    h("title", { key: "title" }, `${scope ? `${scope}: ` : ""}${tag.text} → ${uid}`),
+    h(
+      "title",
+      { key: "title" },
+      `${variable ? labels.variable : labels.path} ${scope ? `${scope}: ` : ""}${tag.text} → ${uid}`,
+    ),
   );
 }

@@ -234,6 +234,8 @@ test("a broken pin says what it expects, what there is now, and which statement 
     const alarm = list.find(({ attrs }) => attrs.class?.startsWith("alarm"));
     assert.match(alarm?.text ?? "", /expects v\d+ · now v\d+/);
     assert.match(list.find(({ attrs }) => attrs.class === "cause")?.text ?? "", /line \d+/);
+    const pin = list.find(({ attrs }) => attrs["data-state"] === "stale");
+    assert.match(pin?.attrs["aria-label"], /saved this for backward as \w+, at version 0\nwritten since/);
   }
 });
 
