@@ -57,7 +57,9 @@ def test_the_keyboard_edits_the_program_and_one_history_takes_it_back(program: A
     keys.press("Enter")
     assert program.locator(".card-problem").inner_text() != ""
     program.locator(".card-edit textarea").fill("b = a * 3")
+    program.wait_for_selector(".card-tools-at", state="hidden")
     keys.press("Enter")
+    program.wait_for_selector(".card-tools-at", state="visible")
     ran(program)
     keys.press("Alt+ArrowDown")
     ran(program)

@@ -71,6 +71,7 @@ export function createCardList(list, foot, say, on) {
     inserted?.made.remove();
     placeRows(list, before, [...rows.values()]);
     if (inserted) insertBelow(inserted.line, inserted.made);
+    list.parentElement?.classList.toggle("has-field", list.querySelector(".editing") !== null);
     setCurrent(current, hadFocus);
   }
 
@@ -113,6 +114,7 @@ export function createCardList(list, foot, say, on) {
   function insertBelow(line, made) {
     inserted?.made.remove();
     inserted = { line, made };
+    list.parentElement?.classList.toggle("has-palette", made.classList.contains("card-palette"));
     const item = itemAt(program, line);
     const row = item && rows.get(item);
     if (row) row.after(made);
@@ -123,6 +125,7 @@ export function createCardList(list, foot, say, on) {
   function removeInserted() {
     inserted?.made.remove();
     inserted = null;
+    list.parentElement?.classList.remove("has-palette");
   }
 
   /** What the run says of each card at a step. @param {OpenTrace | null} opened null: there is no run of this text @param {number} cardFrom */

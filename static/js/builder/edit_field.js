@@ -18,7 +18,9 @@ export function openEditField(card, text, { label, commit, close }) {
   const problem = element("p", "card-problem");
   problem.setAttribute("role", "alert");
   form.append(field, problem);
+  const cards = card.closest(".program-cards");
   card.classList.add("editing");
+  cards?.classList.add("has-field");
   card.prepend(form);
   let isOpen = true;
 
@@ -26,6 +28,7 @@ export function openEditField(card, text, { label, commit, close }) {
     isOpen = false;
     form.remove();
     card.classList.remove("editing");
+    cards?.classList.toggle("has-field", cards.querySelector(".editing") !== null);
   }
 
   function submit() {

@@ -19,8 +19,8 @@ export function isError({ type, parent }) {
 export function isWhole(tree) {
   let whole = true;
   tree.iterate({
-    enter({ node }) {
-      if (isError(node)) whole = false;
+    enter(at) {
+      if (at.type.isError && isError(at.node)) whole = false; // a node is made only where it is asked for
       return whole;
     },
   });

@@ -3,6 +3,8 @@
 /** @typedef {import("@lezer/common").SyntaxNode} SyntaxNode */
 /** @typedef {{from: number, to: number, name: string, role: "made" | "used"}} NameMark   made: bound or written there */
 
+/** What binds names, and names. */
+const NAMING = new Set(["AssignStatement", "UpdateStatement", "ForStatement", "WithStatement", "VariableName"]);
 const TARGETS = new Set(["TupleExpression", "ArrayExpression", "ParenthesizedExpression"]);
 
 /** The marks of all names that the program itself binds, in order. @param {import("./statements.js").Program} program @returns {NameMark[]} */
@@ -14,7 +16,10 @@ export function nameMarks({ source, tree }) {
   const mark = (/** @type {SyntaxNode} */ node) =>
     made.set(node.from, { from: node.from, to: node.to, name: source.slice(node.from, node.to), role: "made" });
   tree.iterate({
-    enter({ name, node }) {
+    enter(at) {
+      const { name } = at;
+      if (!NAMING.has(name)) return;
+      const { node } = at;
       if (name === "AssignStatement") assigned(node).forEach(mark);
       else if (name === "UpdateStatement" && node.firstChild) targets(node.firstChild).forEach(mark);
       else if (name === "ForStatement") between(node, "for", "in").forEach(mark);

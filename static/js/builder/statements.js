@@ -219,7 +219,7 @@ function partsOf(node) {
 function hasError(node, except) {
   let found = false;
   node.cursor().iterate((at) => {
-    if (isError(at.node)) found = true;
+    if (at.type.isError && isError(at.node)) found = true;
     if (except?.has(at.name)) return false;
   });
   return found;
