@@ -9,8 +9,9 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-LAZY = {"Run": "run", "explain": "explain", "load_ipython_extension": "notebook", "watch": "watch"}
-"""A name of this package -> the module of it that has it."""
+LAZY = {"Run": "run", "explain": "explanation", "load_ipython_extension": "notebook", "watch": "region"}
+"""A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would be
+what the name stands for."""
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from gradbox import __version__
-from gradbox.engine_loader import ENGINE_FOLDER
+from gradbox.engine_loader import ENGINE_FOLDER, load
 from gradbox.part_recorder import MAX_RECORDINGS
 from gradbox.parts import PartOptions
 from gradbox.run import Run
@@ -26,6 +26,7 @@ NO_TORCH = (
 )
 NOTHING = "gradbox: nothing was recorded: the process ended before the script began"
 NO_PART = "gradbox: nothing was recorded: none of the parts that were asked for came"
+NOT_A_TRACE = "this is no trace; `gradbox open --trace run.json FILE` writes one"
 CANNOT_BEGIN = 2
 
 
@@ -44,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     opened.add_argument("--port", type=int, default=0, help="of the picture's server on this machine")
     add_script(opened)
     trace = add_command(commands, "trace", "run a script and print its trace as JSON; the script prints to stderr")
+    trace.add_argument("--pretty", action="store_true", help="for reading: how it ended, why, and what each step did")
     add_script(trace)
     explain = add_command(commands, "explain", "run a script and print what there is to say of it, its errors first")
     explain.add_argument("--json", action="store_true", help="as JSON; the script prints to stderr")
@@ -83,7 +85,9 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
     parser.add_argument("--quiet", action="store_true", help="no line of progress")
     parser.add_argument("-m", dest="module", action="store_true", help="FILE is a module, as after `python -m`")
-    parser.add_argument("file", metavar="FILE", help="a script")
+    parser.add_argument(
+        "file", metavar="FILE", help="a script; for `open` also a trace, like run.json, which is shown and not run"
+    )
     rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
     rest.required = False  # or a missing FILE is said to be two
 
@@ -152,6 +156,8 @@ def run_recorded(args: argparse.Namespace) -> int:
     if problem:
         print(problem, file=sys.stderr)
         return CANNOT_BEGIN
+    if args.command == "open" and not args.module and Path(args.file).suffix == ".json":
+        return open_trace(args)
     for_stdout = args.command == "trace" or (args.command == "explain" and args.json)
     parts = PartOptions(args.lines, args.iterations or (), args.after)
     script = Script(
@@ -206,7 +212,10 @@ def use(args: argparse.Namespace, recorded: Recorded, of_parts: bool) -> int:
     of_parts: parts of the script were asked for, of which there may be several.
     """
     runs = recorded.runs
-    if args.command == "trace":
+    if args.command == "trace" and args.pretty:
+        colours = load("server.terminal").has_colours(sys.stdout)
+        print("\n\n".join(run.pretty(colours) for run in runs.values()))
+    elif args.command == "trace":
         for run in runs.values():
             sys.stdout.buffer.write(run.body + b"\n")
     elif args.command == "explain" and args.json:
@@ -218,6 +227,20 @@ def use(args: argparse.Namespace, recorded: Recorded, of_parts: bool) -> int:
     else:
         open_or_write(args, runs)
     return recorded.status
+
+
+def open_trace(args: argparse.Namespace) -> int:
+    """Open a recorded trace; the exit status."""
+    body = Path(args.file).read_bytes()
+    if not is_trace(body):
+        print(f"gradbox: {args.file}: {NOT_A_TRACE}", file=sys.stderr)
+        return CANNOT_BEGIN
+    try:
+        open_or_write(args, {"": Run(body, Path(args.file).stem, language=args.language)})
+    except (OSError, RuntimeError, ValueError) as error:
+        print(f"gradbox: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def open_or_write(args: argparse.Namespace, runs: dict[str, Run]) -> None:
@@ -266,7 +289,7 @@ def export(args: argparse.Namespace) -> int:
     try:
         body = path.read_bytes()
         if not is_trace(body):
-            raise ValueError("this is no trace; `gradbox open --trace run.json FILE` writes one")
+            raise ValueError(NOT_A_TRACE)
         run = Run(body, args.title or path.stem, language=args.language)
         run.save(args.out, step=args.step, theme=args.theme)
     except OSError as error:

@@ -14,8 +14,8 @@ from IPython.display import display
 
 from gradbox import page
 from gradbox.engine_loader import load
+from gradbox.region import STATELESS_TYPES
 from gradbox.run import Run
-from gradbox.watch import STATELESS_TYPES
 
 TRACE_BYTES = 2_000_000
 """Of a cell's trace. It makes about 1 MB of the notebook, the viewer's 0.3 MB among them; beyond, recording ends and the

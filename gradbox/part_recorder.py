@@ -14,7 +14,7 @@ from typing import Any
 
 from gradbox.line_files import LABEL, LineFiles
 from gradbox.parts import Part, PartOptions
-from gradbox.watch import begin_session
+from gradbox.region import begin_session
 
 MAX_RECORDINGS = 20
 """Recordings of one run; later ones are told and not made."""

@@ -30,7 +30,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     """Record the call where that is asked for."""
     if not pyfuncitem.config.getoption("gradbox"):
         return (yield)
-    recording = importlib.import_module("gradbox.watch")
+    recording = importlib.import_module("gradbox.region")
     try:
         session = recording.begin_session(
             str(pyfuncitem.path), pyfuncitem.module.__dict__, None, title=pyfuncitem.name,

@@ -92,6 +92,20 @@ class Run:
         ]
         return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
 
+    def pretty(self, colours: bool = False) -> str:
+        """How it ended, what there is to explain, and every step with what it did. Raises RuntimeError where it can't be made.
+
+        colours: those of a terminal.
+        """
+        reply = render(self.body, kind="reading", language=self.language)
+        reading = load("server.wire.reading").Reading.model_validate_json(reply)
+        words = load("server.terminal").load_sentences(self.language)
+        source = self.trace["program"]["source"]
+        lines = load("server.pretty").pretty(
+            self.title, reading, self.findings(), source, words, colours, self._files()
+        )
+        return "\n".join(lines)
+
     def summary(self) -> str:
         """How it ended, in a sentence."""
         outcome, count = self.trace["outcome"], len(self.trace["steps"])

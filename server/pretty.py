@@ -1,9 +1,10 @@
 """A trace for reading in a terminal: how the run ended, what there is to explain, and then every step with what it did."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from server.terminal import finding_lines, paint
+from server.terminal import finding_lines, paint, place_text
 from server.wire.findings import Finding
+from server.wire.program import ProgramFile
 from server.wire.reading import Reading, StepReading
 
 TONES = {"bad": "error", "cut": "warning"}
@@ -11,48 +12,60 @@ TONES = {"bad": "error", "cut": "warning"}
 
 
 def pretty(
-    name: str, reading: Reading, findings: list[Finding], source: str, words: dict[str, str], colours: bool
+    name: str,
+    reading: Reading,
+    findings: list[Finding],
+    source: str,
+    words: dict[str, str],
+    colours: bool,
+    files: Sequence[ProgramFile] = (),
 ) -> Iterator[str]:
-    """The lines to read of a run. words: the page's sentences in the reader's language."""
+    """The lines to read of a run. words: the page's sentences in the reader's language. files: of the source, where it has
+    several: lines are then called by file and line.
+    """
     yield paint(f"# {name}", "dim", colours)
-    yield from verdict_lines(reading, words, colours)
+    yield from verdict_lines(reading, words, colours, files)
     yield ""
     for finding in findings:
-        yield from finding_lines(finding, source.split("\n"), words, colours)
+        yield from finding_lines(finding, source.split("\n"), words, colours, files)
         yield ""
     causes = {finding.step for finding in findings}
     shown: tuple[object, ...] = ()
     for k, step in enumerate(reading.steps):
         code = (step.line, step.depth, *step.iteration)
         if step.code and code != shown:
-            yield code_line(step, words["finding_cause"] if k in causes else "", colours)
+            yield code_line(step, words["finding_cause"] if k in causes else "", colours, files)
             shown = code
         yield from change_lines(step, colours)
     yield ""
 
 
-def verdict_lines(reading: Reading, words: dict[str, str], colours: bool) -> Iterator[str]:
+def verdict_lines(
+    reading: Reading, words: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
+) -> Iterator[str]:
     """How the run ended, and what is said of lines of the program."""
     verdict = reading.verdict
-    yield paint(text_at(verdict.line, verdict.text, words), TONES.get(verdict.tone, "bold"), colours)
+    yield paint(text_at(verdict.line, verdict.text, words, files), TONES.get(verdict.tone, "bold"), colours)
     for remark in reading.remarks:
         if remark.text:
-            yield f"  {text_at(remark.line, remark.text, words)}"
+            yield f"  {text_at(remark.line, remark.text, words, files)}"
         if remark.gloss:
             yield f"  {remark.gloss}"
 
 
-def text_at(line: int | None, text: str, words: dict[str, str]) -> str:
+def text_at(line: int | None, text: str, words: dict[str, str], files: Sequence[ProgramFile] = ()) -> str:
     """A text with the line that it is about."""
+    if line is not None and files:
+        return f"{place_text(line, files)}: {text}"
     return text if line is None else words["terminal_at"].replace("{line}", str(line)).replace("{text}", text)
 
 
-def code_line(step: StepReading, mark: str, colours: bool) -> str:
+def code_line(step: StepReading, mark: str, colours: bool, files: Sequence[ProgramFile] = ()) -> str:
     """A step's line of the program, with the iterations of the loops around it. mark: what it is to a finding, or empty."""
     turn = f"  [{', '.join(map(str, step.iteration))}]" if step.iteration else ""
     code = paint(f"{'  ' * step.depth}{step.code}", "bold", colours)
     end = paint(f"{turn}{f'  <- {mark}' if mark else ''}", "dim", colours) if turn or mark else ""
-    return f"{step.line:4} | {code}{end}"
+    return f"{place_text(step.line, files):>4} | {code}{end}"
 
 
 def change_lines(step: StepReading, colours: bool) -> Iterator[str]:

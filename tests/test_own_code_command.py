@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -99,6 +100,9 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
             for step in trace["steps"]
             if step.get("stmt") is not None
         }
+        assert not any(
+            "__loader__" in facts.get("vars", ()) for step in trace["steps"] for facts in step["set"].values()
+        )
         assert all(any(file["first_line"] <= line <= file["last_line"] for line in stepped) for file in files)
     if name not in NOT_HELD and not plain.returncode:
         assert disagreements(truth(folders["plain"], arguments, text, plain.stdout), trace) == []
@@ -225,8 +229,24 @@ def test_findings_and_files_of_a_recorded_run(tmp_path: Path, capsys: Any) -> No
     for name, start in (("run.html", b"<!doctype html>"), ("step.svg", b"<?xml"), ("step.png", b"\x89PNG")):
         assert main(["export", str(golden), "--out", str(tmp_path / name)]) == 0
         assert (tmp_path / name).read_bytes().startswith(start)
+    assert main(["open", "--out", str(tmp_path / "again.html"), str(golden)]) == 0
+    assert (tmp_path / "again.html").stat().st_size > golden.stat().st_size
+    assert main(["open", str(ROOT / "package.json")]) == 2 and "no trace" in capsys.readouterr().err
     assert main(["export", str(golden), "--out", str(tmp_path / "x.svg"), "--step", "1000"]) == 1
     assert "there is no such step" in capsys.readouterr().err
+
+
+def test_lines_of_several_files_are_told_by_file_and_line() -> None:
+    trace = json.loads((ROOT / "tests/golden/saved_then_written.json").read_bytes())
+    lines = trace["program"]["source"].split("\n")
+    trace["program"]["files"] = [
+        {"name": "model.py", "first_line": 1, "last_line": 2},
+        {"name": "train.py", "first_line": 3, "last_line": len(lines)},
+    ]
+    text = Run(json.dumps(trace).encode(), "train.py").pretty()
+    assert text.startswith("# train.py\ntrain.py:4: RuntimeError") and "Line 3 of train.py overwrote" in text
+    assert "model.py:1 | import torch" in text and f"train.py:3 | {lines[4]}" in text
+    assert not re.search(r"^ +\d+ \|", text, re.MULTILINE), "no line goes by its number among all"
 
 
 def test_the_viewer_answers_for_its_own_address_alone() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from gradbox.showing import UNDER_PYTEST
+
 ROOT = Path(__file__).parent.parent
 CELLS = {
     "set_up": "import torch\nw = torch.ones(3, requires_grad=True)\n%load_ext gradbox",
@@ -16,6 +18,7 @@ CELLS = {
     "raised": "%%gradbox\nv = w.exp()\nv.add_(1)\nv.sum().backward()",
     "explained": "%gradbox explain",
     "kept": "print(y.tolist(), z.item(), v[0].item() > 3)",
+    "watched": "import gradbox\nwith gradbox.watch('part') as region:\n    u = w * 3\nprint(region.run.title)",
     "awaited": "%%gradbox\nimport asyncio\nawait asyncio.sleep(0)",
     "silent": "%%gradbox --height 420\nw.grad;",
     "last": "run = %gradbox\nprint(type(run).__name__, run.height, len(run.trace['steps']), run._mime_()[0])",
@@ -27,7 +30,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the notebook, run.ipynb and run.html."""
     folder = tmp_path_factory.mktemp("notebook")
     (folder / "cells.json").write_text(json.dumps([*CELLS.values()]))
-    environment = os.environ | {
+    environment = {name: value for name, value in os.environ.items() if name != UNDER_PYTEST} | {
         "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"),
     }  # fmt: skip
@@ -68,6 +71,13 @@ def test_a_recorded_cell_is_a_cell_like_others(outputs: dict[str, list[dict[str,
     assert (kind, height, mime) == ("Run", "420", "text/html") and int(steps) >= 1
 
 
+def test_a_region_of_a_cell_is_shown_below_it(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    picture, printed = outputs["watched"]
+    title = text_of([printed]).strip()
+    assert title.endswith(": part") and shown(picture).startswith(f"<gradbox.Run {title}: ")
+    assert "<iframe" in "".join(picture["data"]["text/html"])
+
+
 def test_a_cell_that_raises_shows_the_picture_then_its_traceback(outputs: dict[str, list[dict[str, Any]]]) -> None:
     picture, error = outputs["raised"]
     assert "raised RuntimeError at line 3" in shown(picture)
@@ -93,7 +103,7 @@ def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str)
     page.route("http**", lambda route: (requested.append(route.request.frame.url), route.abort()))
     page.goto(file.as_uri(), wait_until="domcontentloaded")
     frames = page.locator("div.gradbox > iframe")
-    assert frames.count() == 3
+    assert frames.count() == 4
     if theme == "dark":
         frames.nth(0).evaluate("frame => { frame.sandbox = 'allow-scripts'; frame.srcdoc += ' '; }")
     sandboxed, raised = (frames.nth(k).content_frame for k in (0, 1))

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import gradbox
 from gradbox import showing
+from gradbox.region import watch
 from gradbox.run import Run, check_target
 from gradbox.viewer import has_browser
-from gradbox.watch import watch
 
 GOLDEN = Path(__file__).parent / "golden/saved_then_written.json"
 
@@ -94,3 +95,9 @@ def test_where_a_browser_can_be_opened(
 ) -> None:
     assert has_browser(environment, platform) is of_address
     assert has_browser(environment, platform, of_file=True) is of_file
+
+
+def test_no_module_of_the_package_hides_what_it_offers() -> None:
+    """An imported module becomes an attribute of its package: `gradbox.watch` was one after `%load_ext gradbox`."""
+    modules = {path.stem for path in Path(gradbox.__file__).parent.glob("*.py")}
+    assert modules.isdisjoint(gradbox.LAZY) and modules >= set(gradbox.LAZY.values())

@@ -1,6 +1,6 @@
 /** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. */
 
-import { shortPlace } from "./program_files.js";
+import { placeClass, shortPlace } from "./program_files.js";
 import { codeNodes, element } from "./elements.js";
 import { createFixList } from "./fix_list.js";
 import { roleIcon, severityIcon } from "./finding_icons.js";
@@ -153,7 +153,11 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     const words = element("span", "");
     words.append(...codeNodes(text));
     if (isCause) words.append(" ", element("b", "finding-cause", say("finding_cause")));
-    button.append(roleIcon(link.role), element("span", "finding-line", shortPlace(link.line)), words);
+    button.append(
+      roleIcon(link.role),
+      element("span", placeClass("finding-line", link.line), shortPlace(link.line)),
+      words,
+    );
     button.addEventListener("click", () => go(link.step));
     for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(link));
     for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));

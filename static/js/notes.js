@@ -23,11 +23,12 @@ import { firstLine, plainText, shortName } from "./note_texts.js";
  *   a step with the state before it; nameOf: the first path that leads to a thing, else its uid; hasName: whether one does
  */
 
-/** The notes of a step; at least one. @param {OpenTrace} opened @param {number} i @returns {Note[]} */
+/** The notes of a step; at least one. Where recording begins that is all there is to say. @param {OpenTrace} opened @param {number} i @returns {Note[]} */
 export function notes(opened, i) {
   const snap = opened.at(i);
   const { step } = snap;
   if (!step) return [];
+  if (step.kind === "begin") return [fallbackNote(step)]; // it made nothing of what it found
   const context = contextOf(opened, snap, step);
   const out = [
     ...visitNotes(context),

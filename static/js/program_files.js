@@ -23,6 +23,12 @@ export function shortPlace(line) {
   return place ? `${place.name}:${place.line}` : String(line);
 }
 
+/** The class of an element that shows `shortPlace` in a column: a file's name needs a row to itself.
+ * @param {string} className of a number @param {number} line */
+export function placeClass(className, line) {
+  return placeOf(line) ? `${className} in-file` : className;
+}
+
 /** A line under a picture's label: `line 12`, or `model.py:12`. @param {string} word "line" in the reader's language
  * @param {number | null | undefined} line */
 export function lineLabel(word, line) {

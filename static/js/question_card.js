@@ -4,6 +4,7 @@ import { codeNodes, codeParagraph, element } from "./elements.js";
 import { roleIcon, severityIcon } from "./finding_icons.js";
 import { causeIndex } from "./findings_card.js";
 import { gradientCheckPanel } from "./gradient_check_panel.js";
+import { placeClass, shortPlace } from "./program_files.js";
 
 /** Where the page puts its parts under each other. */
 const NARROW = "(max-width: 860px)";
@@ -160,7 +161,8 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
   function rowOf({ role, line, step, uids, text, depth, source, isCause = false }) {
     const item = element("li", "answer-row");
     item.style.setProperty("--depth", String(depth));
-    const number = link(String(line), "answer-line finding-line", source?.step ?? step, uids);
+    const className = placeClass("answer-line finding-line", line);
+    const number = link(shortPlace(line), className, source?.step ?? step, uids);
     number.ariaLabel = say("answer_line", { line });
     const way = link("", "finding-link", step, uids);
     const sentence = element("span", "");

@@ -305,7 +305,8 @@ class Frames:
         uid = self.uid(frame)
         previous = dict(self._locals_left.get(uid, ())) if optimized else {}
         live_locals = frame.f_locals
-        variables = {k: v for k, v in dict(live_locals).items() if type(k) is str and k not in IMPLICIT_NAMES}
+        implicit = MODULE_NAMES if live_locals is frame.f_globals else IMPLICIT_NAMES
+        variables = {k: v for k, v in dict(live_locals).items() if type(k) is str and k not in implicit}
         if optimized and self.after_locals is not None:
             self.after_locals(frame)
         if optimized and type(live_locals) is dict:
@@ -365,3 +366,8 @@ class _ResumeCall:
 IMPLICIT_NAMES = frozenset(
     ("__builtins__", "__annotations__", "__warningregistry__", "__module__", "__qualname__", "__classcell__", ".0")
 )
+
+MODULE_NAMES = IMPLICIT_NAMES | {
+    "__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__cached__", "__path__",
+}  # fmt: skip
+"""Of an imported module also what the import system gives it before its code runs."""

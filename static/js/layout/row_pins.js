@@ -103,7 +103,8 @@ function causeOf(step, { node, slot, saved }) {
   if (known !== undefined) return known;
   const entry = opened.index.slots.get(key);
   const at = Math.min(entry?.stale ?? Infinity, entry?.changed ?? Infinity);
-  const cause = Number.isFinite(at) ? writeAt(opened, at, saved) : null;
+  const isSeen = Number.isFinite(at) && opened.trace.steps[at].kind !== "begin"; // not before the recording
+  const cause = isSeen ? writeAt(opened, at, saved) : null;
   causes.set(key, cause);
   return cause;
 }

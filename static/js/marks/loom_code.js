@@ -1,6 +1,6 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
-import { shortPlace } from "../program_files.js";
+import { placeOf } from "../program_files.js";
 import { BOLD, CODE, VISIT_FOOT, FOOT, HEAD } from "../layout/loom_sizes.js";
 import { shortNodeName } from "../layout/loom_graph.js";
 import { shortPath } from "../layout/loom_names.js";
@@ -11,6 +11,8 @@ import { visibleRows } from "./loom_scene.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
+
+const MAX_FILE_NAME = 32;
 
 /** Signs of steps that go to another frame. @type {Record<string, string>} */
 const TRANSFERS = { call: "→", return: "←", yield: "⇠", resume: "⇢" };
@@ -47,8 +49,9 @@ function rowMark(scene, r) {
     h(
       "text",
       { key: "line", class: isEnd ? "loom-note" : "loom-line end", x: isEnd ? x : 36, y: box.codeY + 13 },
-      isEnd ? labels.end : shortPlace(row.line).replace(/^.*:/, ""),
+      isEnd ? labels.end : String(placeOf(row.line)?.line ?? row.line),
     ),
+    ...fileMarks(scene, r, x),
     ...box.code.map((line, k) =>
       h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE }, line),
     ),
@@ -100,6 +103,14 @@ function turnMarks({ plan }, r, x) {
   const end = (plan.stacked ? 360 : plan.code) - notes.length * 7 - 4;
   const left = Math.min(x + textWidth(box.code[0] ?? "", 12.5) + 8, end);
   return [h("text", { key: "turn", class: "loom-note", x: left, y: box.codeY + 13 }, notes)];
+}
+
+/** The file of a row's line, above its code, where the row before it is of another. @param {LoomScene} scene @param {number} r
+ * @param {number} x of the code */
+function fileMarks({ plan }, r, x) {
+  const [before, here] = [r - 1, r].map((k) => placeOf(plan.run.rows[k]?.line ?? 0)?.name);
+  if (!here || here === before || plan.run.rows[r].kind === "end") return [];
+  return [h("text", { key: "file", class: "loom-file", x, y: plan.rows[r].codeY + 1 }, truncate(here, MAX_FILE_NAME))];
 }
 
 /** What stands under a row's code: an exception, the visits of its backward, what was freed, what there is no room for.

@@ -1,6 +1,7 @@
 /** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
 
 import { button, codeNodes, element } from "../elements.js";
+import { placeClass, shortPlace } from "../program_files.js";
 import { dueQuestion, hidesSteps, scoreOf } from "./mode.js";
 
 /** @typedef {import("./mode.js").Predict} Predict */
@@ -188,7 +189,7 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
       const link = button("finding-link", "", () => go(question.step));
       const right = choiceText(question.choices[question.right]);
       const key = given.isSkipped ? "predict_missed_skipped" : "predict_missed";
-      link.append(element("span", "finding-line", String(question.line)), " ");
+      link.append(element("span", placeClass("finding-line", question.line), shortPlace(question.line)), " ");
       const words = element("span", "");
       words.append(...codeNodes(say(key, { answer: answerSentence(question, right, say), given: choiceText(given) })));
       link.append(words);

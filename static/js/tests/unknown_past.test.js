@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { explainTrace } from "../findings/explain.js";
+import { notes } from "../notes.js";
+import { openTrace } from "../state.js";
+import { bare } from "./bare.js";
 
 const read = () => JSON.parse(readFileSync("tests/golden/saved_then_written.json", "utf8"));
 
@@ -23,4 +26,26 @@ test("a chain has no link to the beginning", () => {
   const [again] = explainTrace(trace);
   assert.equal(again.kind, finding.kind);
   assert.ok(again.chain.length && again.chain.every(({ step }) => step !== first.step));
+});
+
+test("what is there at the beginning is neither new nor changed", () => {
+  const trace = read();
+  const made = trace.steps.findIndex(({ set }) => Object.keys(set).some((uid) => uid[0] === "t"));
+  assert.ok(openTrace(trace).at(made).fresh.size);
+  trace.steps[made].kind = "begin";
+  const opened = openTrace(trace);
+  assert.deepEqual([...opened.at(made).fresh], []);
+  assert.deepEqual([...opened.at(made).changed], []);
+  const tensors = Object.keys(trace.steps[made].set).filter((uid) => uid[0] === "t").length;
+  assert.deepEqual(notes(opened, made), [{ key: "begun", args: { n: tensors } }]);
+});
+
+test("no statement is named for a slot that was stale at the beginning", async () => {
+  const pictureOf = await bare();
+  const [finding] = explainTrace(read());
+  const draw = (trace) => pictureOf(trace, finding.cause.step, { theme: "light", language: "en" });
+  assert.match(draw(read()), /class="cause"/);
+  const trace = read();
+  trace.steps[finding.cause.step].kind = "begin";
+  assert.doesNotMatch(draw(trace), /class="cause"/);
 });

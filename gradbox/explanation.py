@@ -4,7 +4,7 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any
 
-from gradbox.watch import watch
+from gradbox.region import watch
 
 
 class explain(watch):  # noqa: N801 like `watch`
