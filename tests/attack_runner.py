@@ -29,6 +29,9 @@ from server.worker import confine, generator_seed
 from tests.attacks import ATTACKS, ENDS, OF_ROOT, PROGRAMS, UNTRIED, X86
 from tests.huge_pages import join_pages
 
+CONFINED_UID = 62_000
+"""No user of the pools of tests beside this one: the kernel counts the threads of a user, whoever started them."""
+
 MODULES = """asyncio ctypes encodings.idna faulthandler fcntl io multiprocessing multiprocessing.popen_fork multiprocessing.queues
 multiprocessing.synchronize numpy os random resource socket subprocess sys tempfile threading time torch torch._dynamo
 torch.utils.data traceback"""
@@ -280,7 +283,7 @@ def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
     folder = Path(tempfile.mkdtemp())
     names = world(folder)
     layers = confine.try_layers()
-    short, long = (confine.Confinement(layers, 1 << 30, cpu, 61_000) if confined else None for cpu in (1, 20))
+    short, long = (confine.Confinement(layers, 1 << 30, cpu, CONFINED_UID) if confined else None for cpu in (1, 20))
     join_pages()
     names["NEIGHBOUR"] = Runner(names, long).neighbour()
     runner, patient = Runner(names, short), Runner(names, long)

@@ -219,10 +219,20 @@ def test_printed_examples_work_as_they_are(site: Site, described: dict[str, Any]
         assert reply.get("fixes") != [], example
 
 
+REQUESTS = [
+    *((*operation, GenerationMode.POSITIVE) for operation in OPERATIONS),
+    *(("POST", path, 80, GenerationMode.NEGATIVE) for path in (RUNS, "/api/scenarios")),
+]
+FEW = 30
+"""Examples of one operation in the sample; all of them begin with these."""
+
+
 @pytest.mark.parametrize(
     ("method", "path", "examples", "mode"),
-    [(*operation, GenerationMode.POSITIVE) for operation in OPERATIONS]
-    + [("POST", path, 80, GenerationMode.NEGATIVE) for path in (RUNS, "/api/scenarios")],
+    [
+        *((method, path, min(examples, FEW), mode) for method, path, examples, mode in REQUESTS),
+        *(pytest.param(*request, marks=pytest.mark.exhaustive) for request in REQUESTS if request[2] > FEW),
+    ],
 )
 def test_requests_made_of_the_description(
     site: Site, described: dict[str, Any], method: str, path: str, examples: int, mode: GenerationMode

@@ -2,11 +2,15 @@
 
 from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
-from server.worker import run
+from server.worker import run, supervisor
 from server.worker.child import Worker
+
+FIRST_UID = 62_000
+"""Others than those of the pools of tests beside this one: the kernel counts the threads of a user, whoever started them."""
 
 
 def prepare(options: WorkerOptions) -> Worker:
-    """Like the recorder's, but for `open` and `os`, which lead to the machine's files."""
+    """Like the recorder's, but for `open` and `os`, which lead to the machine's files, and for the users."""
+    supervisor.FIRST_UID = FIRST_UID
     run.install_files = lambda: None  # type: ignore[attr-defined]
     return recorder.prepare(options)
