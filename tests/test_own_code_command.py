@@ -104,6 +104,9 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
             "__loader__" in facts.get("vars", ()) for step in trace["steps"] for facts in step["set"].values()
         )
         assert all(any(file["first_line"] <= line <= file["last_line"] for line in stepped) for file in files)
+    if name == "package":  # an instance of a class of a stepped module has its plain attributes too
+        attributes = [facts.get("attrs") or {} for step in trace["steps"] for facts in step["set"].values()]
+        assert any("widths" in found for found in attributes)
     if name not in NOT_HELD and not plain.returncode:
         assert disagreements(truth(folders["plain"], arguments, text, plain.stdout), trace) == []
 

@@ -47,6 +47,14 @@ def class_module(kind: type) -> str:
     return name if type(name) is str else ""
 
 
+program_modules: set[str] = {"__main__"}
+"""Modules whose classes are the program's: what their instances have in their `__dict__` is shown."""
+
+
+def is_program_class(kind: type) -> bool:
+    return class_module(kind) in program_modules
+
+
 def registered_members(members: dict[str, Any], part: str) -> Iterable[tuple[str, Any]]:
     """What a module with this `__dict__` holds as its `_parameters`, `_buffers` or `_modules`.
 

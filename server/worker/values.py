@@ -137,7 +137,7 @@ class ValueEncoder:
             return True
         if issubclass(kind, BaseException | types.ModuleType) or instance_dict(value) is None:
             return False
-        return introspection.class_module(kind) == "__main__" or kind is types.SimpleNamespace
+        return introspection.is_program_class(kind) or kind is types.SimpleNamespace
 
     def _encode_object(self, value: Any, kind: type, depth: int) -> Ref:
         uid, first = self.objects.uid_of(value)
@@ -180,13 +180,13 @@ class ValueEncoder:
                     yield name, self.encode(value, depth + 1)
             for name, value in list(members.items()):
                 plain = type(name) is str and not name.startswith("_") and name != "training"
-                if plain and (introspection.class_module(kind) == "__main__" or issubclass(type(value), torch.Tensor)):
+                if plain and (introspection.is_program_class(kind) or issubclass(type(value), torch.Tensor)):
                     yield name, self.encode(value, depth + 1)
         elif issubclass(kind, torch.optim.Optimizer):
             for name in ("param_groups", "state"):
                 if name in members:
                     yield name, self.encode(members[name], depth + 1)
-        elif introspection.class_module(kind) == "__main__" or kind is types.SimpleNamespace:
+        elif introspection.is_program_class(kind) or kind is types.SimpleNamespace:
             for name, value in list(members.items())[:MAX_ITEMS]:
                 if type(name) is str:
                     yield name, self.encode(value, depth + 1)

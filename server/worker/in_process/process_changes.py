@@ -3,9 +3,10 @@
 import contextlib
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from types import ModuleType
 
-from server.worker import own_frames, stack
+from server.worker import introspection, own_frames, stack
 
 
 @contextlib.contextmanager
@@ -19,6 +20,26 @@ def program_files(offsets: dict[str, int]) -> Iterator[None]:
     finally:
         stack.line_offsets.clear()
         stack.line_offsets.update(before)
+
+
+@contextlib.contextmanager
+def program_classes(paths: Iterable[str]) -> Iterator[None]:
+    """While entered classes of the modules of these files are the program's; `add_program_classes` may add more."""
+    before = introspection.program_modules.copy()
+    for path in paths:
+        add_program_classes(path)
+    try:
+        yield
+    finally:
+        introspection.program_modules.clear()
+        introspection.program_modules.update(before)
+
+
+def add_program_classes(path: str) -> None:
+    """Classes of the modules that were imported from this file, or are just being, are the program's."""
+    for name, module in list(sys.modules.items()):
+        if type(module) is ModuleType and vars(module).get("__file__") == path:
+            introspection.program_modules.add(name)
 
 
 @contextlib.contextmanager

@@ -24,12 +24,12 @@ from server.wire.records import (
     StepRecord,
 )
 from server.worker import own_frames, stack
+from server.worker.in_process import process_changes
 from server.worker.in_process.header import header, line_count, shown_name
 from server.worker.in_process.hooks import Hooks, compile_with_hooks, is_recorded_thread
 from server.worker.in_process.imports import RecordedImports
 from server.worker.in_process.line_tracer import LineTracer
 from server.worker.in_process.options import ProgramFile, SessionOptions
-from server.worker.in_process.process_changes import hidden_own_frames, program_files, room_for_own_frames
 from server.worker.in_process.statement_table import StatementTable
 from server.worker.in_process.streams import recorded_stream, recorded_warnings
 from server.worker.instrument import Statements, instrument
@@ -133,9 +133,10 @@ class Session:
         self.hooks = hooks = Hooks(recorder)
         enter = self._stack.enter_context
         self._stack.callback(hooks.disconnect)
-        enter(program_files(self._offsets))
-        enter(room_for_own_frames())
-        enter(hidden_own_frames(self.options.outermost))
+        enter(process_changes.program_files(self._offsets))
+        enter(process_changes.program_classes(self._offsets))
+        enter(process_changes.room_for_own_frames())
+        enter(process_changes.hidden_own_frames(self.options.outermost))
         for name in STREAMS:
             enter(recorded_stream(name, self._write_output, self.options.before_output))
         enter(recorded_warnings(recorder.record_warning, self._without_output))
@@ -163,6 +164,7 @@ class Session:
         file = ProgramFile(path, shown_name(path, self.files[0].path), source)
         self._place(file)
         stack.line_offsets[path] = self._offsets[path]
+        process_changes.add_program_classes(path)
         self.files.append(file)
         tree = ast.parse(source, path)
         compile(tree, path, "exec", dont_inherit=True)
