@@ -9,7 +9,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -19,7 +19,6 @@ from server.pool.fair_queue import Busy
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
-from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
 from tests.pools import BOUNDS, Pooled, eventually, local
@@ -187,18 +186,37 @@ def children(pool: Pool) -> list[str]:
         return file.read().split()
 
 
-def test_closing_ends_what_runs_and_what_waits() -> None:
-    async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off", workers=1, wall=30.0), "tests.stand_in_recorder:prepare")
-        await pool.start()
+def test_runs_cancelled_at_any_moment_free_their_turns(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
-        running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(3)]
-        await asyncio.sleep(0.3)
-        await asyncio.wait_for(pool.close(), 10)
-        first, *waiting = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
-        assert isinstance(first, Trace) and first.outcome.status == "lost"
-        assert [type(error) for error in waiting] == [WorkersUnavailable, WorkersUnavailable]
-        assert pool.zygote._process is not None and pool.zygote._process.poll() is not None and not pool.ready
+        for yields in range(0, 60, 6):
+            task = asyncio.create_task(run(pool, "sleep 600"))
+            for _ in range(yields):
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        await eventually(lambda: pool.queue.running == pool.queue.waiting == 0)
+        assert (await asyncio.wait_for(run(pool, "finish"), 10)).outcome.status == "finished"
+
+    pooled(work, wall=20.0)
+
+
+def test_closing_ends_what_runs_and_what_waits(create: Callable[..., PoolInterface]) -> None:
+    async def main() -> None:
+        pool = create(workers=2, wall=30.0)
+        await pool.start()
+        await pool.wait_until_booted()
+        await run(pool, "finish")
+        running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(4)]
+        await eventually(lambda: (pool.queue.running, pool.queue.waiting) == (2, 2))
+        await asyncio.wait_for(pool.close(), 20)
+        results = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
+        lost = [result for result in results if isinstance(result, Trace) and result.outcome.status == "lost"]
+        refused = [result for result in results if isinstance(result, WorkersUnavailable)]
+        assert len(lost) == len(refused) == 2, results
+        if isinstance(pool, Pool):
+            assert pool.zygote._process is not None and pool.zygote._process.poll() is not None and not pool.ready
 
     asyncio.run(main())
 
@@ -290,7 +308,15 @@ def test_a_full_queue_is_not_ready(pooled: Pooled) -> None:
     pooled(work, queue=2)
 
 
-def test_a_child_gets_nothing_of_the_servers_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_has_no_environment(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
+        trace = await run(pool, "environment")
+        assert (trace.outcome.status, trace.steps[0].value) == ("finished", "")
+
+    pooled(work)
+
+
+def test_a_local_child_gets_nothing_of_the_servers_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "x")
 
     async def work(pool: Pool) -> None:

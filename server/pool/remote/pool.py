@@ -1,6 +1,7 @@
 """The pool whose programs run on other machines: each is asked for here, and its lines are made a trace here."""
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import time
@@ -45,6 +46,9 @@ GPU_MAX_WAIT = 1.0
 CANCEL_TIME = 5.0
 """Seconds for a worker to end a run that is cancelled."""
 
+FORGETTING = 20
+"""Turns of the event loop within which those who wait for a run have noticed that the server goes down."""
+
 log = logging.getLogger("gradbox.pool")
 
 
@@ -88,6 +92,9 @@ class RemotePool:
         for run in list(self._census.runs.values()):
             run.error = None if run.started else WorkersUnavailable("the server is going down")
             run.mark_lost()
+        for _ in range(FORGETTING):
+            if self._census.runs:
+                await asyncio.sleep(0)
         for task in list(self._tasks):
             if task.get_name() == "leave":
                 await asyncio.wait([task], timeout=TIMEOUT)
@@ -199,7 +206,12 @@ class RemotePool:
 
         front: it goes before all others that wait. key: see `Submission`. Raises Busy, WorkersUnavailable.
         """
-        await self._enqueue(run, queue, message, client, key, front)
+        enqueuing = self._spawn(self._enqueue(run, queue, message, client, key, front))
+        try:
+            await asyncio.shield(enqueuing)
+        except asyncio.CancelledError:
+            self._spawn(self._leave_when_queued(enqueuing, run, queue), "leave")
+            raise
         try:
             await wait_for_first(run.ended, stop)
             if not run.ended.is_set():
@@ -288,6 +300,13 @@ class RemotePool:
             return "cancelled"
         return str(answer.decode())
 
+    async def _leave_when_queued(self, enqueuing: asyncio.Task[None], run: RemoteRun, queue: str) -> None:
+        """Wait for it no more, who was cancelled while the broker was asked: it may have put the run into the queue."""
+        with contextlib.suppress(Busy, WorkersUnavailable):
+            await enqueuing
+            self._forget(run)
+            await self._leave(run, queue)
+
     async def _recording(self, run: RemoteRun) -> Recording:
         """What the worker said at the end; lost where it can't be read."""
         result = run.result
@@ -314,10 +333,11 @@ class RemotePool:
                 raise WorkersUnavailable(f"there is no {what} now")
             await asyncio.sleep(0.05)
 
-    def _spawn(self, work: Any, name: str = "") -> None:
+    def _spawn(self, work: Any, name: str = "") -> "asyncio.Task[Any]":
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 def _digest(text: str) -> str:
