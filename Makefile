@@ -120,7 +120,7 @@ corpus: setup
 # a machine with a GPU has its own torch: GPU_PYTHON names the Python that has it
 GPU_PYTHON ?= $(PYTHON)
 gpu-check:
-	$(GPU_PYTHON) -m pytest -q -rs tests/test_gpu.py
+	$(GPU_PYTHON) -m pytest -q -rs tests/test_gpu.py tests/test_gpu_queue.py tests/test_device_probe.py
 
 load: setup
 	$(PYTHON) -m benchmarks.load --seconds $(or $(SECONDS),120)

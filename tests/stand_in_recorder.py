@@ -38,6 +38,16 @@ def prepare(_: WorkerOptions) -> Worker:
     return Worker(run, {"torch": "0", "numpy": "0", "python": "0"})
 
 
+def prepare_with_gpu(_: WorkerOptions) -> Worker:
+    """The same on a machine that seems to have a GPU."""
+    versions = {"torch": "0", "numpy": "0", "python": "0"}
+    return Worker(run, versions, gpus=1, initialize_gpu=lambda: initialized.append(os.getpid()))
+
+
+initialized: list[int] = []
+"""The processes that had a GPU made ready for them, as far as this one knows."""
+
+
 def step(i: int) -> dict[str, Any]:
     return {"step": {"i": i, "kind": "statement", "line": 1}}
 
@@ -96,5 +106,7 @@ def run(job: Any, write: Callable[[bytes], None]) -> None:
         emit(HEADER, step(0), {"step": {**step(1)["step"], "value": os.getpid()}})
         while True:
             time.sleep(1)
+    elif action == "gpu":
+        emit(HEADER, {"step": {**step(0)["step"], "value": f"{os.getpid()} {initialized}"}}, END)
     elif action == "environment":
         emit(HEADER, {"step": {**step(0)["step"], "value": ",".join(sorted(os.environ))}}, END)

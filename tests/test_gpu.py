@@ -142,6 +142,28 @@ def test_memory_of_the_gpu_ends(ran: Any) -> None:
 
 
 @needs_gpu
+def test_nothing_of_one_program_is_left_for_the_next(ran: Any) -> None:
+    source = "import torch\nprint(torch.cuda.memory_allocated(), torch.cuda.memory_reserved() < 64 << 20)\n"
+    first = ran(source + "a = torch.ones(1 << 27, device='cuda')\ndel a\n")
+    again = ran(source)
+    for trace in (first, again):
+        assert trace.outcome.status == "finished", trace.outcome
+        assert "".join(entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out") == (
+            "0 True\n"
+        )
+
+
+@needs_gpu
+def test_segments_are_full_of_blocks(ran: Any) -> None:
+    trace = ran("import torch\na = torch.ones(1000, device='cuda')\nb = torch.ones(1 << 20, device='cuda')\n")
+    device = entities(trace, "d")["d1"]
+    assert sum(segment["size"] for segment in device["segments"]) == device["reserved"]
+    assert {segment["pool"] for segment in device["segments"]} == {"small", "large"}
+    whole = [step.set["d1"]["blocks"] for step in trace.steps if "blocks" in step.set.get("d1", {})]
+    assert whole and all(sum(block["size"] for block in blocks) > 0 for blocks in whole)
+
+
+@needs_gpu
 def test_an_endless_kernel_loop_is_stopped(ran: Any) -> None:
     trace = ran("import torch\na = torch.ones(2000, 2000, device='cuda')\nwhile True:\n    a = a @ a\n")
     assert trace.outcome.status == "stopped"

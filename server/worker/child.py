@@ -69,6 +69,8 @@ def run_child(worker: Worker, job: int, pipe: int, parent: int, confinement: Con
             confinement.apply((job, pipe), slot)
         else:
             detach()
+            if worker.initialize_gpu is not None:  # its share of the GPU's memory is no part of the confinement
+                worker.initialize_gpu()
         faulthandler.enable(pipe, all_threads=False)
         faulthandler.register(DUMP_SIGNAL, pipe, all_threads=False)
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from server.pool.remote.broker import QUEUES, TASK, celery_app
 
-_MADE_IN_MEMORY = "memory://"
+_MADE_IN_MEMORY = "memory://localhost"
 
 
 class Tokens:

@@ -1,0 +1,101 @@
+"""The queue of programs for a GPU, where there is none: its workers and the driver are stood in for."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from server.cluster import create_pool
+from server.pool.remote.pool import RemotePool
+from server.pool.remote.worker import RemoteWorker
+from server.pool.zygote import WorkersUnavailable
+from server.settings import Settings
+from server.store.database import Database
+from server.wire.api import Job
+from server.wire.trace import Trace
+from server.worker import gpu
+from tests.brokers import SECRET, STAND_IN, RedisServer
+from tests.pools import eventually
+
+pytest_plugins = ("tests.brokers",)
+
+Work = Callable[[RemotePool, Callable[[str], RemoteWorker]], Coroutine[Any, Any, None]]
+
+
+def with_pool(url: str, broker: RedisServer, work: Work) -> None:
+    """Do this with a pool, and with what makes a worker of the queue gpu in this process, by what prepares its children."""
+    settings = Settings({}, queue_url=url, secret=SECRET, sandbox="off")
+
+    async def main() -> None:
+        database = Database("", broker.folder / "data")
+        pool: RemotePool = create_pool(settings, database)
+        workers: list[RemoteWorker] = []
+
+        def create(prepare: str) -> RemoteWorker:
+            workers.append(RemoteWorker(settings, "gpu", pool._blobs, prepare))
+            return workers[-1]
+
+        await pool.start()
+        try:
+            await pool.wait_until_booted()
+            await work(pool, create)
+        finally:
+            for worker in workers:
+                await worker.close()
+            await pool.close()
+            await database.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(remote_workers: str, broker: RedisServer) -> None:
+    async def run(pool: RemotePool) -> Trace:
+        return (await pool.run(Job(source="gpu", device="cuda", limits={}))).decoded()
+
+    async def work(pool: RemotePool, create: Callable[[str], RemoteWorker]) -> None:
+        assert pool.devices == ("cpu",)
+        worker = create("tests.stand_in_recorder:prepare_with_gpu")
+        await worker.start()
+        await eventually(lambda: pool.devices == ("cpu", "cuda"))
+        running = [asyncio.create_task(run(pool)) for _ in range(2)]
+        await eventually(lambda: pool.queues["gpu"].waiting == 2 and pool.queues["gpu"].age > 0)
+        assert (pool.queues["cpu"].waiting, pool.queues["cpu"].age) == (0, 0)
+        await worker.run_next()
+        traces = await asyncio.gather(*running)
+        assert [trace.runtime.worker for trace in traces] == [worker.name] * 2
+        processes = [str(trace.steps[0].value).split(" ", 1) for trace in traces]
+        assert len({pid for pid, _ in processes}) == 2
+        assert all(made_ready == f"[{pid}]" for pid, made_ready in processes), processes
+
+    with_pool(remote_workers, broker, work)
+
+
+@pytest.mark.slow
+def test_without_a_gpu_a_worker_of_its_queue_says_so(remote_workers: str, broker: RedisServer) -> None:
+    async def work(pool: RemotePool, create: Callable[[str], RemoteWorker]) -> None:
+        with pytest.raises(WorkersUnavailable, match="torch can use no GPU on this machine"):
+            await create(STAND_IN).start()
+        with pytest.raises(WorkersUnavailable, match="there is no gpu worker now"):
+            await pool.run(Job(source="finish", device="cuda"))
+
+    with_pool(remote_workers, broker, work)
+
+
+@pytest.mark.parametrize(("memory", "share"), [(4 << 30, 0.25), (64 << 30, 1.0)])
+def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
+    monkeypatch: pytest.MonkeyPatch, memory: int, share: float
+) -> None:
+    done: list[Any] = []
+    cuda = SimpleNamespace(
+        init=lambda: done.append("init"),
+        get_device_properties=lambda _: SimpleNamespace(total_memory=16 << 30),
+        set_per_process_memory_fraction=done.append,
+        empty_cache=lambda: done.append("empty"),
+    )
+    monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(gpu, "warm_up", lambda: done.append("warm"))
+    gpu.initialize(memory)
+    assert done == ["init", share, "warm", "empty"]
