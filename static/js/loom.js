@@ -2,7 +2,7 @@
 
 import { HEAD, SMALLEST_SCALE } from "./layout/loom_sizes.js";
 import { loomLayout as makeLoom } from "./layout/loom.js";
-import { ALL, visibleBand, TALL } from "./layout/view.js";
+import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "./layout/view.js";
 import { cornerMarks, loomMarks } from "./marks/loom.js";
 import { rowAt, shelfAt, shelfOfStep } from "./marks/loom_scene.js";
 import { LOOM_LABELS } from "./marks/loom_labels.js";
@@ -42,7 +42,7 @@ export function createLoom(host, document, { labels = {}, go }) {
   const plans = new WeakMap();
   /** @type {{opened: OpenTrace, i: number} | null} */
   let shown = null;
-  let visible = ALL;
+  let visible = WHOLE_BAND;
   let under = 0;
   let k = 1;
 
@@ -90,7 +90,7 @@ export function createLoom(host, document, { labels = {}, go }) {
 
   /** The heights of the plan that are scrolled into view. @param {import("./layout/loom.js").Loom} plan */
   function visibleRange(plan) {
-    return plan.height <= TALL ? ALL : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
+    return plan.height <= MAX_WHOLE_HEIGHT ? WHOLE_BAND : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
   }
 
   /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is.

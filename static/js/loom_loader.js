@@ -33,9 +33,9 @@ export function createLoomLoader(parts, failed) {
 
   return {
     prepare,
-    show(...what) {
-      wanted = what;
-      if (loom) loom.show(...what);
+    show(...view) {
+      wanted = view;
+      if (loom) loom.show(...view);
       else void prepare();
     },
     print: (opened) => loom?.print(opened),

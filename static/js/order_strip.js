@@ -43,17 +43,17 @@ export function createOrderStrip(host, say) {
   host.classList.add("order-strip");
   host.replaceChildren(bar, note, status);
 
-  /** @param {"previous" | "next"} way @param {Item | null} item */
-  function neighbourLink(way, item) {
-    const label = say(`order_${way}`);
+  /** @param {"previous" | "next"} direction @param {Item | null} item */
+  function neighbourLink(direction, item) {
+    const label = say(`order_${direction}`);
     if (!item) {
       const end = element("span", "order-way", label);
       end.setAttribute("aria-disabled", "true");
       return end;
     }
     const link = linkTo(item.url, "order-way", label);
-    link.rel = way === "previous" ? "prev" : "next";
-    link.title = `${item.title} (${way === "previous" ? "[" : "]"})`;
+    link.rel = direction === "previous" ? "prev" : "next";
+    link.title = `${item.title} (${direction === "previous" ? "[" : "]"})`;
     return link;
   }
 

@@ -36,13 +36,13 @@ export function pageCommands(parts) {
 }
 
 /** A command that is the click on an element, while that is there, shown and not disabled. @param {string} id
- * @param {() => HTMLElement | null} find @param {Partial<Command>} [more] @returns {Command} */
-function click(id, find, more = {}) {
+ * @param {() => HTMLElement | null} find @param {Partial<Command>} [options] @returns {Command} */
+function click(id, find, options = {}) {
   const available = () => {
     const found = find();
-    return found !== null && !found.matches(":disabled, [hidden]") && (more.available?.() ?? true);
+    return found !== null && !found.matches(":disabled, [hidden]") && (options.available?.() ?? true);
   };
-  return { id, ...more, available, run: () => find()?.click() };
+  return { id, ...options, available, run: () => find()?.click() };
 }
 
 /** @param {Parts} parts @returns {Command[]} */

@@ -9,7 +9,7 @@ const KEY_STEP = 24;
  * @param {HTMLElement} border a separator between two columns of its parent
  * @param {{least: number, most: () => number}} how widths of the first pane, in pixels
  */
-export function startPaneBorder(border, { least, most }) {
+export function startPaneBorder(border, { least: min, most: max }) {
   const container = /** @type {HTMLElement} */ (border.parentElement);
   const first = /** @type {HTMLElement} */ (border.previousElementSibling);
 
@@ -19,7 +19,7 @@ export function startPaneBorder(border, { least, most }) {
       container.style.removeProperty("--first");
       writePreference(STORAGE_KEY, null);
     } else {
-      const clamped = Math.round(Math.max(least, Math.min(width, most())));
+      const clamped = Math.round(Math.max(min, Math.min(width, max())));
       container.style.setProperty("--first", `${clamped}px`);
       writePreference(STORAGE_KEY, String(clamped));
     }
@@ -27,8 +27,8 @@ export function startPaneBorder(border, { least, most }) {
   }
 
   function updateAria() {
-    border.setAttribute("aria-valuemin", String(least));
-    border.setAttribute("aria-valuemax", String(Math.round(most())));
+    border.setAttribute("aria-valuemin", String(min));
+    border.setAttribute("aria-valuemax", String(Math.round(max())));
     border.setAttribute("aria-valuenow", String(Math.round(first.getBoundingClientRect().width)));
   }
 
@@ -45,7 +45,7 @@ export function startPaneBorder(border, { least, most }) {
   border.addEventListener("dblclick", () => setWidth(null));
   border.addEventListener("keydown", (event) => {
     const now = first.getBoundingClientRect().width;
-    const next = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: least, End: most() }[event.key];
+    const next = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: min, End: max() }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();

@@ -16,9 +16,9 @@ export function outputPieces(steps) {
 }
 
 /** The last pieces, the first of them cut where need be, and how many characters stand before them.
- * @param {Piece[]} pieces @param {number} [most] @returns {{before: number, pieces: Piece[]}} */
-export function lastPieces(pieces, most = SHOWN_CHARACTERS) {
-  let room = most;
+ * @param {Piece[]} pieces @param {number} [maxLength] @returns {{before: number, pieces: Piece[]}} */
+export function lastPieces(pieces, maxLength = SHOWN_CHARACTERS) {
+  let room = maxLength;
   let at = pieces.length;
   while (at > 0 && room > 0) room -= pieces[--at].text.length;
   const shown = pieces.slice(at);
@@ -28,9 +28,9 @@ export function lastPieces(pieces, most = SHOWN_CHARACTERS) {
 }
 
 /** The first pieces, the last of them cut where need be, and how many characters stand after them.
- * @param {Piece[]} pieces @param {number} [most] @returns {{after: number, pieces: Piece[]}} */
-export function firstPieces(pieces, most = LATER_CHARACTERS) {
-  let room = most;
+ * @param {Piece[]} pieces @param {number} [maxLength] @returns {{after: number, pieces: Piece[]}} */
+export function firstPieces(pieces, maxLength = LATER_CHARACTERS) {
+  let room = maxLength;
   let end = 0;
   while (end < pieces.length && room > 0) room -= pieces[end++].text.length;
   const shown = pieces.slice(0, end);

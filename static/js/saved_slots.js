@@ -31,10 +31,10 @@ export function causeOfError({ trace, index }) {
   const failing = failedVisit(trace.steps, step);
   if (!failing) return null;
   const slots = [...index.slots.values()].filter(({ node, birth }) => node === failing && birth < step);
-  const past = (/** @type {(number | null)[]} */ steps) =>
+  const pastSteps = (/** @type {(number | null)[]} */ steps) =>
     Math.min(...steps.map((at) => (at !== null && at < step ? at : Infinity)));
-  const broken = past(slots.map(({ stale }) => stale));
-  const cause = broken < Infinity ? broken : past(slots.map(({ released }) => released));
+  const broken = pastSteps(slots.map(({ stale }) => stale));
+  const cause = broken < Infinity ? broken : pastSteps(slots.map(({ released }) => released));
   return cause < Infinity ? cause : null;
 }
 

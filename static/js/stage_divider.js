@@ -4,8 +4,8 @@ import { readPreference, writePreference } from "./preferences.js";
 
 const KEY = "gradbox-memory-share";
 const KEY_STEP = 0.02;
-const LEAST = 0.2;
-const MOST = 0.8;
+const MIN_SHARE = 0.2;
+const MAX_SHARE = 0.8;
 
 /**
  * @param {Document} document @param {import("./marks/labels.js").Labels} labels
@@ -17,14 +17,14 @@ export function createDivider(document, labels, moved) {
   element.tabIndex = 0;
   const attributes = { role: "separator", "aria-orientation": "vertical", "aria-label": labels.divider };
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.setAttribute("aria-valuemin", String(100 * LEAST));
-  element.setAttribute("aria-valuemax", String(100 * MOST));
+  element.setAttribute("aria-valuemin", String(100 * MIN_SHARE));
+  element.setAttribute("aria-valuemax", String(100 * MAX_SHARE));
   const saved = Number(readPreference(KEY));
-  let share = saved >= LEAST && saved <= MOST ? saved : null;
+  let share = saved >= MIN_SHARE && saved <= MAX_SHARE ? saved : null;
 
   /** @param {number | null} next */
   function move(next) {
-    share = next === null ? null : Math.max(LEAST, Math.min(MOST, next));
+    share = next === null ? null : Math.max(MIN_SHARE, Math.min(MAX_SHARE, next));
     writePreference(KEY, share === null ? null : share.toFixed(3));
     moved(share);
   }
@@ -48,7 +48,7 @@ export function createDivider(document, labels, moved) {
   element.addEventListener("keydown", (event) => {
     const { left } = element.getBoundingClientRect();
     const now = share ?? shareAt(left);
-    const next = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: LEAST, End: MOST }[event.key];
+    const next = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: MIN_SHARE, End: MAX_SHARE }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();

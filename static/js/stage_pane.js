@@ -1,6 +1,6 @@
 /** A pane of the stage in the document: a heading that stays, and a body that scrolls by itself to what a step touched. */
 
-import { ALL, TALL, visibleBand } from "./layout/view.js";
+import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "./layout/view.js";
 import { HEADING } from "./layout/stage_plan.js";
 import { patch, SVG, translation } from "./svg.js";
 
@@ -45,7 +45,7 @@ export function createStagePane(document, side) {
 
   /** The heights that are drawn: all of a low pane, of a tall one what is in sight. */
   function band() {
-    if (!pane || pane.height <= TALL) return ALL;
+    if (!pane || pane.height <= MAX_WHOLE_HEIGHT) return WHOLE_BAND;
     return visibleBand(scroller.scrollTop / k, (scroller.scrollTop + scroller.clientHeight) / k);
   }
 

@@ -34,17 +34,17 @@ export function stepOfLine(steps, now) {
 
 /**
  * @param {OpenTrace} opened @param {number[]} steps those of the card's line @param {number} now the step that is shown
- * @param {string[]} made names that the statement binds or writes @param {boolean} isHead
+ * @param {string[]} boundNames names that the statement binds or writes @param {boolean} isHead
  * @returns {CardFact}
  */
-export function cardFact(opened, steps, now, made, isHead) {
+export function cardFact(opened, steps, now, boundNames, isHead) {
   const step = stepOfLine(steps, now);
   const recorded = opened.trace.steps[step];
   const fact = { step, isAhead: step > now };
   if (isHead) return { ...fact, times: steps.filter((i) => opened.trace.steps[i].kind === "head").length };
   const entities = opened.state(step);
   const frame = find(entities, recorded.frame, "frame");
-  const values = made.map((name) => frame?.vars.get(name)).filter((value) => value !== undefined);
+  const values = boundNames.map((name) => frame?.vars.get(name)).filter((value) => value !== undefined);
   const value = values.length ? values[0] : (recorded.value ?? null);
   const tensor = find(entities, refOf(value) ?? "", "tensor");
   const grads = gradNames(opened, step);

@@ -110,16 +110,16 @@ export function createCardList(list, foot, say, on) {
     if (focus) card.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param {number} line from 0: below its card @param {HTMLElement} made */
-  function insertBelow(line, made) {
+  /** @param {number} line from 0: below its card @param {HTMLElement} node */
+  function insertBelow(line, node) {
     inserted?.made.remove();
-    inserted = { line, made };
-    list.parentElement?.classList.toggle("has-palette", made.classList.contains("card-palette"));
+    inserted = { line, made: node };
+    list.parentElement?.classList.toggle("has-palette", node.classList.contains("card-palette"));
     const item = itemAt(program, line);
     const row = item && rows.get(item);
-    if (row) row.after(made);
-    else if (line < 0) list.prepend(made);
-    else list.append(made);
+    if (row) row.after(node);
+    else if (line < 0) list.prepend(node);
+    else list.append(node);
   }
 
   function removeInserted() {

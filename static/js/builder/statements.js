@@ -226,27 +226,27 @@ function hasError(node, except) {
 }
 
 /** The items of all lines: what the tree has no statement for is a note, a blank line, or text that is no Python.
- * @param {Item[]} found @param {string[]} lines @param {Body} root @returns {Item[]} */
-function withNonStatements(found, lines, root) {
+ * @param {Item[]} statements @param {string[]} lines @param {Body} root @returns {Item[]} */
+function withNonStatements(statements, lines, root) {
   /** @type {Item[]} */
   const items = [];
   let next = 0;
-  for (const item of [...found, null]) {
+  for (const item of [...statements, null]) {
     const until = item ? item.first : lines.length;
-    if (next < until) items.push(...nonStatements(lines, next, until, found, root));
+    if (next < until) items.push(...nonStatements(lines, next, until, statements, root));
     if (item) items.push(item);
     next = item ? item.last + 1 : until;
   }
   return items;
 }
 
-/** @param {string[]} lines @param {number} from @param {number} to @param {Item[]} found @param {Body} root @returns {Item[]} */
-function nonStatements(lines, from, to, found, root) {
+/** @param {string[]} lines @param {number} from @param {number} to @param {Item[]} statements @param {Body} root @returns {Item[]} */
+function nonStatements(lines, from, to, statements, root) {
   /** @type {Item[]} */
   const items = [];
   for (const { first, last, kind } of commentRuns(lines, from, to)) {
     const line = lines[first];
-    const depth = depthAt(indentOf(line), first, found);
+    const depth = depthAt(indentOf(line), first, statements);
     const isText = kind === "statement";
     items.push({
       kind,
@@ -266,9 +266,9 @@ function nonStatements(lines, from, to, found, root) {
 }
 
 /** How deep a comment stands: in the innermost block around its line that is not further to the right.
- * @param {string} indent @param {number} line @param {Item[]} found */
-function depthAt(indent, line, found) {
-  const before = found.findLast(({ first }) => first < line);
+ * @param {string} indent @param {number} line @param {Item[]} statements */
+function depthAt(indent, line, statements) {
+  const before = statements.findLast(({ first }) => first < line);
   let body = before?.bodies.length && before.last < line ? before.bodies[0] : (before?.body ?? null);
   while (body && body.indent.length > indent.length) body = body.of?.body ?? null;
   return body?.depth ?? 0;

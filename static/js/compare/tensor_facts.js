@@ -168,12 +168,12 @@ function valuesFact(entities, handle) {
 /** With which other names a handle shares its memory and its counter, and of what it is a view. @param {string} name @param {Handle} handle
  * @param {{memory: Map<string, string[]>, counter: Map<string, string[]>, byUid: Map<string, string[]>}} sharing @returns {Facts} */
 function sharedFacts(name, handle, { memory, counter, byUid }) {
-  const others = (/** @type {string[] | undefined} */ group) =>
+  const otherNames = (/** @type {string[] | undefined} */ group) =>
     group && group.length > 1 ? fact(group.filter((other) => other !== name).join(", ")) : SHARED_WITH_NONE;
   /** @type {Facts} */
   const facts = {};
-  if (handle.storage) facts.memory = others(memory.get(handle.storage));
-  if (handle.counter) facts.counter = others(counter.get(handle.counter));
+  if (handle.storage) facts.memory = otherNames(memory.get(handle.storage));
+  if (handle.counter) facts.counter = otherNames(counter.get(handle.counter));
   if (handle.kind === "tensor") facts.base = handle.base ? fact(byUid.get(handle.base)?.[0] ?? "…") : SHARED_WITH_NONE;
   return facts;
 }

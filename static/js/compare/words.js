@@ -88,8 +88,8 @@ export function lineOf({ left, right, rows }, row) {
   return step?.line ?? 1;
 }
 
-/** The comparison in a few sentences. @param {Comparison} comparison @param {Say} say @param {number} [most] names */
-export function summary(comparison, say, most = MAX_NAMES) {
+/** The comparison in a few sentences. @param {Comparison} comparison @param {Say} say @param {number} [maxNames] names */
+export function summary(comparison, say, maxNames = MAX_NAMES) {
   const { left, right, rows, differences, output, apart } = comparison;
   const ends = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
   const outcome = ends[0] === ends[1] ? [] : [say("compare.outcome", { left: ends[0], right: ends[1] })];
@@ -104,8 +104,8 @@ export function summary(comparison, say, most = MAX_NAMES) {
       say("compare.meanwhile", { difference: clause(group, say), line: lineOf(comparison, group[0].to) }),
     ),
   ];
-  const shown = clauses.slice(0, most);
-  if (clauses.length > most) shown.push(say("compare.and_more", { count: clauses.length - most }));
+  const shown = clauses.slice(0, maxNames);
+  if (clauses.length > maxNames) shown.push(say("compare.and_more", { count: clauses.length - maxNames }));
   const sentence = shown.length ? [say("compare.right", { differences: shown.join(say("compare.semicolon")) })] : [];
   return [first, ...sentence, ...output.slice(0, 1).map((row) => outputText(row, say)), ...outcome].join(" ");
 }

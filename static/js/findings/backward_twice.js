@@ -92,12 +92,12 @@ function rootName(path) {
 }
 
 /** The step at which the name began to mean a tensor by which it is called at a step; where that is not known, the step that
- * made it. @param {RunFacts} facts @param {string} uid @param {number} step @param {number} made */
-function boundAt(facts, uid, step, made) {
+ * made it. @param {RunFacts} facts @param {string} uid @param {number} step @param {number} birth */
+function boundAt(facts, uid, step, birth) {
   const root = rootName(facts.nameText(uid, step) ?? "");
   const bindings = [...facts.scan.meanings].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
-  const steps = bindings.flatMap((binding) => (binding.step >= made && binding.step <= step ? [binding.step] : []));
-  return steps.length ? Math.max(...steps) : made;
+  const steps = bindings.flatMap((binding) => (binding.step >= birth && binding.step <= step ? [binding.step] : []));
+  return steps.length ? Math.max(...steps) : birth;
 }
 
 /**
@@ -153,11 +153,11 @@ function carriedName(name) {
 }
 
 /** The leaf that a name meant before it was given what is carried along: an update that was written as a new tensor.
- * @param {RunFacts} facts @param {string} name @param {number} made */
-function isUpdateOfLeaf(facts, name, made) {
-  const frame = facts.steps[made].frame;
+ * @param {RunFacts} facts @param {string} name @param {number} birth */
+function isUpdateOfLeaf(facts, name, birth) {
+  const frame = facts.steps[birth].frame;
   const [first] = facts.scan.meanings.get(`${frame}/${name}`) ?? [];
-  const tensor = first && first.step < made ? facts.tensor(first.uid, first.step) : undefined;
+  const tensor = first && first.step < birth ? facts.tensor(first.uid, first.step) : undefined;
   return Boolean(tensor?.leaf && tensor.requires_grad);
 }
 

@@ -63,7 +63,7 @@ function diagnosisOf(facts, { column, row, size }, step) {
     y_shape: shapeText([size]),
     code: facts.codeFact(step),
   };
-  const made = (
+  const makingLink = (
     /** @type {string} */ uid,
     /** @type {import("./finding.js").Fact} */ name,
     /** @type {string} */ shape,
@@ -76,8 +76,8 @@ function diagnosisOf(facts, { column, row, size }, step) {
     severity: "warning",
     cause: facts.place(step),
     chain: [
-      made(row, y, said.y_shape),
-      ...(facts.birth(column) < step ? [made(column, x, said.x_shape)] : []),
+      makingLink(row, y, said.y_shape),
+      ...(facts.birth(column) < step ? [makingLink(column, x, said.x_shape)] : []),
       link(facts.place(step), "counted", said, [column, row]),
     ],
     names: namesOf(x, y),

@@ -120,16 +120,16 @@ function undeclaredWrites(facts) {
 }
 
 /** The call of `forward` that made a node: its frame, its steps, and the tensors that it got. @param {RunFacts} facts
- * @param {string} node @param {number} made */
-export function forwardCall(facts, node, made) {
-  for (const [uid, fields] of Object.entries(facts.steps[made]?.set ?? {})) {
+ * @param {string} node @param {number} birth */
+export function forwardCall(facts, node, birth) {
+  for (const [uid, fields] of Object.entries(facts.steps[birth]?.set ?? {})) {
     const vars = Object.values(fields.vars ?? {});
     const refs = vars.flatMap((value) => (value && typeof value === "object" && "ref" in value ? [value.ref] : []));
     if (fields.kind !== "frame" || !refs.includes(node)) continue;
-    const end = facts.index.lives.get(uid)?.death ?? made;
+    const end = facts.index.lives.get(uid)?.death ?? birth;
     return {
       frame: uid,
-      start: made,
+      start: birth,
       end: Math.min(end + 1, facts.steps.length - 1),
       inputs: refs.filter((ref) => ref[0] === "t"),
     };

@@ -15,14 +15,14 @@ export function explain(opened) {
   const found = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
     diagnose(facts).map((diagnosis) => withoutRepetitions({ severity, explainsError: false, ...diagnosis, kind })),
   );
-  return ordered(withoutDuplicates(withoutUnknownPast(found, opened.trace.steps)));
+  return sortFindings(withoutDuplicates(withoutUnknownPast(found, opened.trace.steps)));
 }
 
 /** What the recording found when it began was not made by its first step: no finding has its cause there, no chain begins there.
- * @param {Finding[]} found @param {import("../trace.js").Step[]} steps */
-function withoutUnknownPast(found, steps) {
+ * @param {Finding[]} findings @param {import("../trace.js").Step[]} steps */
+function withoutUnknownPast(findings, steps) {
   const isBeforeRecording = (/** @type {{step: number}} */ { step }) => steps[step]?.kind === "begin";
-  return found
+  return findings
     .filter(({ cause }) => !isBeforeRecording(cause))
     .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isBeforeRecording(link)) }));
 }
@@ -32,12 +32,12 @@ export function explainTrace(trace) {
   return explain(openTrace(trace));
 }
 
-/** One finding explains the error, the first; of the others, one for each kind and line of cause. @param {Finding[]} found */
-function withoutDuplicates(found) {
-  const best = found.find(({ explainsError }) => explainsError);
+/** One finding explains the error, the first; of the others, one for each kind and line of cause. @param {Finding[]} findings */
+function withoutDuplicates(findings) {
+  const best = findings.find(({ explainsError }) => explainsError);
   /** @type {Set<string>} */
   const seen = new Set();
-  return found.filter((finding) => {
+  return findings.filter((finding) => {
     if (finding.explainsError && finding !== best) return false;
     const key = `${finding.kind} ${finding.variant ?? ""} ${finding.cause.line}`;
     if (finding !== best && seen.has(key)) return false;
@@ -46,10 +46,10 @@ function withoutDuplicates(found) {
   });
 }
 
-/** @param {Finding[]} found */
-function ordered(found) {
+/** @param {Finding[]} findings */
+function sortFindings(findings) {
   const rank = (/** @type {Finding} */ finding) => (finding.explainsError ? -1 : RANK[finding.severity]);
-  return found.sort((a, b) => rank(a) - rank(b) || a.cause.step - b.cause.step);
+  return findings.sort((a, b) => rank(a) - rank(b) || a.cause.step - b.cause.step);
 }
 
 /** A finding without links that say the same of one step. @param {Finding} finding @returns {Finding} */

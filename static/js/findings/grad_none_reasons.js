@@ -197,20 +197,20 @@ function notReached(facts, uid, step) {
 }
 
 /** No backward has run since the leaf was made: only `autograd.grad`, which stores nothing, or one that comes later, or none.
- * @param {RunFacts} facts @param {string} uid @param {number} step @param {Link} made @returns {Reason} */
-function beforeBackward(facts, uid, step, made) {
-  const asked = facts.backwards.findLast((call) => call.api === "grad" && call.step <= step && call.step >= made.step);
+ * @param {RunFacts} facts @param {string} uid @param {number} step @param {Link} origin @returns {Reason} */
+function beforeBackward(facts, uid, step, origin) {
+  const asked = facts.backwards.findLast((call) => call.api === "grad" && call.step <= step && call.step >= origin.step);
   const starts = (/** @type {import("./scan.js").BackwardCall} */ call) =>
     link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
   const reason = { severity: /** @type {const} */ ("note"), facts: {}, fixes: [] };
-  if (asked) return { ...reason, variant: "autograd_grad", cause: asked.step, chain: [made, starts(asked)] };
+  if (asked) return { ...reason, variant: "autograd_grad", cause: asked.step, chain: [origin, starts(asked)] };
   const later = facts
     .events("grad_accumulated")
     .find((event) => event.tensor === uid && event.step > step && facts.backwardAt(event.step));
   const call = later ? facts.backwardAt(later.step) : undefined;
-  if (!call) return { ...reason, variant: "no_backward", cause: step, chain: [made] };
+  if (!call) return { ...reason, variant: "no_backward", cause: step, chain: [origin] };
   const said = { later: facts.steps[call.step].line };
-  return { ...reason, variant: "before_backward", cause: step, chain: [made, starts(call)], facts: said };
+  return { ...reason, variant: "before_backward", cause: step, chain: [origin, starts(call)], facts: said };
 }
 
 /** The step at which a backward that still runs will come to a leaf. @param {RunFacts} facts @param {string} uid
@@ -234,11 +234,11 @@ function nodeThatSentNothing(facts, uid, call) {
 
 /** @param {RunFacts} facts @param {import("./finding.js").Fact} x @param {{node: string, step: number}} refused
  * @param {[Link, Link]} ends @returns {Reason} */
-function returnedNone(facts, x, { node, step }, [made, starts]) {
+function returnedNone(facts, x, { node, step }, [origin, starts]) {
   const cause = facts.birth(node);
   const op = facts.operation(node);
   const chain = [
-    made,
+    origin,
     link(facts.place(cause), "way", { x, code: facts.codeFact(cause) }, [node]),
     starts,
     link(facts.place(step), "cut", { x, code: op }, [node]),
@@ -254,17 +254,17 @@ function returnedNone(facts, x, { node, step }, [made, starts]) {
 }
 
 /** The first place on the way to the loss behind which nothing is recorded. @param {RunFacts} facts
- * @param {import("./finding.js").Fact} x @param {Edge[]} way @param {[Link, Link]} ends @param {import("./finding.js").Fact} loss
+ * @param {import("./finding.js").Fact} x @param {Edge[]} path @param {[Link, Link]} ends @param {import("./finding.js").Fact} loss
  * @returns {Reason | null} */
-function cutOnTheWay(facts, x, way, [made, starts], loss) {
+function cutOnTheWay(facts, x, path, [origin, starts], loss) {
   const history = tensorHistory(facts);
   const recorded = (/** @type {string} */ uid, /** @type {number} */ at) => history.value(uid, "requires_grad", at);
   const isNewLeaf = (/** @type {Edge} */ { to, op }) => !op && history.changes(to, "leaf")[0]?.value === true;
-  const edge = way.find(
+  const edge = path.find(
     (each) => each.cut || (recorded(each.from, each.step) && (!requiredWhenMade(facts, each.to) || isNewLeaf(each))),
   );
   if (!edge) return null;
-  const y = facts.name(lastAlias(facts, edge, way), edge.step);
+  const y = facts.name(lastAlias(facts, edge, path), edge.step);
   const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? "no_grad" : "detach");
   const checkpoint = reason === "no_grad" ? checkpointStep(facts, edge.step) : null;
   const warns = checkpoint === null ? reason : "checkpoint";
@@ -276,36 +276,36 @@ function cutOnTheWay(facts, x, way, [made, starts], loss) {
     variant: `cut_${warns}`,
     severity: "warning",
     cause: step,
-    chain: [made, cut, starts],
+    chain: [origin, cut, starts],
     facts: said,
     fixes,
   };
 }
 
 /** A leaf that requires grad only since it was used: what was computed before knows nothing of it. @param {RunFacts} facts
- * @param {string} uid @param {Edge[]} way @param {[Link, Link]} ends @returns {Reason | null} */
-function requiredTooLate(facts, uid, way, [made, starts]) {
+ * @param {string} uid @param {Edge[]} path @param {[Link, Link]} ends @returns {Reason | null} */
+function requiredTooLate(facts, uid, path, [origin, starts]) {
   const required = tensorHistory(facts)
     .changes(uid, "requires_grad")
-    .find(({ value, step }) => value === true && step > way[0].step);
+    .find(({ value, step }) => value === true && step > path[0].step);
   if (!required) return null;
-  const used = facts.place(way[0].step);
+  const used = facts.place(path[0].step);
   const x = facts.name(uid, required.step);
   const moved = link(facts.place(required.step), "moved", { x, code: facts.codeFact(required.step) }, [uid]);
   return {
     variant: "required_late",
     severity: "warning",
     cause: required.step,
-    chain: [made, link(used, "way", { code: facts.codeFact(used.step) }, [uid]), moved, starts],
+    chain: [origin, link(used, "way", { code: facts.codeFact(used.step) }, [uid]), moved, starts],
     facts: { used: used.line, code: facts.codeFact(required.step) },
     fixes: ["move_before"],
     to: used.line,
   };
 }
 
-/** The first tensor behind the cut that has a name, else the first. @param {RunFacts} facts @param {Edge} edge @param {Edge[]} way */
-function lastAlias(facts, edge, way) {
-  const after = way.slice(way.indexOf(edge));
+/** The first tensor behind the cut that has a name, else the first. @param {RunFacts} facts @param {Edge} edge @param {Edge[]} path */
+function lastAlias(facts, edge, path) {
+  const after = path.slice(path.indexOf(edge));
   return after.find(({ to }) => facts.scan.bindings.has(to))?.to ?? edge.to;
 }
 

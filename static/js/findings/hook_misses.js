@@ -156,9 +156,9 @@ function neverRun(facts) {
 }
 
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. @param {RunFacts} facts
- * @param {string} uid @param {number} hung @param {number} step @returns {boolean} */
-function isNodeFreed(facts, uid, hung, step) {
-  const node = tensorHistory(facts).value(uid, "grad_fn", hung);
+ * @param {string} uid @param {number} registered @param {number} step @returns {boolean} */
+function isNodeFreed(facts, uid, registered, step) {
+  const node = tensorHistory(facts).value(uid, "grad_fn", registered);
   const life = typeof node === "string" ? facts.index.lives.get(node) : undefined;
   return life !== undefined && life.death < step && !facts.index.visitsOf.has(life.uid);
 }

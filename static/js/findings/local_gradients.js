@@ -42,20 +42,20 @@ const RULES = {
 
 /**
  * What a visit sent on, and what it would have sent on.
- * @param {RunFacts} facts @param {SavedSlot} slot @param {number} visit a step @param {Cell[] | null} kept what the slot held
+ * @param {RunFacts} facts @param {SavedSlot} slot @param {number} visit a step @param {Cell[] | null} saved what the slot held
  * @returns {LocalGradient | null} null for operations whose slope is not known here
  */
-export function localGradient(facts, { node, slot }, visit, kept) {
+export function localGradient(facts, { node, slot }, visit, saved) {
   const name = (facts.index.nodes.get(node)?.name ?? "").replace(/^.*::|Backward\d*$/g, "");
   const rule = RULES[`${name}.${slot}`];
   const entity = facts.node(node, visit - 1);
   const { grad_outputs: [incoming] = [], grad_inputs = [] } = facts.steps[visit].visit ?? {};
   const sent = rule ? grad_inputs[rule.edge] : null;
-  if (!rule || !kept || !entity || !incoming?.cells || !sent?.cells) return null;
+  if (!rule || !saved || !entity || !incoming?.cells || !sent?.cells) return null;
   const n = sent.cells.length;
-  if (incoming.cells.length !== n || (kept.length !== n && kept.length !== 1)) return null;
+  if (incoming.cells.length !== n || (saved.length !== n && saved.length !== 1)) return null;
   const expected = incoming.cells.map((grad, k) => {
-    const slope = rule.slope(numberOf(kept[kept.length === 1 ? 0 : k]), entity);
+    const slope = rule.slope(numberOf(saved[saved.length === 1 ? 0 : k]), entity);
     return slope === null ? null : Math.fround(numberOf(grad) * slope);
   });
   if (expected.some((value) => value === null)) return null;

@@ -51,9 +51,9 @@ function numberCut(facts, tensors) {
   return null;
 }
 
-/** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} found @param {number} step @returns {Diagnosis} */
-function cutDiagnosis(facts, root, found, step) {
-  const cut = refineCut(facts, found);
+/** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} recorded @param {number} step @returns {Diagnosis} */
+function cutDiagnosis(facts, root, recorded, step) {
+  const cut = refineCut(facts, recorded);
   const y = facts.name(root, step);
   const walk = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
   const x = facts.name(walk?.roots[0] ?? cut.tensor, cut.step);

@@ -261,21 +261,21 @@ function flowBoxes(list, storageOf, y, add) {
   return y + tall;
 }
 
-/** @param {string[]} lines @param {number} most @returns {string[]} */
-function firstLine(lines, most) {
+/** @param {string[]} lines @param {number} maxLength @returns {string[]} */
+function firstLine(lines, maxLength) {
   if (!lines.length) return [];
-  return [truncate(lines.length > 1 ? `${lines[0]} …` : lines[0], most)];
+  return [truncate(lines.length > 1 ? `${lines[0]} …` : lines[0], maxLength)];
 }
 
-/** @param {string[]} lines @param {number} most @returns {string[]} */
-function wrapCode(lines, most) {
+/** @param {string[]} lines @param {number} maxLength @returns {string[]} */
+function wrapCode(lines, maxLength) {
   const out = [];
   for (const line of lines) {
     const indent = line.length - line.trimStart().length;
-    let rest = line.length > most && indent > 8 ? `        ${line.trimStart()}` : line;
-    while (rest.length > most) {
-      const at = Math.max(rest.lastIndexOf(" ", most), rest.lastIndexOf("(", most) + 1);
-      const k = at > rest.length - rest.trimStart().length + 3 ? at : most;
+    let rest = line.length > maxLength && indent > 8 ? `        ${line.trimStart()}` : line;
+    while (rest.length > maxLength) {
+      const at = Math.max(rest.lastIndexOf(" ", maxLength), rest.lastIndexOf("(", maxLength) + 1);
+      const k = at > rest.length - rest.trimStart().length + 3 ? at : maxLength;
       out.push(rest.slice(0, k));
       rest = `    ${rest.slice(k).trimStart()}`;
     }

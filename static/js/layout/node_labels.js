@@ -43,24 +43,24 @@ export function nodeLabel(name) {
   return short === "AccumulateGrad" ? `+= ${short}` : short;
 }
 
-/** A label cut so that its number stays. @param {string} label @param {number} most characters */
-export function shortenLabel(label, most) {
+/** A label cut so that its number stays. @param {string} label @param {number} maxLength characters */
+export function shortenLabel(label, maxLength) {
   const chars = Array.from(label);
-  if (chars.length <= most) return label;
+  if (chars.length <= maxLength) return label;
   const at = label.lastIndexOf(" ");
   const number = at < 0 ? "" : label.slice(at);
-  return `${chars.slice(0, Math.max(1, most - 1 - Array.from(number).length)).join("")}…${number}`;
+  return `${chars.slice(0, Math.max(1, maxLength - 1 - Array.from(number).length)).join("")}…${number}`;
 }
 
-/** A path in at most so many characters: `net.0.weight`, `0.weight`, `…weight`. @param {string} path @param {number} most */
-export function shortPath(path, most) {
+/** A path in at most so many characters: `net.0.weight`, `0.weight`, `…weight`. @param {string} path @param {number} maxLength */
+export function shortPath(path, maxLength) {
   const parts = path.match(/^[^.[]+|\.[^.[]+|\[[^\]]*\]?/g) ?? [path];
   for (let from = 0; from === 0 || from + 1 < parts.length; from++) {
     const text = parts.slice(from).join("").replace(/^\./, "");
-    if (Array.from(text).length <= most) return text;
+    if (Array.from(text).length <= maxLength) return text;
   }
   return `…${Array.from(path)
-    .slice(-Math.max(1, most - 1))
+    .slice(-Math.max(1, maxLength - 1))
     .join("")}`;
 }
 

@@ -4,18 +4,18 @@
 /** @typedef {{memory: Band, graph: Band, peeks?: Map<string, number>}} View   peeks: from where on big storages show their cells */
 
 /** @type {Band} */
-export const ALL = { top: -Infinity, bottom: Infinity };
+export const WHOLE_BAND = { top: -Infinity, bottom: Infinity };
 
 /** Pictures up to this height are drawn whole. */
-export const TALL = 4000;
+export const MAX_WHOLE_HEIGHT = 4000;
 
 /** Bands begin and end at multiples of this, so that little scrolling draws nothing anew. */
-const GRAIN = 400;
+const BAND_STEP = 400;
 
 /** The band to draw for what is in sight, with room to scroll into. @param {number} top @param {number} bottom @returns {Band} */
 export function visibleBand(top, bottom) {
-  const room = Math.max(bottom - top, GRAIN);
-  return { top: Math.floor((top - room / 2) / GRAIN) * GRAIN, bottom: Math.ceil((bottom + room / 2) / GRAIN) * GRAIN };
+  const room = Math.max(bottom - top, BAND_STEP);
+  return { top: Math.floor((top - room / 2) / BAND_STEP) * BAND_STEP, bottom: Math.ceil((bottom + room / 2) / BAND_STEP) * BAND_STEP };
 }
 
 /** Whether something between these heights is in the band. @param {Band} band @param {number} from @param {number} to */

@@ -21,7 +21,7 @@ const MAX_COUNT = 999;
 const UNTRIED = { tries: 0, isRight: false, isSeen: false };
 
 /** What stays where the browser keeps nothing: as long as the page. @type {string | null} */
-let unkept = null;
+let unsavedCourse = null;
 
 /** A record as it was written; what is damaged or of another version is as if it were not there. @param {string | null} text @returns {Course} */
 export function parseCourse(text) {
@@ -105,14 +105,14 @@ export function scoreOf(lessons) {
 }
 
 /** @returns {Course} */
-export const readCourse = () => parseCourse(unkept ?? readPreference(KEY));
+export const readCourse = () => parseCourse(unsavedCourse ?? readPreference(KEY));
 
 /** @param {Course} course @returns {boolean} whether the browser has kept it */
 export function writeCourse(course) {
   const text = Object.keys(course).length ? JSON.stringify({ version: VERSION, lessons: course }) : null;
   writePreference(KEY, text);
   const isKept = readPreference(KEY) === text;
-  unkept = isKept ? null : (text ?? "null");
+  unsavedCourse = isKept ? null : (text ?? "null");
   return isKept;
 }
 

@@ -14,9 +14,9 @@ export function createStrip(foot, say) {
   foot.append(box);
   let shown = "";
 
-  /** @param {string} kind @param {string} text @param {string} beside @param {boolean} isSpoken */
-  function show(kind, text, beside, isSpoken) {
-    const now = `${kind}\n${text}\n${beside}`;
+  /** @param {string} kind @param {string} text @param {string} detail @param {boolean} isSpoken */
+  function show(kind, text, detail, isSpoken) {
+    const now = `${kind}\n${text}\n${detail}`;
     if (now === shown) return;
     shown = now;
     box.hidden = false;
@@ -24,7 +24,7 @@ export function createStrip(foot, say) {
     if (isSpoken) status.setAttribute("role", "status");
     else status.removeAttribute("role");
     status.textContent = text;
-    side.textContent = beside;
+    side.textContent = detail;
   }
 
   return {

@@ -8,16 +8,16 @@ const DEEP = 4;
 
 /** @typedef {{x: number, y: number}} Point */
 
-/** @param {import("../svg.js").VNode[]} nodes @param {Point} [most] what they extend @param {Point} [from] their origin
+/** @param {import("../svg.js").VNode[]} nodes @param {Point} [extent] what they extend @param {Point} [from] their origin
  * @returns {Point} */
-export function pictureExtent(nodes, most = { x: 0, y: 0 }, from = { x: 0, y: 0 }) {
+export function pictureExtent(nodes, extent = { x: 0, y: 0 }, from = { x: 0, y: 0 }) {
   for (const { tag, attrs, text, children } of nodes) {
     const classNames = (attrs.class ?? "").split(" ");
     if (classNames.includes("tucked")) continue;
     const [dx, dy] = translation(attrs.transform);
     const origin = { x: from.x + dx, y: from.y + dy };
     const n = (/** @type {string} */ name) => Number(attrs[name] ?? 0);
-    const reach = (/** @type {number} */ x, /** @type {number} */ y) => grow(most, origin.x + x, origin.y + y);
+    const reach = (/** @type {number} */ x, /** @type {number} */ y) => grow(extent, origin.x + x, origin.y + y);
     if (tag === "rect") reach(n("x") + n("width"), n("y") + n("height"));
     else if (tag === "circle") reach(n("cx") + n("r"), n("cy") + n("r"));
     else if (tag === "path") for (const [x, y] of pathEnds(attrs.d ?? "")) reach(x, y);
@@ -28,15 +28,15 @@ export function pictureExtent(nodes, most = { x: 0, y: 0 }, from = { x: 0, y: 0 
           : textWidth(text ?? "", Number(attrs["font-size"] ?? LETTER));
       reach(n("x") + w, n("y") + DEEP);
     }
-    pictureExtent(children, most, origin);
+    pictureExtent(children, extent, origin);
   }
-  return most;
+  return extent;
 }
 
-/** @param {Point} most @param {number} x @param {number} y */
-function grow(most, x, y) {
-  most.x = Math.max(most.x, x);
-  most.y = Math.max(most.y, y);
+/** @param {Point} extent @param {number} x @param {number} y */
+function grow(extent, x, y) {
+  extent.x = Math.max(extent.x, x);
+  extent.y = Math.max(extent.y, y);
 }
 
 /** Where a path's commands end. @param {string} d @returns {[number, number][]} */

@@ -11,8 +11,8 @@ export function fitEnd(text, room, size) {
 }
 
 /** A leaf's label without the modules and lists that its name goes through, as far as there is no room for them.
- * @param {string} label like `+= net.0.weight` @param {number} most characters of the label @param {number} mostName of the name in it */
-export function fitLeaf(label, most, mostName) {
+ * @param {string} label like `+= net.0.weight` @param {number} maxLength characters of the label @param {number} maxNameLength of the name in it */
+export function fitLeaf(label, maxLength, maxNameLength) {
   const at = label.indexOf(" ") + 1;
-  return label.slice(0, at) + shortPath(label.slice(at), Math.min(most - at, mostName));
+  return label.slice(0, at) + shortPath(label.slice(at), Math.min(maxLength - at, maxNameLength));
 }

@@ -7,7 +7,7 @@ import { wrapText } from "./svg_document.js";
 const LEFT = 64;
 const TOP = 40;
 const LINE = 21;
-const MOST = 200;
+const MAX_LINES = 200;
 
 /** @param {string} source @param {{line: number, text: string}[]} problems @returns {import("./svg_document.js").Picture} */
 export function listing(source, problems) {
@@ -15,7 +15,7 @@ export function listing(source, problems) {
   const nodes = [];
   let y = TOP;
   let widest = 0;
-  for (const [k, row] of rows.slice(0, MOST).entries()) {
+  for (const [k, row] of rows.slice(0, MAX_LINES).entries()) {
     nodes.push(
       h("text", { class: "listing-number", x: LEFT - 20, y }, String(k + 1)),
       h("text", { class: "listing-line", x: LEFT, y }, row),
@@ -28,6 +28,6 @@ export function listing(source, problems) {
       }
     y += LINE;
   }
-  if (rows.length > MOST) nodes.push(h("text", { class: "listing-number", x: LEFT - 20, y }, "…"));
+  if (rows.length > MAX_LINES) nodes.push(h("text", { class: "listing-number", x: LEFT - 20, y }, "…"));
   return { width: LEFT + Math.min(widest, 1200) + 24, height: y + 4, nodes };
 }

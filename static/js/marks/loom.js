@@ -4,7 +4,7 @@ import { bytesText } from "../layout/format.js";
 import { HEAD } from "../layout/loom_sizes.js";
 import { shortPath } from "../layout/loom_names.js";
 import { loomLayout } from "../layout/loom.js";
-import { ALL, inBand } from "../layout/view.js";
+import { WHOLE_BAND, inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { codeMarks } from "./loom_code.js";
 import { edgeMarks } from "./loom_graph.js";
@@ -37,7 +37,7 @@ export function loomPicture(opened, i, labels = {}, { room = 1180, rows = Infini
   const top = plan.rows[from]?.foldY ?? HEAD;
   const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEAD;
   const cut = from > 0 || to < plan.rows.length - 1;
-  const { head, code, body } = loomMarks(plan, opened, i, labels, cut ? { top, bottom: bottom - 1 } : ALL);
+  const { head, code, body } = loomMarks(plan, opened, i, labels, cut ? { top, bottom: bottom - 1 } : WHOLE_BAND);
   const size = { y: HEAD, width: plan.width, height: bottom - top, viewBox: `0 ${top} ${plan.width} ${bottom - top}` };
   return {
     width: plan.width,
@@ -52,10 +52,10 @@ export function loomPicture(opened, i, labels = {}, { room = 1180, rows = Infini
 }
 
 /** As many rows around one as there is room for, more of them above it than below. @param {Loom} plan @param {number} now
- * @param {number} most @param {number} tallest @returns {{from: number, to: number}} */
-function rowsAround({ rows }, now, most, tallest) {
+ * @param {number} maxRows @param {number} tallest @returns {{from: number, to: number}} */
+function rowsAround({ rows }, now, maxRows, tallest) {
   const fits = (/** @type {number} */ from, /** @type {number} */ to) =>
-    to - from < most && rows[to].y + rows[to].h - rows[from].foldY <= tallest;
+    to - from < maxRows && rows[to].y + rows[to].h - rows[from].foldY <= tallest;
   let from = now;
   let to = now;
   for (let grows = true; grows; ) {
@@ -79,7 +79,7 @@ function rowsAround({ rows }, now, most, tallest) {
  * @param {number} [under] the shelf whose columns the head names, the step's where none is given
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */
-export function loomMarks(plan, opened, i, labels = {}, band = ALL, under) {
+export function loomMarks(plan, opened, i, labels = {}, band = WHOLE_BAND, under) {
   const allLabels = { ...LOOM_LABELS, ...labels };
   const now = plan.run.rowOfStep[i] ?? plan.rows.length;
   const scene = { plan, opened, i, now, labels: allLabels, band };

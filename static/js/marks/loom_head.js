@@ -22,16 +22,16 @@ const VALUE_BOX_H = 32;
 /** A strip of colours has no thinner stripes than this. */
 const MIN_STRIPE = 2;
 
-/** The size of letter at which a text fits, and the text. @param {Cell | null | undefined} value @param {number} w @param {number} [most] */
-export function fittedNumber(value, w, most = 12.5) {
-  const usual = w >= 40 ? most : w >= 30 ? Math.min(most, 10.5) : 9;
+/** The size of letter at which a text fits, and the text. @param {Cell | null | undefined} value @param {number} w @param {number} [maxSize] */
+export function fittedNumber(value, w, maxSize = 12.5) {
+  const usual = w >= 40 ? maxSize : w >= 30 ? Math.min(maxSize, 10.5) : 9;
   const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usual * EM))));
   return { text, size: Math.min(usual, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
 }
 
-/** @param {Cell | null | undefined} value @param {number} most @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
-export function tintMark(value, most, at, key) {
-  if (typeof value !== "number" || value === 0 || !most) return null;
+/** @param {Cell | null | undefined} value @param {number} largest @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
+export function tintMark(value, largest, at, key) {
+  if (typeof value !== "number" || value === 0 || !largest) return null;
   return h("rect", {
     key,
     class: cls("wash", value < 0 ? "neg" : "pos"),
@@ -39,7 +39,7 @@ export function tintMark(value, most, at, key) {
     y: at.y,
     width: at.w,
     height: at.h,
-    "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / most),
+    "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / largest),
   });
 }
 

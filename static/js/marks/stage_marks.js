@@ -1,6 +1,6 @@
 /** All marks of a step's plan: of memory and graph, each with its heading. */
 
-import { ALL } from "../layout/view.js";
+import { WHOLE_BAND } from "../layout/view.js";
 import { graphMarks } from "./graph_marks.js";
 import { LABELS } from "./labels.js";
 import { memoryMarks } from "./memory_marks.js";
@@ -16,7 +16,7 @@ import { stepFacts } from "./step_facts.js";
  * @param {Record<import("../layout/stage_plan.js").Side, import("../layout/view.js").Band>} [bands] what is drawn of each pane
  * @returns {{facts: import("./step_facts.js").StepFacts, memory: PaneMarks | null, graph: PaneMarks | null}}
  */
-export function stageMarks(plan, labels = {}, peeks = new Map(), bands = { memory: ALL, graph: ALL }) {
+export function stageMarks(plan, labels = {}, peeks = new Map(), bands = { memory: WHOLE_BAND, graph: WHOLE_BAND }) {
   const { opened } = plan.model;
   const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, peeks);
   return {

@@ -113,9 +113,9 @@ export function wrapText(text, room, size) {
   return lines.map((line) => line.trimEnd()).filter((line, k) => line || !k);
 }
 
-/** At most so many lines; the last says that there was more. @param {string[]} lines @param {number} most */
-export function clipLines(lines, most) {
-  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${lines[most - 1].slice(0, -1)}…`];
+/** At most so many lines; the last says that there was more. @param {string[]} lines @param {number} maxLines */
+export function clipLines(lines, maxLines) {
+  return lines.length <= maxLines ? lines : [...lines.slice(0, maxLines - 1), `${lines[maxLines - 1].slice(0, -1)}…`];
 }
 
 /** The same without what only a page can do. @param {VNode} node @returns {VNode} */

@@ -17,10 +17,10 @@ function magnitude(v) {
   return 0;
 }
 
-/** @param {Cell | null} v @param {number} most */
-export function signTint(v, most) {
+/** @param {Cell | null} v @param {number} largest */
+export function signTint(v, largest) {
   const a = magnitude(v);
   if (a === 0) return null;
-  const share = Number.isFinite(most) && most > 0 ? Math.min(1, Math.abs(a) / most) : Math.abs(a) === Infinity ? 1 : 0;
+  const share = Number.isFinite(largest) && largest > 0 ? Math.min(1, Math.abs(a) / largest) : Math.abs(a) === Infinity ? 1 : 0;
   return { sign: a < 0 ? "neg" : "pos", opacity: 0.08 + 0.28 * share };
 }

@@ -37,70 +37,70 @@ function gradCells(entities, uid) {
   return (handle && cellsOf(entities, handle)) ?? undefined;
 }
 
-/** @param {Unit} unit @param {Named} one @returns {Asked[]} */
-function askAfterBackward(unit, one) {
-  const before = gradCells(unit.before, one.uid);
-  const after = gradCells(unit.after, one.uid);
+/** @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+function askAfterBackward(unit, tensor) {
+  const before = gradCells(unit.before, tensor.uid);
+  const after = gradCells(unit.after, tensor.uid);
   if (before === undefined || after === undefined) return [];
-  if (after === null) return one.handle.leaf ? askCut(unit, one) : askNotKept(unit, one);
+  if (after === null) return tensor.handle.leaf ? askCut(unit, tensor) : askNotKept(unit, tensor);
   if (before && JSON.stringify(before) === JSON.stringify(after)) return [];
-  return before ? askAdded(one, before, after) : askFirst(unit, one, after);
+  return before ? askAdded(tensor, before, after) : askFirst(unit, tensor, after);
 }
 
-/** @param {Named} one @param {Cell[]} before @param {Cell[]} after @returns {Asked[]} */
-function askAdded(one, before, after) {
+/** @param {Named} tensor @param {Cell[]} before @param {Cell[]} after @returns {Asked[]} */
+function askAdded(tensor, before, after) {
   const came = combined(after, before, (a, b) => a - b);
-  return gradientQuestion(one, after, [came, before], [], ADDED_WEIGHT);
+  return gradientQuestion(tensor, after, [came, before], [], ADDED_WEIGHT);
 }
 
-/** @param {Unit} unit @param {Named} one @param {Cell[]} after @returns {Asked[]} */
-function askFirst({ before }, one, after) {
-  const own = cellsOf(before, one.handle) ?? after;
+/** @param {Unit} unit @param {Named} tensor @param {Cell[]} after @returns {Asked[]} */
+function askFirst({ before }, tensor, after) {
+  const own = cellsOf(before, tensor.handle) ?? after;
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
   );
   const weight = isWrong ? SILENTLY_WRONG_WEIGHT : after.every(isShort) ? FIRST_WEIGHT : LONG_NUMBERS_WEIGHT;
   if (after.length === 1 && isShort(after[0])) {
-    const index = (one.handle.shape ?? []).map(() => 0);
+    const index = (tensor.handle.shape ?? []).map(() => 0);
     const answer = typed(numberOf(after[0]), numbersText(after, true));
-    const what = elementName(`${one.name}.grad`, index);
-    return [{ kind: "grad", what, uid: one.uid, index, weight, reason: null, ...answer }];
+    const what = elementName(`${tensor.name}.grad`, index);
+    return [{ kind: "grad", what, uid: tensor.uid, index, weight, reason: null, ...answer }];
   }
   const beliefs = [after.map(() => 1), own, combined(after, after, (a) => 2 * a)];
-  return gradientQuestion(one, after, beliefs, ["None"], weight);
+  return gradientQuestion(tensor, after, beliefs, ["None"], weight);
 }
 
-/** A gradient came by and was not kept. @param {Unit} unit @param {Named} one @returns {Asked[]} */
-function askNotKept({ opened, at, step, before }, one) {
-  const { grad_fn: node, output_nr: nr = 0 } = one.handle;
-  if (!node || !one.handle.requires_grad || !before.has(one.uid)) return [];
+/** A gradient came by and was not kept. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+function askNotKept({ opened, at, step, before }, tensor) {
+  const { grad_fn: node, output_nr: nr = 0 } = tensor.handle;
+  if (!node || !tensor.handle.requires_grad || !before.has(tensor.uid)) return [];
   const visit = opened.trace.steps.slice(at + 1, step).find((other) => other.visit?.node === node)?.visit;
   const cells = visit?.grad_outputs[nr]?.cells;
   if (!cells?.length) return [];
-  return none(one, [cells, cells.map(() => 0)], NOT_KEPT_WEIGHT);
+  return none(tensor, [cells, cells.map(() => 0)], NOT_KEPT_WEIGHT);
 }
 
-/** A leaf from which the graph was cut off. @param {Unit} unit @param {Named} one @returns {Asked[]} */
-function askCut({ opened, at }, one) {
+/** A leaf from which the graph was cut off. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+function askCut({ opened, at }, tensor) {
   const places = opened.index.events.get("path_cut") ?? [];
   const isCut = places.some(({ step, at: k }) => {
     const entry = opened.trace.steps[step].log[k];
-    return step <= at && entry.kind === "event" && entry.event === "path_cut" && entry.tensor === one.uid;
+    return step <= at && entry.kind === "event" && entry.event === "path_cut" && entry.tensor === tensor.uid;
   });
-  const size = (one.handle.shape ?? []).reduce((a, b) => a * b, 1);
-  if (!isCut || !one.handle.requires_grad || size > 64) return [];
+  const size = (tensor.handle.shape ?? []).reduce((a, b) => a * b, 1);
+  if (!isCut || !tensor.handle.requires_grad || size > 64) return [];
   const zeros = new Array(size).fill(0);
-  return none(one, [zeros.map(() => 1), zeros], CUT_WEIGHT);
+  return none(tensor, [zeros.map(() => 1), zeros], CUT_WEIGHT);
 }
 
-/** A `.grad` that was there is gone, or all zeros. @param {Unit} unit @param {Named} one @returns {Asked[]} */
-function askReset({ before, after }, one) {
-  const was = gradCells(before, one.uid);
-  const is = gradCells(after, one.uid);
+/** A `.grad` that was there is gone, or all zeros. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+function askReset({ before, after }, tensor) {
+  const was = gradCells(before, tensor.uid);
+  const is = gradCells(after, tensor.uid);
   if (!was || is === undefined || !was.some((cell) => numberOf(cell) !== 0)) return [];
   const zeros = was.map(() => 0);
-  if (is === null) return none(one, [zeros, was], RESET_WEIGHT);
-  return is.every((cell) => numberOf(cell) === 0) ? gradientQuestion(one, is, [was], ["None"], RESET_WEIGHT) : [];
+  if (is === null) return none(tensor, [zeros, was], RESET_WEIGHT);
+  return is.every((cell) => numberOf(cell) === 0) ? gradientQuestion(tensor, is, [was], ["None"], RESET_WEIGHT) : [];
 }
 
 /** A question whose answer is None. @param {Named} one @param {Cell[][]} beliefs @param {number} weight @returns {Asked[]} */

@@ -43,15 +43,15 @@ export function askShares(unit) {
 }
 
 /** Whether two handles read a cell in common; null where their numbers tell that they have nothing to do with each other,
- * or the trace does not list them. @param {import("../state.js").Entities} entities @param {Handle} one @param {Handle} other */
-function sharesMemory(entities, one, other) {
-  const [mine, theirs] = [elementsOf(entities, one), elementsOf(entities, other)];
+ * or the trace does not list them. @param {import("../state.js").Entities} entities @param {Handle} first @param {Handle} second */
+function sharesMemory(entities, first, second) {
+  const [mine, theirs] = [elementsOf(entities, first), elementsOf(entities, second)];
   if (!mine?.length || !theirs?.length) return null;
   const known = new Set(theirs.map(({ value }) => JSON.stringify(value)));
   if (known.size < 2 && theirs.length > 1 && mine.length !== theirs.length) return null;
   if (!mine.every(({ value }) => known.has(JSON.stringify(value)))) return null;
-  if (memoryOf(entities, one) !== memoryOf(entities, other)) return false;
-  if (one.storage !== other.storage) return true; // an array and the tensor on it
+  if (memoryOf(entities, first) !== memoryOf(entities, second)) return false;
+  if (first.storage !== second.storage) return true; // an array and the tensor on it
   const cells = new Set(theirs.map(({ cell }) => cell));
   return mine.some(({ cell }) => cells.has(cell)) ? true : null;
 }

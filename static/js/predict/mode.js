@@ -84,15 +84,15 @@ export const hidesSteps = (predict) => predict?.whole != null && predict.reached
 export const scoreOf = (answers) => ({ right: answers.filter(({ isRight }) => isRight).length, asked: answers.length });
 
 /** What is asked of a run has been made; where the reader has been at it before, it goes on from there.
- * @param {PageState} state @param {OpenTrace} whole @param {Question[]} questions @param {{answers: Answer[], reached: number} | null} kept
+ * @param {PageState} state @param {OpenTrace} whole @param {Question[]} questions @param {{answers: Answer[], reached: number} | null} progress
  * @returns {PageState} */
-export function takeQuestions(state, whole, questions, kept) {
+export function takeQuestions(state, whole, questions, progress) {
   const { predict } = state;
   if (predict?.whole !== whole || predict.questions) return state;
   const next = { ...state, predict: { ...predict, questions } };
-  if (!kept || kept.reached >= whole.count - 1) return next;
-  const answers = kept.answers.filter(({ at }) => questions.some((question) => question.at === at));
-  const reached = Math.max(predict.reached, Math.min(kept.reached, whole.count - 1));
+  if (!progress || progress.reached >= whole.count - 1) return next;
+  const answers = progress.answers.filter(({ at }) => questions.some((question) => question.at === at));
+  const reached = Math.max(predict.reached, Math.min(progress.reached, whole.count - 1));
   const resumed = { ...next, predict: { ...next.predict, answers, hasBegun: reached > 0 } };
   return revealUntil(resumed, reached, reached);
 }
@@ -158,11 +158,11 @@ export function takeAnswer(state, given) {
   return { ...shown, selection: isThere ? `handle:${question.uid}` : null };
 }
 
-/** @param {Question} question @param {Given} given @returns {{text: string, key?: string, isRight: boolean}} */
-function judge(question, given) {
-  if (given === null) return { text: "", isRight: false };
-  if ("typed" in given) return { text: given.typed.trim().slice(0, 40), isRight: isRightNumber(question, given.typed) };
-  return { ...question.choices[given.choice], isRight: given.choice === question.right };
+/** @param {Question} question @param {Given} answer @returns {{text: string, key?: string, isRight: boolean}} */
+function judge(question, answer) {
+  if (answer === null) return { text: "", isRight: false };
+  if ("typed" in answer) return { text: answer.typed.trim().slice(0, 40), isRight: isRightNumber(question, answer.typed) };
+  return { ...question.choices[answer.choice], isRight: answer.choice === question.right };
 }
 
 /** From the first step again, with nothing answered. @param {PageState} state @returns {PageState} */

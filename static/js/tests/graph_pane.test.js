@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { graphModel, graphPane, graphStill, graphWidth, nodeLabels } from "../layout/graph_pane.js";
 import { PLAIN } from "../layout/pane.js";
-import { ALL } from "../layout/view.js";
+import { WHOLE_BAND } from "../layout/view.js";
 import { graphMarks } from "../marks/graph_marks.js";
 import { LABELS } from "../marks/labels.js";
 import { stepFacts } from "../marks/step_facts.js";
@@ -66,7 +66,7 @@ test("a circle of nodes, which no program makes but anybody can write, is drawn"
  * @param {import("../layout/pane.js").PaneOptions} [options] */
 function draw(opened, i, room, options = PLAIN) {
   const pane = graphPane(graphModel(opened), i, room, options);
-  return { pane, ...graphMarks(stepFacts(opened, opened.at(i), LABELS), pane, ALL) };
+  return { pane, ...graphMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE_BAND) };
 }
 
 /** @param {VNode[]} list @returns {VNode[]} */
@@ -316,7 +316,7 @@ test("a leaf that two nodes read is called the same beside both, however little 
   );
   const shortened = [300, 340, 380, 420].filter((w) => {
     const pane = graphPane(graphModel(opened), 1, { w, h: 660 }, PLAIN);
-    const { body } = graphMarks(stepFacts(opened, opened.at(1), LABELS), pane, ALL);
+    const { body } = graphMarks(stepFacts(opened, opened.at(1), LABELS), pane, WHOLE_BAND);
     const leaves = flat(body).filter(({ attrs }) => attrs["data-node"] === "n1" || attrs["data-again"] === "n1");
     const texts = leaves.map((leaf) =>
       flat([leaf])

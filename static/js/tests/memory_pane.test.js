@@ -7,7 +7,7 @@ import { isHandle } from "../entities.js";
 import { wireText } from "../layout/format.js";
 import { memoryModel, memoryPane, memoryStill } from "../layout/memory_pane.js";
 import { reads } from "../layout/reads.js";
-import { ALL as WHOLE } from "../layout/view.js";
+import { WHOLE_BAND as WHOLE } from "../layout/view.js";
 import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
 import { stepFacts } from "../marks/step_facts.js";
