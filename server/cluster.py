@@ -1,11 +1,11 @@
 """The parts of a server with workers on other machines. Importing it needs `gradbox[cluster]`."""
 
-from server.kept_results import KeptResults
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.shared_broker import SharedBroker
 from server.pool.remote.shared_counts import SharedCounts
 from server.run_relay import RunRelay
 from server.settings import Settings
+from server.shared_result_cache import SharedResultCache
 from server.store.database import Database
 from server.store.run_lines import RunLines
 
@@ -23,7 +23,7 @@ class SharedState:
         secret = settings.secret.encode()
         self.counts = SharedCounts(self._broker, settings.queue_url, secret)
         room = 2 * settings.trace + (1 << 20)
-        self.results = KeptResults(self._broker, secret, settings.cache, room)
+        self.results = SharedResultCache(self._broker, secret, settings.cache, room)
         self.runs = RunRelay(self._broker, settings.queue_url, secret, RunLines(database))
 
     @property

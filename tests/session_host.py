@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from server.worker import own_frames
+from server.worker import recorder_frames
 from server.worker.in_process.options import ProgramFile, SessionOptions
 from server.worker.in_process.session import Session
 from server.worker.probes import ops
@@ -63,8 +63,8 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
         sys.settrace(on_first_call)
         exec(code, namespace)
     except BaseException as error:
-        own_frames.drop_leading_frames(error)
-        own_frames.hide_own_frames(error)
+        recorder_frames.drop_leading_frames(error)
+        recorder_frames.hide_recorder_frames(error)
         return error
     finally:
         sys.settrace(None)

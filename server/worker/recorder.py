@@ -18,13 +18,13 @@ from server.worker import instrument
 from server.worker.displayhook import display_text
 from server.worker.introspection import traceback_of
 from server.worker.observer import Observer
-from server.worker.own_frames import hide_own_frames
 from server.worker.probes.backward import Backward
 from server.worker.probes.frames import Frames
 from server.worker.probes.jit import Jit
 from server.worker.probes.ops import Ops
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.swap import Swap
+from server.worker.recorder_frames import hide_recorder_frames
 from server.worker.replacements import Replacements
 from server.worker.run_context import RunContext
 from server.worker.stack import frames_outward, is_program, program_line, stepping_frame, too_deep
@@ -225,7 +225,7 @@ class Recorder:
 
     def on_caught(self, *, frame: FrameType | None = None) -> None:
         frame, error = frame or sys._getframe(1), sys.exc_info()[1]
-        hide_own_frames(error)
+        hide_recorder_frames(error)
         if self._guard.busy or (
             self._skipped.active and not self._skipped.is_recorded(frame, self.steps.statement(frame))
         ):

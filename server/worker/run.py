@@ -43,9 +43,9 @@ from server.worker.gradient_check.check import Check
 from server.worker.gradient_check.replay import Program
 from server.worker.instrument import Statements, instrument
 from server.worker.outcomes import NO_MEMORY, error_record, lines_in_program, refused_outcome
-from server.worker.own_frames import walk_program_stack
 from server.worker.probes.probe import ProbeContext
 from server.worker.recorder import Recorder
+from server.worker.recorder_frames import walk_program_stack
 from server.worker.replacements import Replacements
 from server.worker.run_context import RunContext
 from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward

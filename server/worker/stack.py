@@ -19,13 +19,13 @@ RECURSION_SLACK = 50
 """How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
 
 
-def too_deep(own_frames: int = 2) -> bool:
+def too_deep(recorder_frames: int = 2) -> bool:
     """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it.
 
-    own_frames: of the recorder, above the function's.
+    recorder_frames: of the recorder, above the function's.
     """
     try:
-        sys._getframe(own_frames + sys.getrecursionlimit() - RECURSION_SLACK)
+        sys._getframe(recorder_frames + sys.getrecursionlimit() - RECURSION_SLACK)
     except ValueError:
         return False
     return True

@@ -90,7 +90,9 @@ export function createLoom(host, document, { labels = {}, go }) {
 
   /** The heights of the plan that are scrolled into view. @param {import("./layout/loom.js").Loom} plan */
   function visibleRange(plan) {
-    return plan.height <= MAX_WHOLE_HEIGHT ? WHOLE_BAND : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
+    return plan.height <= MAX_WHOLE_HEIGHT
+      ? WHOLE_BAND
+      : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
   }
 
   /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is.

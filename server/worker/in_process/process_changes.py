@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from server.worker import introspection, own_frames, stack
+from server.worker import introspection, recorder_frames, stack
 
 
 @contextlib.contextmanager
@@ -59,7 +59,7 @@ def room_for_own_frames() -> Iterator[None]:
 def hidden_own_frames(outermost: bool) -> Iterator[None]:
     """While entered `traceback` prints a stack without the recorder's frames."""
     before = traceback.walk_stack
-    walk = own_frames.walk_program_stack if outermost else own_frames.walk_whole_stack
+    walk = recorder_frames.walk_program_stack if outermost else recorder_frames.walk_whole_stack
     setattr(traceback, "walk_stack", walk)
     try:
         yield

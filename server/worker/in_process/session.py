@@ -23,7 +23,7 @@ from server.wire.records import (
     OutcomeRecord,
     StepRecord,
 )
-from server.worker import own_frames, stack
+from server.worker import recorder_frames, stack
 from server.worker.in_process import process_changes
 from server.worker.in_process.header import header, line_count, shown_name
 from server.worker.in_process.hooks import Hooks, compile_with_hooks, is_recorded_thread
@@ -261,8 +261,8 @@ class Session:
         try:
             exec(compiled, self.space)
         except BaseException as error:
-            own_frames.drop_leading_frames(error)
-            own_frames.hide_own_frames(error)
+            recorder_frames.drop_leading_frames(error)
+            recorder_frames.hide_recorder_frames(error)
             self._record_outcome(error)
             return error
         finally:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from server.worker import own_frames
-from server.worker.own_frames import CALLED_BY_KERNELS
+from server.worker import recorder_frames
+from server.worker.recorder_frames import CALLED_BY_KERNELS
 from server.worker.streams import Stream
 
 Emit = Callable[[Stream, str], None]
@@ -92,7 +92,7 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
             while frame is not None and (
                 is_own_file(frame.f_code.co_filename) or frame.f_code.co_filename == warnings.__file__
             ):
-                if own_frames.is_own(frame):
+                if recorder_frames.is_recorder_frame(frame):
                     frame.f_globals.pop("__warningregistry__", None)
                 frame = frame.f_back
             if frame is not None:
@@ -114,4 +114,8 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
 
 def is_own_file(filename: str) -> bool:
     """Whether a file is the recorder's, or torch's that its kernels call."""
-    return filename.startswith(own_frames.OURS) or filename == CALLED_BY_KERNELS or Path(filename) == Path(__file__)
+    return (
+        filename.startswith(recorder_frames.RECORDER_FOLDER)
+        or filename == CALLED_BY_KERNELS
+        or Path(filename) == Path(__file__)
+    )

@@ -199,7 +199,9 @@ function notReached(facts, uid, step) {
 /** No backward has run since the leaf was made: only `autograd.grad`, which stores nothing, or one that comes later, or none.
  * @param {RunFacts} facts @param {string} uid @param {number} step @param {Link} origin @returns {Reason} */
 function beforeBackward(facts, uid, step, origin) {
-  const asked = facts.backwards.findLast((call) => call.api === "grad" && call.step <= step && call.step >= origin.step);
+  const asked = facts.backwards.findLast(
+    (call) => call.api === "grad" && call.step <= step && call.step >= origin.step,
+  );
   const starts = (/** @type {import("./scan.js").BackwardCall} */ call) =>
     link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
   const reason = { severity: /** @type {const} */ ("note"), facts: {}, fixes: [] };

@@ -21,6 +21,7 @@ function magnitude(v) {
 export function signTint(v, largest) {
   const a = magnitude(v);
   if (a === 0) return null;
-  const share = Number.isFinite(largest) && largest > 0 ? Math.min(1, Math.abs(a) / largest) : Math.abs(a) === Infinity ? 1 : 0;
+  const share =
+    Number.isFinite(largest) && largest > 0 ? Math.min(1, Math.abs(a) / largest) : Math.abs(a) === Infinity ? 1 : 0;
   return { sign: a < 0 ? "neg" : "pos", opacity: 0.08 + 0.28 * share };
 }

@@ -161,7 +161,8 @@ export function takeAnswer(state, given) {
 /** @param {Question} question @param {Given} answer @returns {{text: string, key?: string, isRight: boolean}} */
 function judge(question, answer) {
   if (answer === null) return { text: "", isRight: false };
-  if ("typed" in answer) return { text: answer.typed.trim().slice(0, 40), isRight: isRightNumber(question, answer.typed) };
+  if ("typed" in answer)
+    return { text: answer.typed.trim().slice(0, 40), isRight: isRightNumber(question, answer.typed) };
   return { ...question.choices[answer.choice], isRight: answer.choice === question.right };
 }
 

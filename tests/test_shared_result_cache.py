@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from server import kept_results
-from server.kept_results import PREFIX, KeptResults, is_packed
+from server import shared_result_cache
 from server.large_traces import LARGE, unpacked_size
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
@@ -19,6 +18,7 @@ from server.pool.local import Pool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
 from server.settings import Settings
+from server.shared_result_cache import PREFIX, SharedResultCache, is_packed
 from server.wire.api import Job
 from tests.brokers import SECRET, STAND_IN, RedisServer, running_redis
 
@@ -33,7 +33,7 @@ ROOM = 1 << 20
 def max_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is slow on a busy machine is not away."""
     monkeypatch.setattr(shared_broker, "TIMEOUT", 30.0)
-    monkeypatch.setattr(kept_results, "MAX_WAIT", 30.0)
+    monkeypatch.setattr(shared_result_cache, "MAX_WAIT", 30.0)
 
 
 @pytest.fixture
@@ -49,7 +49,9 @@ def keeping(url: str, work: Callable[..., Awaitable[None]], capacity: int = 1 <<
     async def main() -> None:
         brokers = [SharedBroker(url) for _ in range(2)]
         try:
-            await work(*(KeptResults(each, SECRET.encode(), capacity, ROOM) for each in brokers), brokers[0].redis)
+            await work(
+                *(SharedResultCache(each, SECRET.encode(), capacity, ROOM) for each in brokers), brokers[0].redis
+            )
         finally:
             for each in brokers:
                 await each.close()
@@ -58,7 +60,7 @@ def keeping(url: str, work: Callable[..., Awaitable[None]], capacity: int = 1 <<
 
 
 def test_a_result_of_one_is_found_by_the_other(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, broker: Any) -> None:
+    async def work(one: SharedResultCache, other: SharedResultCache, broker: Any) -> None:
         assert await other.get("a") is None
         await one.put("a", TRACE)
         assert await other.get("a") == TRACE and await other.get("b") is None
@@ -68,10 +70,10 @@ def test_a_result_of_one_is_found_by_the_other(redis: RedisServer) -> None:
 
 
 def test_what_nobody_with_the_secret_wrote_there_is_none(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, broker: Any) -> None:
+    async def work(one: SharedResultCache, other: SharedResultCache, broker: Any) -> None:
         await one.put("a", TRACE)
         entry = await broker.get(PREFIX + "a")
-        forger = KeptResults(one._broker, b"another secret", 1 << 20, ROOM)
+        forger = SharedResultCache(one._broker, b"another secret", 1 << 20, ROOM)
         await forger.put("forged", TRACE)
         await broker.set(PREFIX + "moved", entry)
         await broker.set(PREFIX + "changed", entry[:-9] + bytes([entry[-9] ^ 1]) + entry[-8:])
@@ -88,7 +90,7 @@ def test_what_nobody_with_the_secret_wrote_there_is_none(redis: RedisServer) -> 
 
 
 def test_what_is_no_trace_is_none_though_it_is_sealed(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
+    async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         for body in (b"no gzip", gzip.compress(b"{}"), gzip.compress(b'{"schema":1,"steps":[1]}'), TRACE + TRACE, b""):
             await one.put("a", body)
             assert await other.get("a") is None
@@ -99,7 +101,7 @@ def test_what_is_no_trace_is_none_though_it_is_sealed(redis: RedisServer) -> Non
 
 
 def test_sizes_are_bounded_and_the_oldest_go_first(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, broker: Any) -> None:
+    async def work(one: SharedResultCache, other: SharedResultCache, broker: Any) -> None:
         await one.put("large", bytes(1002))
         assert not await broker.exists(PREFIX + "large")
         for k in range(30):
@@ -121,7 +123,7 @@ def test_sizes_are_bounded_and_the_oldest_go_first(redis: RedisServer) -> None:
 
 
 def test_without_redis_nothing_is_kept_and_nothing_fails(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
+    async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         await one.put("a", TRACE)
         await asyncio.to_thread(redis.end)
         await one.put("b", TRACE)
@@ -137,7 +139,7 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 @pytest.mark.slow
 def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
+    async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         trace = json.loads(gzip.decompress(TRACE))
         trace["program"]["source"] = "x = 1\n" * 100_000
         for steps, valid in ((trace["steps"], True), ([{"i": "no number"}], False)):
@@ -151,7 +153,7 @@ def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
 
 @pytest.mark.slow
 def test_a_run_of_one_process_is_none_in_the_other(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
+    async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         pool = Pool(Settings({}, sandbox="off"), STAND_IN)
         ended: list[Result] = []
         first, second = (

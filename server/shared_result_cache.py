@@ -14,7 +14,7 @@ from server.pool.remote.shared_broker import SharedBroker
 from server.wire.problems import ProblemError
 
 PREFIX = "gradbox:kept:"
-KEPT = 3600
+TTL_SECONDS = 3600
 """Seconds."""
 
 MAX_SIZE = 1 << 20
@@ -25,7 +25,7 @@ MAX_WAIT = 3.0
 
 SEAL_SIZE = 32
 
-KEEP = """
+STORE_SCRIPT = """
 local index, sizes, name, entry = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 local seconds, capacity = tonumber(ARGV[3]), tonumber(ARGV[4])
 local now = tonumber(redis.call('TIME')[1])
@@ -55,13 +55,13 @@ return 1
 entry, seconds, bytes of all entries, what the entries' keys begin with."""
 
 
-class KeptResults:
-    """secret: of the web processes. capacity: bytes of all results. room: bytes of one, unpacked."""
+class SharedResultCache:
+    """secret: of the web processes. capacity: bytes of all results. max_unpacked: bytes of one, unpacked."""
 
-    def __init__(self, broker: SharedBroker, secret: bytes, capacity: int, room: int) -> None:
-        self._broker, self._capacity, self._room = broker, capacity, room
+    def __init__(self, broker: SharedBroker, secret: bytes, capacity: int, max_unpacked: int) -> None:
+        self._broker, self._capacity, self._max_unpacked = broker, capacity, max_unpacked
         self._key = hmac.digest(secret, b"kept results", "sha256")
-        self._keep = broker.redis.register_script(KEEP)
+        self._store_script = broker.redis.register_script(STORE_SCRIPT)
         self._reader = TraceReader()
 
     async def get(self, key: str) -> bytes | None:
@@ -80,8 +80,8 @@ class KeptResults:
         if len(body) > min(MAX_SIZE, self._capacity // 4):
             return
         keys = [PREFIX + "index", PREFIX + "sizes"]
-        arguments = [key, self._seal(key, body) + body, KEPT, self._capacity, PREFIX]
-        await self._broker.ask(lambda: self._keep(keys=keys, args=arguments))
+        arguments = [key, self._seal(key, body) + body, TTL_SECONDS, self._capacity, PREFIX]
+        await self._broker.ask(lambda: self._store_script(keys=keys, args=arguments))
 
     def _seal(self, key: str, body: bytes) -> bytes:
         return hmac.digest(self._key, key.encode() + b"\n" + body, "sha256")
@@ -89,16 +89,16 @@ class KeptResults:
     async def _is_trace(self, body: bytes) -> bool:
         with suppress(TimeoutError, ProblemError, ValueError):
             async with asyncio.timeout(MAX_WAIT):
-                if await asyncio.to_thread(is_packed, body, self._room):
+                if await asyncio.to_thread(is_packed, body, self._max_unpacked):
                     return bool(await self._reader.read("validate", body))
         return False
 
 
-def is_packed(body: bytes, room: int) -> bool:
+def is_packed(body: bytes, max_unpacked: int) -> bool:
     """Whether it is one gzip stream of at most so many bytes, and says truly how many they are."""
     stream = zlib.decompressobj(wbits=GZIP_WINDOW_BITS)
     try:
-        size = len(stream.decompress(body, room))
+        size = len(stream.decompress(body, max_unpacked))
     except zlib.error:
         return False
     return stream.eof and not stream.unused_data and size == unpacked_size(body)
