@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { freeText } from "../layout/allocator.js";
 import { memoryModel, memoryPane } from "../layout/memory_pane.js";
 import { PLAIN } from "../layout/pane.js";
-import { ALL } from "../layout/view.js";
+import { WHOLE_BAND } from "../layout/view.js";
 import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
 import { stepFacts } from "../marks/step_facts.js";
@@ -24,7 +24,7 @@ function drawn(recorded, i = 0, { w = WIDTH, toggled = new Set() } = {}) {
   const opened = openTrace(recorded);
   const pane = memoryPane(memoryModel(opened), i, { w, h: Infinity }, { ...PLAIN, toggled });
   const place = pane.placed.find(({ item }) => item.kind === "allocator");
-  const marks = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, ALL);
+  const marks = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE_BAND);
   const allocator = marks.body.find(({ attrs }) => attrs["data-allocator"]);
   return { opened, place, segments: place?.allocator?.segments ?? [], marks: allocator ? all(allocator) : [] };
 }
