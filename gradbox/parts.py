@@ -57,7 +57,7 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, name: str)
     """
     if options.lines is None:
         option = "--iterations" if options.iterations else "--after"
-        return [body_of(the_loop(list(loops_that_train(tree)), all_loops(tree.body), option, name))]
+        return [body_of(find_loop(list(loops_that_train(tree)), all_loops(tree.body), option, name))]
     first, last = options.lines
     option = f"--lines {first}:{last}" if last > first else f"--lines {first}"
     count = len(source.splitlines())
@@ -73,10 +73,10 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, name: str)
         return parts
     training = [loop for loop in loops_that_train(tree) if loop in loops]
     chosen = training if len(loops) > 1 and len(training) == 1 else loops
-    return [body_of(the_loop(chosen, loops, option, name))]
+    return [body_of(find_loop(chosen, loops, option, name))]
 
 
-def the_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, name: str) -> ast.stmt:
+def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, name: str) -> ast.stmt:
     """The only loop that may be meant. Raises ValueError, which lists them all, where it is not the only one."""
     if len(chosen) == 1:
         return chosen[0]
@@ -123,9 +123,9 @@ def parts_in(
         if inside and not taken:
             run.append(k)
         else:
-            yield from part_of_run(block, run, around)
+            yield from part_of_statements(block, run, around)
             run = []
-    yield from part_of_run(block, run, around)
+    yield from part_of_statements(block, run, around)
 
 
 def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Part]:
@@ -138,7 +138,7 @@ def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Par
             yield from parts_of_definition(member, first, last)
 
 
-def part_of_run(block: list[ast.stmt], run: list[int], around: ast.stmt | None) -> Iterator[Part]:
+def part_of_statements(block: list[ast.stmt], run: list[int], around: ast.stmt | None) -> Iterator[Part]:
     """The part that these statements are, without definitions and the like at its ends; nothing where that is all."""
     while run and is_passive(block[run[0]], run[0] == 0):
         run = run[1:]

@@ -111,7 +111,7 @@ def begin_session(
         raise RuntimeError("gradbox: the program is being recorded already")
     if sys.gettrace() is not None:
         raise RuntimeError("gradbox needs Python's trace function, which a debugger or a coverage tool has now")
-    files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in sources(path, also)]
+    files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in stepped_files(path, also)]
     settings = options_module.SessionOptions(**{
         "limits": {} if steps is None else {"steps": steps}, "outermost": False, "visible": True, "title": title,
         "hidden": hidden_names(namespace), **options,
@@ -131,17 +131,17 @@ def hidden_names(namespace: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name, value in namespace.items() if type(value).__name__ in STATELESS_TYPES)
 
 
-def sources(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
+def stepped_files(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The files that are stepped, with their texts. Raises OSError for one that can't be read, and for code of no file."""
-    yield path, source_of(path)
+    yield path, read_source(path)
     for name in also:
         module = sys.modules.get(name)
         other = getattr(module, "__file__", None) or name
         if other != path:
-            yield str(other), source_of(str(other))
+            yield str(other), read_source(str(other))
 
 
-def source_of(path: str) -> str:
+def read_source(path: str) -> str:
     """The text of a file, or of what a notebook or a shell keeps in `linecache`. Raises OSError."""
     text = "".join(linecache.getlines(path))
     if not text:

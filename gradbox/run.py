@@ -81,14 +81,14 @@ class Run:
         finding = load("server.wire.findings").Finding
         return [finding.model_validate(value) for value in json.loads(reply)]
 
-    def explain(self, most: int | None = None) -> str:
-        """The findings in words, with the lines of code that they rest on. most: of them; None for all."""
+    def explain(self, max_findings: int | None = None) -> str:
+        """The findings in words, with the lines of code that they rest on. max_findings: the best of them; None for all."""
         terminal = load("server.terminal")
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
         parts = [
             "\n".join(terminal.finding_lines(finding, source, words, False, self._files()))
-            for finding in self.findings()[:most]
+            for finding in self.findings()[:max_findings]
         ]
         return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
 
@@ -114,7 +114,7 @@ class Run:
         if outcome["status"] == "stopped" and stopped:
             end = f"recorded up to the limit {stopped['limit']} = {stopped['value']:,.10g}"
         elif error:
-            end = how_it_failed(outcome) + (f" at {self._place(error['line'])}" if error.get("line") else "")
+            end = failure_text(outcome) + (f" at {self._line_label(error['line'])}" if error.get("line") else "")
         else:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
@@ -124,7 +124,7 @@ class Run:
         file = load("server.wire.program").ProgramFile
         return [file.model_validate(value) for value in self.trace["program"].get("files", ())]
 
-    def _place(self, line: int) -> str:
+    def _line_label(self, line: int) -> str:
         """A line of the source, with its file where there are several."""
         files = self._files()
         place: str = load("server.terminal").place_text(line, files)
@@ -184,7 +184,7 @@ def check_target(path: Path) -> None:
         raise FileNotFoundError(2, "there is no such folder", str(path.parent))
 
 
-def how_it_failed(outcome: dict[str, Any]) -> str:
+def failure_text(outcome: dict[str, Any]) -> str:
     """How a run ended that did not come to its end, without the place."""
     error = outcome["error"]
     if outcome["status"] == "crashed":
@@ -195,11 +195,11 @@ def how_it_failed(outcome: dict[str, Any]) -> str:
     return "sys.exit" if error["type"] == "SystemExit" else f"{outcome['status']} {error['type']}"
 
 
-def render(trace: bytes, **what: Any) -> bytes:
-    """What the page's own code makes of a trace, in a process with V8. what: fields of `DrawRequest`. Raises RuntimeError."""
+def render(trace: bytes, **fields: Any) -> bytes:
+    """What the page's own code makes of a trace, in a process with V8. fields: of `DrawRequest`. Raises RuntimeError."""
     pictures = load("server.wire.pictures")
     packed = gzip.compress(trace, 1)
-    request = pictures.DrawRequest(size=len(packed), **what).model_dump_json().encode()
+    request = pictures.DrawRequest(size=len(packed), **fields).model_dump_json().encode()
     inherited = os.environ.get("PYTHONPATH")
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ENGINE_FOLDER), *([inherited] if inherited else [])])

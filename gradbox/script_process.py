@@ -14,7 +14,7 @@ from gradbox.line_files import LABEL, read_lines
 from gradbox.parts import PartOptions
 from gradbox.run import Run
 
-START = "import sys; sys.path[0] = {folder!r}; from gradbox.recorded_script import main; main()"
+BOOTSTRAP_CODE = "import sys; sys.path[0] = {folder!r}; from gradbox.recorded_script import main; main()"
 """What the process begins with: `-c` and not `-m`, so that nothing of the current folder is imported before the script."""
 
 
@@ -57,7 +57,7 @@ def record(script: Script, language: str = "en") -> Recorded:
             "stdout_to_stderr": script.stdout_to_stderr,
             "parts": None if script.parts is None else asdict(script.parts),
         }  # fmt: skip
-        code = START.format(folder=str(Path(__file__).resolve().parent.parent))
+        code = BOOTSTRAP_CODE.format(folder=str(Path(__file__).resolve().parent.parent))
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:

@@ -19,7 +19,7 @@ UNDER_PYTEST = "PYTEST_CURRENT_TEST"
 pictures: set[Path] = set()
 """Files that this process has chosen for regions that name none."""
 
-shown_in_cell = [0, 0]
+runs_shown_in_cell = [0, 0]
 """The number of the notebook's cell that last showed a region, and how many it has shown."""
 
 
@@ -86,6 +86,6 @@ def notebook_shell() -> Any:
 def show_in_cell(run: Run, shell: Any) -> None:
     """Show a run below the cell that runs; of a cell with very many regions the first."""
     cell = len(shell.user_ns.get("In", ())) - 1
-    shown_in_cell[:] = [cell, shown_in_cell[1] + 1 if shown_in_cell[0] == cell else 1]
-    if shown_in_cell[1] <= MAX_PICTURES:
+    runs_shown_in_cell[:] = [cell, runs_shown_in_cell[1] + 1 if runs_shown_in_cell[0] == cell else 1]
+    if runs_shown_in_cell[1] <= MAX_PICTURES:
         importlib.import_module("IPython.display").display(run)

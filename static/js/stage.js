@@ -12,7 +12,7 @@ import { scrollByDragging } from "./scrolling.js";
 import { createDivider } from "./stage_divider.js";
 import { createStagePane, MOVE_MS } from "./stage_pane.js";
 import { markOlder } from "./stage_older.js";
-import { createRowHold } from "./stage_row_hold.js";
+import { createRowAnchor } from "./stage_row_hold.js";
 import { createTabs } from "./stage_tabs.js";
 import { patch, SVG } from "./svg.js";
 
@@ -87,7 +87,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   let older = null;
   let drawnScale = "";
   let drawnBands = "";
-  const hold = createRowHold(row);
+  const hold = createRowAnchor(row);
   const highlight = createHighlight(
     row,
     (attribute) => (shown ? relatives(shown.opened, shown.i, attribute) : []),

@@ -2,7 +2,7 @@
  * picture that changed beneath it. */
 
 /** @param {HTMLElement} root of the panes */
-export function createRowHold(root) {
+export function createRowAnchor(root) {
   /** @type {{x: number, y: number} | null} where the pointer last was over the picture */
   let pointer = null;
   let moved = false;

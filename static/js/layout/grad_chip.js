@@ -10,7 +10,7 @@ import { textWidth } from "./metrics.js";
  */
 
 export const CHIP_FONT = 10;
-const MOST = 4;
+const MAX_VALUES = 4;
 const DIGITS = 5;
 
 /** @type {WeakMap<object, string[]>} the texts of gradients' first elements, which many steps show */
@@ -20,7 +20,7 @@ const written = new WeakMap();
 function textsOf(cells) {
   const known = written.get(cells);
   if (known) return known;
-  const texts = cells.slice(0, MOST).map((value) => shortNumber(value, DIGITS));
+  const texts = cells.slice(0, MAX_VALUES).map((value) => shortNumber(value, DIGITS));
   written.set(cells, texts);
   return texts;
 }
@@ -30,7 +30,7 @@ export function gradChip(grad, room) {
   const all = grad.cells ?? null;
   if (!all) return measured([tuple(grad.shape ?? [])], []);
   if (!all.length) return measured(["∅"], []);
-  for (let n = Math.min(MOST, all.length); n >= 1; n--) {
+  for (let n = Math.min(MAX_VALUES, all.length); n >= 1; n--) {
     const cells = all.slice(0, n);
     const texts = textsOf(all).slice(0, n);
     if (n < all.length) texts.push("…");

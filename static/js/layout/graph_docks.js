@@ -15,15 +15,15 @@ import { pathEnd } from "./node_labels.js";
 /** @typedef {import("../trace.js").Grad} Grad */
 
 /** A narrower graph says less of the nodes between leaves and their reader. */
-const NARROW = 260;
+const NARROW_GRAPH = 260;
 /** The room of the count of leaves that have no place. */
-export const MORE = 30;
+export const HIDDEN_COUNT_WIDTH = 30;
 /** The room of the mark at which gradients add up. */
-const MEET = 14;
+const SUM_MARK_WIDTH = 14;
 
 /** From the left of a node's box to the line that goes up to its leaves. @param {Column} column */
 export function bracketAt(column) {
-  return column.right - column.left < NARROW ? 22 : 32;
+  return column.right - column.left < NARROW_GRAPH ? 22 : 32;
 }
 
 /** How many characters of its label a leaf's place has room for. @param {Pick<import("./graph_row.js").DockPlace, "w" | "turn" | "lead">} place
@@ -45,10 +45,10 @@ export function nameLeavesAlike(rows) {
 }
 
 /** The leaves that a node reads, above it. @param {GraphStep} step @param {Row} row @param {Dock[]} docks those with a line
- * @param {Column} column @param {(leaf: string, reader: string) => boolean} stands */
-export function addDocks(step, row, docks, column, stands) {
+ * @param {Column} column @param {(leaf: string, reader: string) => boolean} isPlaced */
+export function addDocks(step, row, docks, column, isPlaced) {
   const { component } = row.block;
-  const narrow = column.right - column.left < NARROW;
+  const narrow = column.right - column.left < NARROW_GRAPH;
   const left = row.x + bracketAt(column) + (narrow ? 10 : 13);
   let pillX = left;
   let y = row.y - docksHeight(docks.length);
@@ -73,7 +73,7 @@ export function addDocks(step, row, docks, column, stands) {
     const name = step.leafName(dock.leaf);
     const label = `+= ${name}`;
     const lead = turnRoom(step, dock.leaf);
-    const x = pillX + (dock.ks.length > 1 ? MEET : 0);
+    const x = pillX + (dock.ks.length > 1 ? SUM_MARK_WIDTH : 0);
     const wanted = grads.reduce(
       (sum, { grad, now }) => sum + Math.min(gradChip(grad, 150).width, now ? 118 : 60) + 12,
       8,
@@ -87,7 +87,7 @@ export function addDocks(step, row, docks, column, stands) {
       Math.max(least, column.right - x - wanted),
       column.right - x,
     );
-    const again = !stands(dock.leaf, row.uid);
+    const again = !isPlaced(dock.leaf, row.uid);
     const met = turn && turn.step <= step.i ? step.mostArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
@@ -105,7 +105,7 @@ export function addDocks(step, row, docks, column, stands) {
       w,
       h: 18,
     });
-    const meets = met > 1 && dock.ks.length === 1 ? MEET : 0;
+    const meets = met > 1 && dock.ks.length === 1 ? SUM_MARK_WIDTH : 0;
     addDockGradients(row, grads, new LineRoom(x + w + 8 + meets, column.right, cy));
   }
 }
@@ -164,13 +164,13 @@ function addDockGradients(row, grads, line) {
 }
 
 /** Leaves in a slim line, at its end; those without room are counted. @param {GraphStep} step @param {Row} row
- * @param {LineRoom} line @param {(leaf: string, reader: string) => boolean} stands */
-export function addSlimDocks(step, row, line, stands) {
+ * @param {LineRoom} line @param {(leaf: string, reader: string) => boolean} isPlaced */
+export function addSlimDocks(step, row, line, isPlaced) {
   const { component, docks } = row.block;
   /** @type {string[]} */
   const hidden = [];
   docks.forEach((dock, i) => {
-    const rest = i + 1 < docks.length || hidden.length ? MORE : 0;
+    const rest = i + 1 < docks.length || hidden.length ? HIDDEN_COUNT_WIDTH : 0;
     const label = `+ ${step.leafName(dock.leaf)}`;
     const wide = dock.vias.map((uid) => Math.max(16, Math.ceil(textWidth(step.model.labels.get(uid) ?? uid, 9)) + 8));
     const lead = wide.reduce((sum, w) => sum + w + 5, 0);
@@ -190,7 +190,7 @@ export function addSlimDocks(step, row, line, stands) {
       leaf: dock.leaf,
       label,
       turn,
-      again: !stands(dock.leaf, row.uid),
+      again: !isPlaced(dock.leaf, row.uid),
       met,
       shapings,
       dock,

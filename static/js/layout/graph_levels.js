@@ -10,20 +10,20 @@ import { FOLD } from "./graph_sizes.js";
  */
 
 /** What has rank 3 is open whatever the room. */
-const ALWAYS = 3;
+const ALWAYS_OPEN = 3;
 
 /** Sets the level of each line. @param {Leveled[]} lines from top to bottom @param {number} room for them */
 export function setLevels(lines, room) {
-  for (const line of lines) line.level = line.rank >= ALWAYS ? "full" : "slim";
+  for (const line of lines) line.level = line.rank >= ALWAYS_OPEN ? "full" : "slim";
   const stack = new FoldableStack(lines);
-  const cold = byImportance(lines.filter((line) => line.rank === 0)).reverse();
-  const touched = lines.filter((line) => line.rank > 0 && line.rank < ALWAYS);
+  const cold = sortByImportance(lines.filter((line) => line.rank === 0)).reverse();
+  const touched = lines.filter((line) => line.rank > 0 && line.rank < ALWAYS_OPEN);
   for (const line of [...cold, ...touched]) {
     if (stack.height <= room) break;
     stack.fold(line);
   }
   if (stack.folds > 0) stack.openFoldsOfOne(room);
-  for (const line of byImportance(lines.filter((line) => line.level === "slim"))) {
+  for (const line of sortByImportance(lines.filter((line) => line.level === "slim"))) {
     if (stack.height + line.full - line.slim > room) continue;
     stack.height += line.full - line.slim;
     line.level = "full";
@@ -31,7 +31,7 @@ export function setLevels(lines, room) {
 }
 
 /** What matters most first: by rank, by when it was touched, the lower one of two. @template {Leveled} T @param {T[]} lines */
-function byImportance(lines) {
+function sortByImportance(lines) {
   const at = new Map(lines.map((line, i) => [line, i]));
   return [...lines].sort((a, b) => b.rank - a.rank || b.seen - a.seen || (at.get(b) ?? 0) - (at.get(a) ?? 0));
 }

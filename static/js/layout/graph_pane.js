@@ -180,7 +180,7 @@ function titlePlace(step, component, y) {
 function assemble(step, room, lines, placed, idle) {
   /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
   const homes = new Map();
-  const stands = (/** @type {string} */ leaf, /** @type {string} */ reader) => {
+  const isPlaced = (/** @type {string} */ leaf, /** @type {string} */ reader) => {
     const home = homes.get(leaf) ?? step.leafHome(leaf) ?? reader;
     homes.set(leaf, home);
     return home === reader;
@@ -192,7 +192,7 @@ function assemble(step, room, lines, placed, idle) {
     const top = slim ? y + SLIM_GAP : y + gap + docksHeight(line.docks);
     const docks = slim ? block.docks : shownDocks(step, line);
     const at = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [graphRow(step, block, columnOf(line.component, room.w), at, stands)];
+    return [graphRow(step, block, columnOf(line.component, room.w), at, isPlaced)];
   });
   nameLeavesAlike(rows);
   const boxes = new Map(/** @type {[string, Rect][]} */ ([...placed.foldOf, ...rows.map((row) => [row.uid, row])]));

@@ -39,9 +39,9 @@ const MIN_BOX = 44;
 /**
  * @param {GraphStep} step @param {Block} block @param {Column} column
  * @param {{level: "full" | "slim", top: number, bottom: number, y: number, docks: Dock[]}} at   y: of the node's box
- * @param {(leaf: string, reader: string) => boolean} stands whether a leaf stands for itself here @returns {Row}
+ * @param {(leaf: string, reader: string) => boolean} isPlaced whether a leaf stands for itself here @returns {Row}
  */
-export function graphRow(step, block, column, at, stands) {
+export function graphRow(step, block, column, at, isPlaced) {
   const { uid, component } = block;
   const isFull = at.level === "full";
   const node = /** @type {import("../entities.js").Node} */ (step.node(uid));
@@ -88,11 +88,11 @@ export function graphRow(step, block, column, at, stands) {
   addSlots(step, row, node, line);
   if (isFull) {
     addSum(step, row, line);
-    addDocks(step, row, at.docks, column, stands);
+    addDocks(step, row, at.docks, column, isPlaced);
     countHidden(row, at.docks, line);
     addGradients(step, row, node, column);
     addSeed(step, row, column);
-  } else addSlimDocks(step, row, line, stands);
+  } else addSlimDocks(step, row, line, isPlaced);
   return row;
 }
 

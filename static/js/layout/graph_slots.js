@@ -2,7 +2,7 @@
 
 import { find } from "../entities.js";
 import { ALARMS } from "../trace_index.js";
-import { MORE } from "./graph_docks.js";
+import { HIDDEN_COUNT_WIDTH } from "./graph_docks.js";
 import { textWidth } from "./metrics.js";
 import { pathEnd } from "./node_labels.js";
 
@@ -14,11 +14,11 @@ export const SLOT_FONT = 9.5;
 /** The room of a slot without words. */
 const DOT = 10;
 /** The least room of a slot in words. */
-const LEAST = 20;
+const MIN_SLOT_WIDTH = 20;
 /** The room of how many slots have none. */
 export const COUNT = 24;
 /** Longer names are told by their ends. */
-const LONG = 12;
+const LONG_NAME = 12;
 
 /**
  * @param {GraphStep} step @param {string} slot @param {Slot} saved
@@ -33,7 +33,7 @@ function slotText(step, slot, saved, state) {
   const value = find(step.entities, saved.counter, "counter")?.value;
   const now = state === "stale" && typeof value === "number" ? value : null;
   const suffix = state === "changed" ? " ≠" : state === "ok" || state === "stale" ? "" : ` ${state}`;
-  const short = where.length > LONG ? pathEnd(where) : where;
+  const short = where.length > LONG_NAME ? pathEnd(where) : where;
   const head = `${slot} ${short}${version}${suffix}`.replace(" @", "@").trimEnd();
   return { head, now, width: chipWidth(now === null ? head : `${head}, now v${now} `) };
 }
@@ -49,7 +49,7 @@ function chipWidth(text) {
 export function addSlots(step, row, node, line) {
   const slim = row.level === "slim";
   const right = line.right;
-  if (row.block.docks.length && slim) line.right -= MORE;
+  if (row.block.docks.length && slim) line.right -= HIDDEN_COUNT_WIDTH;
   const entries = Object.entries(node.saved ?? {}).map(([slot, saved]) => {
     const key = `${row.uid}:${slot}`;
     const state = saved.state === "freed" || node.released ? "freed" : saved.state;
@@ -73,7 +73,7 @@ export function addSlots(step, row, node, line) {
       hidden.push(key);
       continue;
     }
-    const dot = !words || line.left < LEAST;
+    const dot = !words || line.left < MIN_SLOT_WIDTH;
     const { x, y, w, h } = dot ? line.take(7, 7, 3) : line.take(Math.min(text.width, line.left), 16);
     row.slots.push({ x, y, w, h, slot, saved, state, key, head: text.head, now: text.now, dot });
   }

@@ -27,19 +27,19 @@ const MORE = 30;
 const MORE_FONT = 10;
 
 /** Python's own things that say nothing of what a program does. */
-const SILENT = new Set(["module", "type", "function", "builtin_function_or_method", "method"]);
+const UNSHOWN_TYPES = new Set(["module", "type", "function", "builtin_function_or_method", "method"]);
 
 /** Whether a name's value is told in its frame's line. @param {string} name @param {Value} value */
-export function isToldInHeading(name, value) {
+export function isShownInHeading(name, value) {
   if (refOf(value) || (name.startsWith("__") && name.endsWith("__"))) return false;
-  return !(value && typeof value === "object" && "py" in value && SILENT.has(value.py));
+  return !(value && typeof value === "object" && "py" in value && UNSHOWN_TYPES.has(value.py));
 }
 
 /** The plain values of a frame. @param {MemoryStep} at @param {string} uid @returns {Chip[]} */
 export function frameChips(at, uid) {
   const frame = find(at.entities, uid, "frame");
   return [...(frame?.vars ?? [])].flatMap(([name, value]) => {
-    if (!isToldInHeading(name, value)) return [];
+    if (!isShownInHeading(name, value)) return [];
     const changed = at.snap.changed.has(`${uid}/${name}`);
     return [{ key: name, label: `${name} =`, text: valueText(value, 14, at.entities), value, kind: "value", changed }];
   });

@@ -248,12 +248,12 @@ class Builder {
 /** @typedef {{uid: string, worn: Tag[], tag: Tag}} Found   a thing with its names, and that by which it is at home */
 
 /** What is inside of a thing right after it, and in its order: `net.0.weight` before `net.1`, as the program made them.
- * @param {Found[]} found what is nearer to a variable first @returns {Found[]} */
-function depthFirst(found) {
+ * @param {Found[]} sections what is nearer to a variable first @returns {Found[]} */
+function depthFirst(sections) {
   /** @typedef {{here: Found[], inner: Map<string, Branch>}} Branch */
   const grow = () => /** @type {Branch} */ ({ here: [], inner: new Map() });
   const root = grow();
-  for (const one of found) {
+  for (const one of sections) {
     let at = root;
     for (const part of one.tag.text.match(PARTS) ?? []) {
       const next = at.inner.get(part) ?? grow();

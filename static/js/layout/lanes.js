@@ -11,9 +11,10 @@ export class Lanes {
   }
 
   /** The lane wished for where it ends here, else the first free one. Calls come from top to bottom.
-   * @param {number} from @param {number} to @param {number} [wish] */
-  allocate(from, to, wish) {
-    let lane = wish !== undefined && this.until[wish] <= from ? wish : this.until.findIndex((y) => y < from);
+   * @param {number} from @param {number} to @param {number} [preferred] */
+  allocate(from, to, preferred) {
+    let lane =
+      preferred !== undefined && this.until[preferred] <= from ? preferred : this.until.findIndex((y) => y < from);
     if (lane < 0) lane = this.until.length;
     this.until[lane] = to;
     return lane;

@@ -12,7 +12,7 @@
 const PHONE = 500;
 const LEFT = 10;
 /** The least room of storages and their gradients: a pane that is enlarged beyond it is cut at its right. */
-const LEAST = 130;
+const MIN_STRIPS_WIDTH = 130;
 /** By how much a gradient stands further right than its value, above it, so that its counter has room. */
 export const SMALL_COUNTER = 14;
 
@@ -27,7 +27,7 @@ export function memoryColumns(homes, w) {
   const card = LEFT + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
-  const rest = Math.max(LEAST, w - strip - 14);
+  const rest = Math.max(MIN_STRIPS_WIDTH, w - strip - 14);
   const stripW = homes.hasGrads ? Math.floor((rest - 34) * 0.52) : rest;
   const gradW = homes.hasGrads ? rest - 30 - stripW : 0;
   return {

@@ -9,7 +9,7 @@ import { rowLayout, slimHeight } from "./row_lines.js";
 /** @typedef {{placed: PlacedItem, item: RowItem, slim: number, hot: boolean, seen: number, at: number}} Candidate */
 
 /** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
-const CROWD = 14;
+const MANY_UNTOUCHED = 14;
 /** Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as many
  * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
 const LEFT_ALONE = 0.66;
@@ -66,7 +66,7 @@ function byPriority(a, b) {
 function foldRows(step, placed, rows, order, room, columns) {
   let used = rows.reduce((sum, row) => sum + row.slim, 0);
   const cold = rows.filter((row) => !row.hot).length;
-  const crowd = cold > CROWD;
+  const crowd = cold > MANY_UNTOUCHED;
   const wants = crowd ? Math.min(room / 2, roomForTouched(step, rows, columns)) : 0;
   const fixed = placed.reduce((sum, place) => sum + place.h, 0);
   const touched = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);

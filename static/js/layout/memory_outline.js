@@ -34,7 +34,7 @@ export function objectLines(at, states) {
       if (!hot && lines >= LINES) continue;
       shown.set(home.section, lines + 1);
     }
-    const own = optimizer ? states.filter((block) => keeps(at, uid, block)) : [];
+    const own = optimizer ? states.filter((block) => holdsState(at, uid, block)) : [];
     const heading = objectHeading(at, uid, heads ? "object" : "inner", hot);
     if (optimizer) [heading.type, heading.state] = ["optimizer", own];
     out.push({
@@ -77,7 +77,7 @@ function hasValues(object) {
 }
 
 /** @param {MemoryStep} at @param {string} optimizer @param {Block} block */
-function keeps(at, optimizer, block) {
+function holdsState(at, optimizer, block) {
   const path = at.names.paths.get(optimizer);
   return path !== undefined && block.state !== null && block.state.text.startsWith(`${path}.`);
 }

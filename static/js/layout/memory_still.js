@@ -17,10 +17,10 @@ import { PLAIN } from "./pane.js";
  */
 
 /** No window is higher: of a run that needs more, no places are sought. */
-const HIGHEST = 1600;
+const MAX_HEIGHT = 1600;
 
 /** Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew. */
-const LOOKED_AT = 60;
+const MAX_STEPS_MEASURED = 60;
 
 /** @param {MemoryModel} model @param {number} w @returns {Still | null} */
 export function findStill(model, w) {
@@ -43,13 +43,13 @@ export function stillWithin(model, w, h) {
 function leastHeight(model, w) {
   const known = model.leastHeights.get(w);
   if (known !== undefined) return known;
-  const steps = stepsLookedAt(model.opened.count);
+  const steps = stepsToMeasure(model.opened.count);
   const few = [1, 0.75, 0.5].map((part) => steps[Math.ceil(steps.length * part) - 1]);
   const totals = [...new Set(few)]
     .filter((i) => i !== undefined)
     .map((i) => {
       const search = new Search(model, w);
-      search.look(i);
+      search.measure(i);
       return search.total;
     });
   const least = 2 * HEIGHT.top + Math.max(0, ...totals);
@@ -58,9 +58,11 @@ function leastHeight(model, w) {
 }
 
 /** @param {number} count @returns {number[]} */
-function stepsLookedAt(count) {
-  const stride = Math.max(1, Math.ceil((count - LOOKED_AT) / LOOKED_AT));
-  return Array.from({ length: count }, (_, i) => i).filter((i) => i < LOOKED_AT || (i - LOOKED_AT) % stride === 0);
+function stepsToMeasure(count) {
+  const stride = Math.max(1, Math.ceil((count - MAX_STEPS_MEASURED) / MAX_STEPS_MEASURED));
+  return Array.from({ length: count }, (_, i) => i).filter(
+    (i) => i < MAX_STEPS_MEASURED || (i - MAX_STEPS_MEASURED) % stride === 0,
+  );
 }
 
 /** Walks over all steps with everything open, and keeps how high each place gets. */
@@ -79,9 +81,9 @@ class Search {
 
   /** @returns {Still | null} */
   run() {
-    for (const i of stepsLookedAt(this.model.opened.count)) {
-      this.look(i);
-      if (this.total > HIGHEST) return null;
+    for (const i of stepsToMeasure(this.model.opened.count)) {
+      this.measure(i);
+      if (this.total > MAX_HEIGHT) return null;
     }
     const y = /** @type {Map<string, number>} */ (new Map());
     let at = HEIGHT.top;
@@ -93,7 +95,7 @@ class Search {
   }
 
   /** @param {number} i */
-  look(i) {
+  measure(i) {
     const { plainSteps } = this.model;
     let plain = plainSteps.get(i);
     if (!plain) {

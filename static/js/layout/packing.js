@@ -50,13 +50,13 @@ export class Packer {
 
   /**
    * The free place nearest to the one wished for, never above `top`.
-   * @param {number} birth @param {number} death @param {number} height @param {number} wish @param {number} [top]
+   * @param {number} birth @param {number} death @param {number} height @param {number} preferred @param {number} [top]
    */
-  allocateNear(birth, death, height, wish, top = 0) {
+  allocateNear(birth, death, height, preferred, top = 0) {
     this.held = this.held.filter((s) => s.death >= birth);
     const free = (/** @type {number} */ y) => this.held.every((s) => y + height <= s.y || y >= s.y + s.height);
-    const tries = [wish, ...this.held.flatMap((s) => [s.y + s.height, s.y - height])].filter((y) => y >= top);
-    const ok = tries.filter(free).sort((a, b) => Math.abs(a - wish) - Math.abs(b - wish) || b - a);
+    const tries = [preferred, ...this.held.flatMap((s) => [s.y + s.height, s.y - height])].filter((y) => y >= top);
+    const ok = tries.filter(free).sort((a, b) => Math.abs(a - preferred) - Math.abs(b - preferred) || b - a);
     const y = ok.length ? ok[0] : Math.max(top, ...this.held.map((s) => s.y + s.height));
     this.held.push({ y, height, death });
     this.held.sort((a, b) => a.y - b.y);

@@ -42,7 +42,7 @@ export const SIZE = {
 const COUNT = 16;
 
 /** @type {import("./row_reading.js").RowReading} */
-const NOTHING = { kind: "none" };
+const NO_READING = { kind: "none" };
 
 /** @param {MemoryStep} at @param {RowItem} item @param {Columns} columns @param {Level} level @returns {RowLayout} */
 export function rowLayout(at, item, columns, level) {
@@ -149,7 +149,7 @@ class Arrangement {
     const first = !layout.lines.length;
     const most = this.level === "full" ? MAX_LINES : 1;
     const band = bandOf(layout.strip, handle.dtype);
-    const reading = low ? NOTHING : rowReading(handle, band, { alone: this.alone, most });
+    const reading = low ? NO_READING : rowReading(handle, band, { alone: this.alone, most });
     const grad = this.gradPlace(uid, handle, first);
     layout.lines.push({
       uid,

@@ -24,7 +24,7 @@ const NAMES = { least: 18, most: 70 };
 const CARD = { least: 30, most: 52 };
 const RAIL = 22;
 /** Between a value and its gradient: the room of the gradient's counter. */
-const ASIDE = 27;
+const GRAD_GAP = 27;
 /** No row is lower. */
 const LOWEST_ROW = 24;
 /** Beside the widest strip, without which its cells would get narrower. */
@@ -35,9 +35,9 @@ const GAP = 3;
 /** @param {import("../state.js").OpenTrace} opened of a program whose last statement is the operation's @returns {Thumbnail} */
 export function thumbnail(opened) {
   const model = memoryModel(opened);
-  const { i, items } = tellingStep(opened, model);
+  const { i, items } = lastTouchingStep(opened, model);
   const least = { width: THUMBNAIL.width, height: THUMBNAIL.height };
-  return arranged(model, i, items, THUMBNAIL.height, least);
+  return arrangeRows(model, i, items, THUMBNAIL.height, least);
 }
 
 /** @param {import("../state.js").OpenTrace} opened @param {number} i the step @returns {Thumbnail} */
@@ -46,7 +46,7 @@ export function stillRows(opened, i) {
   const items = rowItems(model, i);
   const most = Math.max(1, Math.floor(STILL.height / LOWEST_ROW));
   const wanted = [...items.filter(({ block }) => block.hot), ...items.filter(({ block }) => !block.hot)].slice(0, most);
-  return arranged(
+  return arrangeRows(
     model,
     i,
     items.filter((item) => wanted.includes(item)),
@@ -58,13 +58,13 @@ export function stillRows(opened, i) {
 /** The last of the rows that there is room for, in the middle of the height.
  * @param {import("./memory_pane.js").MemoryModel} model @param {number} i @param {RowItem[]} items @param {number} room
  * @param {{width: number, height: number}} least @returns {Thumbnail} */
-function arranged(model, i, items, room, least) {
+function arrangeRows(model, i, items, room, least) {
   const step = new MemoryStep(model, i, PLAIN);
   let columns = thumbnailColumns(model, step, items);
   let placed = placedRows(step, items, columns);
   if (least.width < THUMBNAIL.width && columns.gradW) {
     const widest = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE);
-    columns = { ...columns, stripW: widest, fullStripW: widest, grad: columns.strip + widest + ASIDE };
+    columns = { ...columns, stripW: widest, fullStripW: widest, grad: columns.strip + widest + GRAD_GAP };
     placed = placedRows(step, items, columns);
   }
   let first = Math.max(0, placed.length - 1);
@@ -100,7 +100,7 @@ function heightOf(rows) {
 /** The last step of the last statement, or within it, that touched a row, with those rows; where none did, the last of all
  * with all of its rows. @param {import("../state.js").OpenTrace} opened @param {import("./memory_pane.js").MemoryModel} model
  * @returns {{i: number, items: RowItem[]}} */
-function tellingStep(opened, model) {
+function lastTouchingStep(opened, model) {
   const statements = opened.trace.program.statements ?? [];
   const from = statements.findLastIndex(({ parent }) => parent === null || parent === undefined);
   for (let i = opened.count - 1; i >= 0 && (opened.trace.steps[i].stmt ?? -1) >= from; i--) {
@@ -128,7 +128,7 @@ function thumbnailColumns(model, step, items) {
   const strip = rail + RAIL + 8;
   const rest = THUMBNAIL.width - strip - EDGE - 2;
   const hasGrads = items.some(({ block }) => block.grads.size > 0);
-  const stripW = hasGrads ? Math.floor((rest - ASIDE) / 2) : rest;
+  const stripW = hasGrads ? Math.floor((rest - GRAD_GAP) / 2) : rest;
   return {
     ...memoryColumns(model.homes, THUMBNAIL.width),
     phone: false,
@@ -140,7 +140,7 @@ function thumbnailColumns(model, step, items) {
     railW: RAIL,
     strip,
     stripW,
-    grad: strip + stripW + ASIDE,
+    grad: strip + stripW + GRAD_GAP,
     gradW: hasGrads ? stripW : 0,
     fullStripW: stripW,
     fullGradW: stripW,

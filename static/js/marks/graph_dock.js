@@ -3,7 +3,7 @@
 import { leafCharacters } from "../layout/graph_docks.js";
 import { cls, h } from "../svg.js";
 import { gradMark } from "./graph_grad.js";
-import { haloMark, meetMark, turnMark } from "./graph_node.js";
+import { haloMark, sumCountMark, turnMark } from "./graph_node.js";
 import { fitEnd, fitLeaf } from "./graph_texts.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
@@ -22,7 +22,7 @@ export function dockMark(facts, row, dock) {
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
     dock.shapings.map((shaping) => shapingMark(facts, shaping, row.y, small)),
     leafMark(facts, dock, row.y, small),
-    meets && meetMark(facts.labels, dock.met, left ? dock.x - 12 : dock.x + dock.w + 10, dock.cy - row.y),
+    meets && sumCountMark(facts.labels, dock.met, left ? dock.x - 12 : dock.x + dock.w + 10, dock.cy - row.y),
   );
 }
 

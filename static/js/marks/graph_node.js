@@ -75,13 +75,13 @@ export function haloMark(x, y, w, high, rx) {
 /** Where a node's rail has it, and whether gradients meet there. @param {StepFacts} facts @param {Row} row
  * @param {number} cy */
 function railDot(facts, row, cy) {
-  if (row.met > 1) return meetMark(facts.labels, row.met, row.rail, cy);
+  if (row.met > 1) return sumCountMark(facts.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
 }
 
 /** Where gradients meet and add. @param {StepFacts["labels"]} labels @param {number} count of them @param {number} cx
  * @param {number} cy */
-export function meetMark(labels, count, cx, cy) {
+export function sumCountMark(labels, count, cx, cy) {
   return h(
     "g",
     { key: "meet" },

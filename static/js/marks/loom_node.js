@@ -74,7 +74,7 @@ function labelMarks(scene, group, inLine, ran) {
   const most = Math.min(plan.stacked ? 15 : 30, chars);
   const grad = ran >= 0 && inLine.length === 1 && !plan.stacked;
   const least = Math.min(7, Array.from(labelOf(group, inLine, scene)).length);
-  const wide = grad ? chipWithin(scene, ran, plan.width - names - 20 - least * LABEL).width : 0;
+  const wide = grad ? fittingChip(scene, ran, plan.width - names - 20 - least * LABEL).width : 0;
   const slots = group.filter(({ inline }) => inline).flatMap((member) => inlineSlots(scene, member));
   const bad = slots.some(({ state }) => state === "broken" || state === "silent");
   const room = plan.width - names - 10 - wide - (bad || group.length > 1 ? 0 : slots.length * 8);
@@ -141,7 +141,7 @@ function slotMarks(scene, dot, slot, y) {
   const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
   const state = pin && pinState(pin, i);
-  const late = lateText(scene, state);
+  const late = brokenText(scene, state);
   return [
     h("rect", { key: `square ${slot}`, class: cls("loom-slot", state), x: x - 1, y: y - 3, width: 6, height: 6 }),
     h(
@@ -154,7 +154,7 @@ function slotMarks(scene, dot, slot, y) {
 
 /** What has become of a slot, in words where there is room for them. @param {LoomScene} scene
  * @param {string | undefined} state */
-function lateText({ plan, labels }, state) {
+function brokenText({ plan, labels }, state) {
   if (state === "broken") return plan.stacked ? " ✕" : ` ✕ ${labels.broken}`;
   if (state === "silent") return plan.stacked ? " ⚠" : ` ⚠ ${labels.bytes}`;
   return state === "released" && !plan.stacked ? `, ${labels.released}` : "";
@@ -175,7 +175,7 @@ function slotText(plan, slot, pin, late) {
 
 /** The gradient of a visit as a chip, of as many numbers as there is room for. @param {LoomScene} scene
  * @param {number} k the step of a visit @param {number} room */
-function chipWithin({ opened }, k, room) {
+function fittingChip({ opened }, k, room) {
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return { texts: [], shown: [], widths: [], width: 0 };
   const { texts, shown, widths, width } = chip(grad);
@@ -198,7 +198,7 @@ export function gradMark(scene, k, x, y, fresh, right = Infinity) {
   const { opened } = scene;
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return [];
-  const { texts, shown, widths, width } = chipWithin(scene, k, right - x);
+  const { texts, shown, widths, width } = fittingChip(scene, k, right - x);
   const most = shown.reduce((/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
   const parts = [h("rect", { key: "ground", class: "loom-chip-ground", x, y: y - 9, width, height: 18, rx: 3 })];
   let at = x;

@@ -7,8 +7,8 @@ import { versionText } from "./rail.js";
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 
-/** What of a counter every badge says. @param {StepFacts} facts @param {string} counter @param {number} wearers */
-function counterFacts(facts, counter, wearers) {
+/** What of a counter every badge says. @param {StepFacts} facts @param {string} counter @param {number} handles */
+function counterFacts(facts, counter, handles) {
   const value = find(facts.snap.entities, counter, "counter")?.value ?? "?";
   const before = find(facts.previous, counter, "counter")?.value;
   const bumped = before !== undefined && before !== value;
@@ -23,7 +23,7 @@ function counterFacts(facts, counter, wearers) {
       class: cls("rail", bumped && "bumped"),
       "data-counter-badge": counter,
       "data-version": value,
-      "data-wearers": wearers,
+      "data-wearers": handles,
       role: "img",
       "aria-label": `${counter} v${value}`,
     },
