@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradbox")
     group.addoption(
         "--gradbox", action="store_true",
-        help="record each test, and add to the report of a failing one what explains it (needs Python's trace function)",
+        help="record each test, and add to the report of a failing one what explains it",
     )  # fmt: skip
     group.addoption(
         "--gradbox-also", action="append", default=[], metavar="MODULE",

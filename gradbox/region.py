@@ -104,13 +104,11 @@ def begin_session(
     """Record the code of a file from here on; the session, whose `end` has to be called in this thread.
 
     namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. options:
-    more of `SessionOptions`. Raises RuntimeError where something else records or traces, OSError without the file's text.
+    more of `SessionOptions`. Raises RuntimeError where something else records, OSError without the file's text.
     """
     in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
     if in_process.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
-    if sys.gettrace() is not None:
-        raise RuntimeError("gradbox needs Python's trace function, which a debugger or a coverage tool has now")
     files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in stepped_files(path, also)]
     settings = options_module.SessionOptions(**{
         "limits": {} if steps is None else {"steps": steps}, "outermost": False, "visible": True, "title": title,

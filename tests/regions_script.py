@@ -6,6 +6,8 @@ import json
 import resource
 import sys
 from collections.abc import Generator
+from types import FrameType
+from typing import Any
 
 import torch
 
@@ -91,13 +93,38 @@ with gradbox.watch("outer") as outer:
             value = 1
     except RuntimeError as error:
         result["nested"] = str(error)
-sys.settrace(lambda *_: None)
-try:
-    with gradbox.watch("traced"):
-        value = 2
-except RuntimeError as error:
-    result["traced"] = str(error)
-sys.settrace(None)
+
+
+def traced(x: list[int]) -> int:
+    x.append(1)
+    doubled = [2 * k for k in x]
+    made = (k for k in doubled)
+    next(numbers())
+    return next(made)
+
+
+def heard(region: contextlib.AbstractContextManager[object]) -> list[list[object]]:
+    """What a trace function hears while `traced` runs in a region."""
+    events: list[list[object]] = []
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code.co_filename == __file__:
+            events.append([frame.f_code.co_name, frame.f_lineno, event])
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with region:
+            traced([0])
+    finally:
+        assert sys.gettrace() is trace
+        sys.settrace(None)
+    return events
+
+
+traced_region = gradbox.watch("traced")
+alone, beside = heard(contextlib.nullcontext()), heard(traced_region)
+result["traced"] = [alone, beside, [step["kind"] for step in traced_region.run.trace["steps"]]]
 
 sizes = []
 for k in range(REGIONS):

@@ -1,6 +1,9 @@
 """The process whose forks run programs in sessions of `server.worker.in_process`: see tests.fork_host."""
 
+import ast
 import contextlib
+import functools
+import gc
 import io
 import pickle
 import sys
@@ -11,7 +14,8 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from server.worker import recorder_frames
+from server.worker import instrument, recorder_frames
+from server.worker.in_process.hooks import second, set_function
 from server.worker.in_process.options import ProgramFile, SessionOptions
 from server.worker.in_process.session import Session
 from server.worker.probes import ops
@@ -25,7 +29,8 @@ def handle(request: Request, write: Write) -> None:
     """Write a pickle of what a session recorded of a program, and of what the program did. This process is a fork for it.
 
     as_it_is: its code is not instrumented. `lines` of the trace; `printed`, `error`, `facts` as tests.plain_host has them of plain Python; `left`: what is not
-    as it was before the session, but for the numbers of hooks, which are the program's.
+    as it was before the session, but for the numbers of hooks, which are the program's. `with_hooks`: functions of the
+    program that still call the recorder.
     """
     source = request["source"]
     namespace = prepare_main(source)
@@ -37,24 +42,70 @@ def handle(request: Request, write: Write) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(out):
         before = process_state()
         session.begin()
+        if request.get("without_values") and not request["as_it_is"]:
+            record_no_values(session)
         if request["as_it_is"]:
             error = run_as_it_is(session, source, namespace)
             session.end(error)
         else:
-            error = session.run(source)
+            code = decided_tests(ast.parse(source, "<program>")) if request.get("without_values") else source
+            error = session.run(code)
             session.end()
         after = process_state()
         if error is not None:
             result["error"] = described(error, source)
     result["left"] = [name for name in before if before[name] != after[name] and name != "hook numbers"]
     result |= {"printed": out.getvalue(), "lines": session.lines, "facts": facts(namespace)}
+    result["with_hooks"] = [
+        function.__qualname__ for function in functions_of_program() if has_hooks(function.__code__)
+    ]
     write(pickle.dumps(result))
+
+
+def functions_of_program() -> list[types.FunctionType]:
+    """The functions of the program that live."""
+    alive = [value for value in gc.get_objects() if type(value) is types.FunctionType]
+    return [function for function in alive if function.__code__.co_filename == "<program>"]
+
+
+def has_hooks(code: types.CodeType) -> bool:
+    return any(
+        isinstance(value, functools.partial) or (isinstance(value, types.CodeType) and has_hooks(value))
+        for value in code.co_consts
+    )
+
+
+def record_no_values(session: Session) -> None:
+    """Have instrumented code record what can be known of code that runs as it is: no values of expressions and tests."""
+    assert session.hooks is not None
+    hooks, recorder = session.hooks, session.recorder
+    assert recorder is not None
+
+    def head(i: int, *test: Any) -> Any:
+        recorder.on_head(i, frame=sys._getframe(1))
+        return test[0] if test else None
+
+    set_function(hooks.by_name[instrument.HEAD], head)
+    set_function(hooks.by_name[instrument.VALUE], second)
+    session.record_begin()
+
+
+def decided_tests(tree: ast.Module) -> ast.Module:
+    """The tree with `True if test else False` in the place of each test: its step then comes after the test is decided."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.While):
+            decided = ast.IfExp(node.test, ast.Constant(True), ast.Constant(False))
+            for part in (decided, decided.body, decided.orelse):
+                ast.copy_location(part, node.test)
+            node.test = decided
+    return tree
 
 
 def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> BaseException | None:
     """Run code that is not instrumented, and follow it from its first line; what it raised."""
 
     def on_first_call(frame: types.FrameType, *_: Any) -> Any:
+        sys.settrace(None)
         session.trace_lines(frame)
         return frame.f_trace
 

@@ -104,7 +104,13 @@ def test_a_limit_ends_the_recording_and_not_the_program() -> None:
 
 def test_what_can_not_be_recorded_is_said() -> None:
     assert watched()["nested"] == "gradbox: the program is being recorded already"
-    assert "debugger" in watched()["traced"]
+
+
+def test_another_trace_function_hears_what_it_would_hear_alone() -> None:
+    """And the region is recorded: a debugger or a coverage tool may run beside."""
+    alone, beside, steps = watched()["traced"]
+    assert alone == beside and len(alone) > 20
+    assert steps == ["begin", "head", "call", *["statement"] * 3, "call", "yield", "statement", "return", "statement"]
 
 
 def test_nothing_stays_of_a_region_and_nothing_grows() -> None:

@@ -2,21 +2,24 @@
 
 Where an instruction of another statement comes, the one before is over: so several statements in a line, and one that goes
 over many lines, are told apart. What no event tells is not recorded: the value of a bare expression, of a test, and of what
-is sent to a generator; and a statement that has no instruction, like `global`, has no step.
+is sent to a generator.
 """
 
 import ast
+import gc
 from types import FrameType
 from typing import Any, Protocol
 
 from server.worker.in_process.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
 from server.worker.instrument import LOOPS
 from server.worker.recorder import Recorder
+from server.worker.stack import program_line
 
 FORS = ("For", "AsyncFor")
 WITHS = ("With", "AsyncWith")
 TRIES = ("Try", "TryStar")
 BRANCHES = ("If", "Match")
+JUMPS = ("Break", "Continue")
 COMPOUND = (*LOOPS, *WITHS, *TRIES, *BRANCHES)
 STEP_AFTER = (*FORS, *WITHS, *TRIES)
 """Compound statements that have a step of their own where they are over."""
@@ -34,15 +37,19 @@ class Tracing(Protocol):
 class FrameTracer:
     """The trace function of one frame, which alone holds on to it: it dies with the frame, and does not keep the frame.
 
+    other: the trace function that another tool has for this frame, None without one; it hears of all but instructions.
+
     `_statement` is the one that runs, NOWHERE after an exception; `_place` also the one that an exception ended. `_cut`:
     compound statements that a jump or an exception leaves, after which there is no step. `_from_inside`: the statement was
-    reached from its own body. `_asker`: the `with` whose `__exit__` is asked about an exception. `_returning`: the `return`
-    that waits for `finally` and `with`. `_sentinel`: of a generator that waits; it dies with it.
+    reached from its own body. `_handled`: the last statement of a handler that is over, whose position what follows may
+    have. `_asker`: the `with` whose `__exit__` is asked about an exception. `_returning`: the `return`
+    that waits for `finally` and `with`. `_jumping`: the `break` or `continue` that leaves blocks. `_sentinel`: of a generator
+    that waits; it dies with it.
     """
 
     __slots__ = (
-        "__weakref__", "_asker", "_asleep_in", "_code", "_cut", "_fast", "_from_inside", "_is_root", "_place", "_recorder",
-        "_returning", "_sentinel", "_statement", "_table", "_tracing",
+        "__weakref__", "_asker", "_asleep_in", "_code", "_cut", "_fast", "_from_inside", "_handled", "_is_root", "_jumping",
+        "_place", "_recorder", "_returning", "_sentinel", "_statement", "_table", "_tracing", "other",
     )  # fmt: skip
 
     def __init__(
@@ -52,19 +59,26 @@ class FrameTracer:
         self._code: CodeTable = table.code(frame.f_code)
         self._fast = self._code.fast
         self._statement = self._place = self._asker = self._returning = self._asleep_in = NOWHERE
+        self._jumping = NOWHERE
+        self._handled: tuple[int, ...] = ()
         self._cut: set[int] = set()
         self._from_inside = False
         self._sentinel: Any = None
         self._is_root = is_root
+        self.other: Any = None
 
     def belongs_to(self, tracing: Tracing) -> bool:
         return self._tracing is tracing
 
     def begin(self, frame: FrameType) -> None:
         """The frame is entered: a call, or a generator that was made before anybody followed it goes on."""
-        suspended = self._code.resumes.get(frame.f_lasti // 2, "")
+        k, resumes = frame.f_lasti // 2, self._code.resumes
+        suspended = resumes.get(k) or resumes.get(k + 1, "")  # the latter by an exception that is thrown in
         if not suspended:
+            code = frame.f_code
+            self._recorder.frames.past_lines[id(frame)] = program_line(code, self._table.function_line(code))
             self._recorder.on_call(0, frame=frame)
+            self._recorder.frames.past_lines.clear()
             return
         self.begin_within(frame)
         if suspended == "yield":
@@ -102,7 +116,9 @@ class FrameTracer:
             self._on_return(frame, value)
         elif event == "exception":
             self._on_exception(frame, value)
-        return self if self._tracing.active else None
+        if self.other is not None and event != "opcode":
+            self.other = self.other(frame, event, value) or self.other
+        return self if self._tracing.active else self.other
 
     def _on_instruction(self, frame: FrameType, k: int) -> None:
         if self._statement == ASLEEP:
@@ -112,7 +128,14 @@ class FrameTracer:
         if k in self._code.with_handlers:
             self._asker = i
         if k in self._code.reraises:
+            if i not in (NOWHERE, self._statement, *self._handled) and self._table.kind(i) == "Pass":
+                self._go_to(frame, i)  # the last of a `finally`, which has no other instruction
             self._pass_on_exception(frame)
+            return
+        if k in self._code.handler_ends:
+            self._end_handler(frame, i)
+            return
+        if i in self._handled:
             return
         loop = self._code.endless.get(k)
         if loop is not None and loop != self._statement:
@@ -122,17 +145,32 @@ class FrameTracer:
 
     def _pass_on_exception(self, frame: FrameType) -> None:
         """The end of a `finally`, or nobody who took the exception."""
-        place = self._statement
+        place, self._asker = self._statement, NOWHERE
         if place != NOWHERE:
             self._finish(frame, NOWHERE)
             self._cut.update((place, *self._table.around(place)))
-        self._statement = self._asker = NOWHERE
+        self._statement = NOWHERE
+
+    def _end_handler(self, frame: FrameType, i: int) -> None:
+        """A handler is over, and its exception dies: that is the `try` statement's, not the last one's in it.
+
+        i: the statement whose position the instruction has: the first that `pass`, `break` and the like have.
+        """
+        if i not in (NOWHERE, self._statement, *self._handled):
+            self._go_to(frame, i)
+        if NOWHERE == self._returning == self._jumping and self._statement != NOWHERE:
+            last = self._statement
+            around = next((j for j, part in self._table.path(last) if part.startswith("handlers")), NOWHERE)
+            if around != NOWHERE and self._table.kind(last) not in ("Return", *JUMPS):
+                self._go_to(frame, around)
+                self._handled = (last, i)
 
     def _go_to(self, frame: FrameType, i: int) -> None:
         """Statement i begins, or goes on."""
         if self._statement != NOWHERE:
             self._finish(frame, i)
         place, table = self._place, self._table
+        self._handled = ()
         entered = set(table.path(i))
         if place != NOWHERE:
             entered.difference_update(table.path(place))
@@ -144,9 +182,18 @@ class FrameTracer:
                 self._recorder.on_caught(frame=frame)
                 self._recorder.frames.past_lines.clear()
         self._from_inside = place != NOWHERE and i in table.around(place)
-        if table.kind(i) in LOOPS and place != i and not self._from_inside:
-            self._recorder.on_loop(i, frame=frame)
+        if i not in (self._returning, place) and not self._from_inside:
+            for silent in self._code.silent_before.get(i, ()):
+                self._step(frame, silent)
+        if table.kind(i) in LOOPS:
+            self._jumping = NOWHERE
+            if place != i and not self._from_inside:
+                self._recorder.on_loop(i, frame=frame)
         self._statement = self._place = i
+        if table.kind(i) in JUMPS:
+            self._jump(frame, i)
+        elif self._jumping != NOWHERE and i not in table.around(self._jumping):
+            self._jumping = NOWHERE
         if self._is_root and self._tracing.root_arrives is not None:
             self._tracing.root_arrives(i)
 
@@ -165,10 +212,10 @@ class FrameTracer:
             self._cut.update(table.around(i))
             if to != NOWHERE:
                 self._step(frame, i)
-        elif kind != "Raise":
+        elif kind == "Raise":
+            self._cut.update(table.around(i))
+        elif kind not in JUMPS:
             self._step(frame, i)
-        if kind in ("Break", "Continue"):
-            self._jump(i)
         for left in ((i,) if kind in COMPOUND else ()) + tuple(table.around(i)):
             if left in around_next:
                 break
@@ -189,9 +236,14 @@ class FrameTracer:
             self._recorder.on_head(i, frame=frame)
             self._recorder.frames.past_lines.clear()
 
-    def _jump(self, i: int) -> None:
-        """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left."""
-        self._returning = NOWHERE
+    def _jump(self, frame: FrameType, i: int) -> None:
+        """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left.
+
+        Its step comes before what it leaves, which may run the program's code: `with`, `finally`, a generator that dies.
+        """
+        if self._jumping != i:
+            self._step(frame, i)
+        self._jumping, self._returning = i, NOWHERE
         inside = True
         for statement, part in self._table.path(i):
             if inside and self._table.kind(statement) in LOOPS and part == "body":
@@ -226,12 +278,15 @@ class FrameTracer:
         if place != NOWHERE:
             self._cut.update((place, *self._table.around(place)))
             self._place = place
+        self._handled = ()
         self._statement = self._asker = self._returning = NOWHERE
 
     def _on_return(self, frame: FrameType, value: Any) -> None:
         k = frame.f_lasti // 2
         if k in self._code.yields and self._statement != NOWHERE:  # else an exception came in where it waited
             i = self._code.statements[k]
+            if type(value).__name__ == "async_generator_wrapped_value":
+                value = gc.get_referents(value)[0]
             self._sentinel = self._recorder.on_resume(i, frame=frame)
             self._recorder.on_yield(i, value, frame=frame)
             return
@@ -244,7 +299,7 @@ class FrameTracer:
                 self._past(frame, self._returning)
                 self._recorder.on_return(self._returning, value, frame=frame)
                 self._recorder.frames.past_lines.clear()
-        suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (1, 2))
+        suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (0, 1, 2))
         if self._is_root and not suspended and self._tracing.root_arrives is not None:
             self._tracing.root_arrives(NOWHERE)
 

@@ -23,8 +23,9 @@ def header(
     statements: Statements,
     limits: dict[str, int | float],
     options: SessionOptions,
+    seed: int,
 ) -> HeaderRecord:
-    """The header of a trace of these files, whose statements are in the table."""
+    """The header of a trace of these files, whose statements are in the table. seed: torch's, when recording began."""
     source, files = joined(FileText(file.name, file.path, file.source) for file in program_files)
     device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
     runtime: RuntimeRecord = {
@@ -34,7 +35,7 @@ def header(
         "tracer": __version__,
         "device": device,
         "device_name": device_name(device),
-        "seed": torch.initial_seed() & 0xFFFFFFFF,
+        "seed": seed,
         "hash_seed": int(os.environ.get("PYTHONHASHSEED", "0").replace("random", "0") or 0),
         "threads": torch.get_num_threads(),
         "limits": limits,

@@ -9,19 +9,24 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping
 from types import FrameType, GeneratorType
-from typing import Any
+from typing import Any, NoReturn
 
 from server.worker.in_process.frame_tracer import FrameTracer
 from server.worker.in_process.statement_table import NOWHERE, StatementTable
 from server.worker.recorder import Recorder
-from server.worker.stack import has_steps
+from server.worker.recorder_frames import is_recorder_frame
+from server.worker.stack import RECURSION_SLACK, has_steps
 
 _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
+DEEP = 150
+"""Frames from which on it is worth asking whether the program has reached the recursion limit."""
+
 _GENERATORS = ("gi_frame", "cr_frame", "ag_frame")
 
 
 class LineTracer:
-    """Follows one thread from `start` to `stop`.
+    """Follows one thread from `start` to `stop`. Another tool's trace function, like that of a debugger or of coverage, goes
+    on: it is asked for each call, and for all that happens in the frames that it wants.
 
     tables: by the file name that code has. root_arrives: asked with the statement that begins in the frame of `start`,
     NOWHERE for its end; for True the recording stops, by `stop` of whoever asked for it.
@@ -36,6 +41,7 @@ class LineTracer:
         self.recorder, self._tables, self.root_arrives = recorder, tables, root_arrives
         self.active = False
         self._replaced: Any = None
+        self._trace: Any = self._on_call
         self._root: FrameType | None = None
         self._root_trace: tuple[Any, bool] = (None, False)
         self._frames: weakref.WeakSet[FrameTracer] = weakref.WeakSet()
@@ -50,25 +56,30 @@ class LineTracer:
             self._root_trace = frame.f_trace, frame.f_trace_opcodes
             tracer = FrameTracer(self, self.recorder, self._tables[frame.f_code.co_filename], frame, is_root=True)
             tracer.begin_within(frame)
-            self._follow(frame, tracer)
-        sys.settrace(self._on_call)
+            self._follow(frame, tracer, frame.f_trace)
+        sys.settrace(self._trace)
 
     def stop(self) -> None:
-        """Follow nothing any more: the trace function of Python and those of all frames are what they were before."""
+        """Follow nothing any more: the trace function of Python and those of frames that run are what they were before."""
         if not self.active:
             return
         self.active = False
-        sys.settrace(self._replaced)
+        if sys.gettrace() is self._trace:  # else a debugger has come, which stays
+            sys.settrace(self._replaced)
+        if sys.getprofile() == self._trace_again:
+            sys.setprofile(None)
         self.recorder.frames.after_locals = None
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            if type(frame.f_trace) is FrameTracer:
-                frame.f_trace, frame.f_trace_opcodes = None, False
+            release_frame(frame)
             frame = frame.f_back
         if self._root is not None:
             self._root.f_trace, self._root.f_trace_opcodes = self._root_trace
         self._replaced = self._root = None
         self._root_trace = (None, False)
+
+    def release(self) -> None:
+        """Let go of generators that wait, after `stop`; before it the trace would say that they are over."""
         if self._frames:
             release_suspended()
 
@@ -80,29 +91,92 @@ class LineTracer:
         if self.active and type(tracer) is FrameTracer:
             tracer.leave(frame, NOWHERE if place is None else self._tables[frame.f_code.co_filename].at(*place))
 
-    def _follow(self, frame: FrameType, tracer: FrameTracer) -> None:
+    def _follow(self, frame: FrameType, tracer: FrameTracer, other: Any) -> None:
         self._frames.add(tracer)
+        tracer.other = other
         frame.f_trace, frame.f_trace_opcodes = tracer, True
 
     def _on_call(self, frame: FrameType, event: str, _: Any) -> Any:
+        if event != "call" or not self.active:
+            return None
+        if is_deep() and not has_room(RECURSION_SLACK - 1):
+            self._refuse_call()
+        known: Any = frame.f_trace
+        other = None if self._replaced is None else self._ask_other(frame)
         code = frame.f_code
         table = self._tables.get(code.co_filename)
-        if table is None or event != "call" or not self.active:
-            return None
+        if table is None:
+            return other
         if not has_steps(code):
             if code.co_name == "<lambda>":
                 self.recorder.on_lambda(frame=frame)
-            return None
-        known: Any = frame.f_trace
+            return other
         if type(known) is FrameTracer and known.belongs_to(self):
+            known.other = other
             known.wake()
             return known
         if not table.is_function(code):
-            return None
+            return other
         tracer = FrameTracer(self, self.recorder, table, frame)
-        self._follow(frame, tracer)
+        self._follow(frame, tracer, other)
         tracer.begin(frame)
-        return tracer if self.active else None
+        return tracer if self.active else other
+
+    def _ask_other(self, frame: FrameType) -> Any:
+        """The other tool's trace function for a frame that begins, or goes on; it may have put itself in our place."""
+        if is_recorder_frame(frame):
+            return None
+        other = self._replaced(frame, "call", None)
+        now = sys.gettrace()
+        if now is not self._trace:
+            self._replaced = now
+            sys.settrace(self._trace)
+        return other
+
+    def _refuse_call(self) -> NoReturn:
+        """End a call that plain Python would not have begun: the limit is raised while a session records.
+
+        Python takes a trace function away that raises. A profile function, which is asked next, puts it back.
+        """
+        if sys.getprofile() is None:
+            sys.setprofile(self._trace_again)
+        raise RecursionError("maximum recursion depth exceeded")
+
+    def _trace_again(self, *_: Any) -> None:
+        sys.setprofile(None)
+        if self.active:
+            sys.settrace(self._trace)
+
+
+def is_deep() -> bool:
+    """Whether this is so far inside that the recursion limit may be near."""
+    try:
+        sys._getframe(DEEP)
+    except ValueError:
+        return False
+    return True
+
+
+def has_room(calls: int) -> bool:
+    """Whether so many calls may still be nested here."""
+    try:
+        nest(calls - 1)
+    except RecursionError:
+        return False
+    return True
+
+
+def nest(calls: int) -> None:
+    """Call itself until so many are nested."""
+    if calls > 1:
+        nest(calls - 1)
+
+
+def release_frame(frame: FrameType) -> None:
+    """Leave a frame to the trace function that it had beside ours."""
+    tracer: Any = frame.f_trace
+    if type(tracer) is FrameTracer:
+        frame.f_trace, frame.f_trace_opcodes = tracer.other, False
 
 
 def forget_locals(frame: FrameType) -> None:
@@ -118,5 +192,5 @@ def release_suspended() -> None:
     for value in gc.get_objects():
         if type(value) is GeneratorType or type(value).__name__ in ("coroutine", "async_generator"):
             frame = next((getattr(value, name) for name in _GENERATORS if hasattr(value, name)), None)
-            if frame is not None and type(frame.f_trace) is FrameTracer:
-                frame.f_trace, frame.f_trace_opcodes = None, False
+            if frame is not None:
+                release_frame(frame)

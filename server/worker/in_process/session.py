@@ -30,6 +30,7 @@ from server.worker.in_process.hooks import Hooks, compile_with_hooks, is_recorde
 from server.worker.in_process.imports import RecordedImports
 from server.worker.in_process.line_tracer import LineTracer
 from server.worker.in_process.options import ProgramFile, SessionOptions
+from server.worker.in_process.plain_code import Twins, put_back, twins
 from server.worker.in_process.statement_table import StatementTable
 from server.worker.in_process.streams import recorded_stream, recorded_warnings
 from server.worker.instrument import Statements, instrument
@@ -76,6 +77,7 @@ class Session:
         self._offsets: dict[str, int] = {}
         self._source_lines = 0
         self._modules: dict[str, tuple[str, CodeType]] = {}
+        self._twins: Twins = {}
         self._outcome: OutcomeRecord | None = None
         self._outcome_line: bytes | None = None
         self._stack = contextlib.ExitStack()
@@ -83,6 +85,7 @@ class Session:
         self._traced: FrameType | None = None  # the frame that asked for `trace_lines`
         self._muted_output = False
         self._wall = self._cpu = 0.0
+        self._seed = 0
 
     @property
     def lines(self) -> list[bytes]:
@@ -110,7 +113,7 @@ class Session:
             raise RuntimeError(
                 f"gradbox needs torch 2.11 or later to ask what autograd saved; this is {torch.__version__}"
             )
-        self._wall, self._cpu = time.perf_counter(), time.process_time()
+        self._wall, self._cpu, self._seed = time.perf_counter(), time.process_time(), torch.initial_seed()
         for file in self.files:
             self._place(file)
         _active.append(self)
@@ -167,11 +170,15 @@ class Session:
         process_changes.add_program_classes(path)
         self.files.append(file)
         tree = ast.parse(source, path)
-        compile(tree, path, "exec", dont_inherit=True)
+        plain = compile(tree, path, "exec", dont_inherit=True)
         code = compile_with_hooks(tree, path, self.statements, self._offsets[path], self.hooks)
+        self._add_twins(code, plain)
         self._modules[path] = (source, code)
         self._announce_files()
         return code
+
+    def _add_twins(self, instrumented: CodeType, plain: CodeType) -> None:
+        self._twins.update((id(pair[0]), pair) for pair in twins(instrumented, plain))
 
     def end(self, error: BaseException | None = None) -> None:
         """Record what is left, and take out what was installed. error: by which the recorded part ended."""
@@ -198,7 +205,11 @@ class Session:
         recorder = self.recorder
         assert recorder is not None
         recorder.close()
+        if self._line_tracer is not None:
+            self._line_tracer.release()
         self._stack.close()
+        put_back(self._twins)
+        self._twins.clear()
         recorder.observer.node_uids.release()
         self.recorder = self.hooks = self._traced = None
 
@@ -206,6 +217,7 @@ class Session:
         """In a forked child: record nothing, leave the trace to the parent."""
         self._stop_line_tracer()
         self._outcome = {"status": "finished"}
+        self._twins.clear()
         self._uninstall()
 
     # Running code
@@ -271,12 +283,13 @@ class Session:
 
     def _compile(self, code: ast.Module | str, file: ProgramFile, flags: int) -> CodeType:
         tree = ast.parse(code, file.path) if isinstance(code, str) else code
-        compile(tree, file.path, "exec", flags, dont_inherit=True)  # warns as plain Python does
+        plain = compile(tree, file.path, "exec", flags, dont_inherit=True)  # warns as plain Python does
         assert self.hooks is not None
         first = len(self.statements.rows)
         last = tree.body[-1] if tree.body else None
         offset = self._offsets[file.path]
         compiled = compile_with_hooks(tree, file.path, self.statements, offset, self.hooks, flags)
+        self._add_twins(compiled, plain)
         self._announce_files()
         if isinstance(last, ast.Expr):
             rows = self.statements.rows
@@ -345,7 +358,7 @@ class Session:
     def _header_line(self) -> bytes:
         return encode_line(
             {
-                "header": header(self.files, self.statements, self.limits, self.options),
+                "header": header(self.files, self.statements, self.limits, self.options, self._seed),
                 "deterministic": False,
             }
         )

@@ -27,6 +27,8 @@ class CodeTable:
 
     fast: the statements, but for special instructions. resumes: what they resume, "" where the function begins. yields:
     by which a `yield` hands over its value. endless: the first instruction of a `while True`, which has no test.
+    handler_ends: by which an exception that a handler took is dropped. silent_before: by statement, those right before it
+    that have no instruction, like `global`.
     """
 
     statements: list[int]
@@ -38,6 +40,8 @@ class CodeTable:
     iterations: set[int] = field(default_factory=set)
     resumes: dict[int, str] = field(default_factory=dict)
     endless: dict[int, int] = field(default_factory=dict)
+    handler_ends: set[int] = field(default_factory=set)
+    silent_before: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 _SETS = {
@@ -61,7 +65,8 @@ class StatementTable:
         self._rows, self._first = statements.rows, first
         self._nodes: list[ast.stmt] = []
         self._blocks: list[tuple[int, str] | None] = []
-        self._functions: set[tuple[str, int]] = set()
+        self._before: dict[int, int] = {}
+        self._functions: dict[tuple[str, int], ast.stmt] = {}
         self._add_body(tree.body, None)
         self._starts = sorted((start_of(node), first + k) for k, node in enumerate(self._nodes))
         self._paths: dict[int, tuple[tuple[int, str], ...]] = {}
@@ -101,6 +106,10 @@ class StatementTable:
         """Whether it is the code of a function whose statements have rows."""
         return (code.co_name, code.co_firstlineno) in self._functions
 
+    def function_line(self, code: CodeType) -> int:
+        """The line of the file on which the function begins, after its decorators."""
+        return self._functions[code.co_name, code.co_firstlineno].lineno
+
     def code(self, code: CodeType) -> CodeTable:
         """The table of one code object of the file."""
         table = self._tables.get(code)
@@ -120,22 +129,26 @@ class StatementTable:
         return NOWHERE
 
     def _add_body(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
+        before = NOWHERE
         for node in body:
-            self._add(node, block)
+            i = self._add(node, block)
+            self._before[i], before = before, i
 
-    def _add(self, node: ast.stmt, block: tuple[int, str] | None) -> None:
+    def _add(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
         i = self._append(node, block)
         if isinstance(node, Function):
             self._add_function(node)
         elif isinstance(node, ast.ClassDef):
             self._add_methods(node)
         else:
-            for part in ("body", "orelse", "handlers", "cases", "finalbody"):
-                for k, child in enumerate(getattr(node, part, ())):
-                    if isinstance(child, ast.ExceptHandler | ast.match_case):
+            for part in ("body", "orelse", "handlers", "cases", "finalbody"):  # the order of `instrument`
+                children = getattr(node, part, [])
+                if part in ("handlers", "cases"):
+                    for k, child in enumerate(children):
                         self._add_body(child.body, (i, f"{part}{k}"))
-                    else:
-                        self._add(child, (i, part))
+                else:
+                    self._add_body(children, (i, part))
+        return i
 
     def _append(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
         self._nodes.append(node)
@@ -143,7 +156,7 @@ class StatementTable:
         return self._first + len(self._nodes) - 1
 
     def _add_function(self, node: Function) -> None:
-        self._functions.add((node.name, start_of(node)[0]))
+        self._functions[node.name, start_of(node)[0]] = node
         self._add_body(node.body, None)
 
     def _add_methods(self, node: ast.ClassDef) -> None:
@@ -157,21 +170,36 @@ class StatementTable:
     def _make(self, code: CodeType) -> CodeTable:
         table = CodeTable([NOWHERE if line is None or col is None else self.at(line, col)
                            for line, _, col, _ in code.co_positions()])  # fmt: skip
+        instructions = list(dis.get_instructions(code))
         before = NOWHERE
-        for instruction in dis.get_instructions(code):
+        for instruction in instructions:
             k = instruction.offset // 2
             if instruction.opname in _SETS:
                 getattr(table, _SETS[instruction.opname]).add(k)
             elif instruction.opname == "RESUME":
                 table.resumes[k] = _SUSPENSIONS.get((instruction.arg or 0) & 3, "")
                 if table.resumes[k] == "yield":
-                    table.yields.add(before)
+                    table.yields.update((before, k))  # a frame that waits is at the one, since Python 3.13 at the other
             before = k
         self._add_endless(table)
+        add_handler_ends(table, instructions)
+        self._add_silent(table)
         table.fast = list(table.statements)
-        for k in (*table.reraises, *table.with_handlers, *table.endless):
+        for k in (*table.reraises, *table.with_handlers, *table.endless, *table.handler_ends):
             table.fast[k] = SPECIAL
         return table
+
+    def _add_silent(self, table: CodeTable) -> None:
+        """Statements without an instruction, each before the next one that has some."""
+        present = set(table.statements)
+        for i in present - {NOWHERE}:
+            silent: list[int] = []
+            before = self._before.get(i, NOWHERE)
+            while before != NOWHERE and before not in present and is_silent(self.node(before)):
+                silent.insert(0, before)
+                before = self._before.get(before, NOWHERE)
+            if silent:
+                table.silent_before[i] = tuple(silent)
 
     def _add_endless(self, table: CodeTable) -> None:
         """`while True` has no instruction of its own where a jump goes straight to its body."""
@@ -191,3 +219,22 @@ def start_of(node: ast.stmt) -> tuple[int, int]:
 
 def is_always_true(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def is_silent(node: ast.stmt) -> bool:
+    """Whether a statement may have no instruction: it declares names, or is a constant."""
+    return isinstance(node, ast.Global | ast.Nonlocal) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
+
+
+def add_handler_ends(table: CodeTable, instructions: list[dis.Instruction]) -> None:
+    """Find where handlers drop their exception, and where a `finally` that raised passes on: that is nobody's text."""
+    names = [instruction.opname for instruction in instructions]
+    for n, name in enumerate(names):
+        if names[n : n + 3] == ["COPY", "POP_EXCEPT", "RERAISE"]:
+            for passing in instructions[n : n + 3]:
+                table.statements[passing.offset // 2] = NOWHERE
+        if name != "POP_EXCEPT" or names[n + 1] == "RERAISE" or names[n - 2 : n] == ["RERAISE", "POP_TOP"]:
+            continue  # what passes an exception on, and a `with` that took one
+        table.handler_ends.add(instructions[n].offset // 2)
