@@ -123,7 +123,7 @@ def gradient_chips(picture: Picture, steps: list[dict[str, Any]]) -> Iterator[st
 
 def carries(chip: dict[str, Any], grad: dict[str, Any]) -> bool:
     """Whether a chip says this gradient: its shape and its first elements."""
-    if not chip["title"].startswith(f"{tuple(grad['shape'])} {grad['dtype']}"):
+    if not chip["title"].startswith(f"gradient {tuple(grad['shape'])} {grad['dtype']}"):
         return False
     cells = grad.get("cells")
     shown = [text for text in chip["texts"] if text not in ("…", "∅")]
