@@ -34,6 +34,14 @@ def test_a_call_shows_the_callee_at_the_calling_statement() -> None:
     assert not [e for e in Replay(recorded).state.values() if e["kind"] == "frame" and e.get("caller")]
 
 
+def test_names_of_one_statement_come_in_the_order_in_which_they_are_written() -> None:
+    recorded = trace("z, b, y, a = 1, 2, 3, 4\nq, k, v = z, b, y\n")
+    assert [list(step["set"]["f1"]["vars"]) for step in recorded["steps"][:2]] == [
+        ["z", "b", "y", "a"],
+        ["q", "k", "v"],
+    ]
+
+
 def test_loops_count_their_iterations() -> None:
     recorded = trace("for i in range(2):\n    for j in range(2):\n        k = i\nn = 0\nwhile n < 2:\n    n += 1\n")
     inner = [step["iter"] for step in recorded["steps"] if step["line"] == 3]

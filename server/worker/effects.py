@@ -34,12 +34,13 @@ MUTATORS = frozenset(_MUTATORS.split())
 
 @dataclass
 class Effects:
-    """Of one statement. paths: names with the attributes that follow them. stored: paths it binds.
+    """Of one statement. paths: names with the attributes that follow them, as keys in the order in which they are written.
 
-    opens: it may hand out memory. anything: what it may change can't be read from the text.
+    bound: paths that it binds. exposes_memory: it may hand out memory. unknown: what it may change can't be read from the text.
+    iterated: of a loop, the paths in what it iterates over.
     """
 
-    paths: set[tuple[str, ...]] = field(default_factory=set)
+    paths: dict[tuple[str, ...], None] = field(default_factory=dict)
     bound: set[tuple[str, ...]] = field(default_factory=set)
     exposes_memory: bool = False
     unknown: bool = False
@@ -90,11 +91,11 @@ def effects_of(node: ast.stmt, numpy_names: frozenset[str]) -> Effects:
             if alias.name == "*":
                 effects.unknown = True
             name = (alias.asname or alias.name.split(".")[0],)
-            effects.paths.add(name)
+            effects.paths[name] = None
             effects.bound.add(name)
         effects.exposes_memory = False
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        effects.paths.add((node.name,))
+        effects.paths[(node.name,)] = None
         effects.bound.add((node.name,))
     elif isinstance(node, ast.For | ast.AsyncFor):
         iterable_effects = Effects()
@@ -159,7 +160,7 @@ def _collect(part: ast.AST, effects: Effects, numpy_names: frozenset[str]) -> No
             _collect_access(node, effects, numpy_names, stack)
             continue
         if isinstance(node, ast.Name):
-            effects.paths.add((node.id,))
+            effects.paths[(node.id,)] = None
             if not isinstance(node.ctx, ast.Load):
                 effects.bound.add((node.id,))
             _collect_word(node.id, effects, numpy_names)
@@ -168,20 +169,20 @@ def _collect(part: ast.AST, effects: Effects, numpy_names: frozenset[str]) -> No
                 node.value.isidentifier() and MEMORY_WORDS.search(node.value) is not None
             )
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            effects.paths.add((node.name,))
+            effects.paths[(node.name,)] = None
             effects.bound.add((node.name,))
         elif isinstance(node, ast.MatchMapping) and node.rest:
-            effects.paths.add((node.rest,))
+            effects.paths[(node.rest,)] = None
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            effects.paths |= {(name,) for name in node.names}
-        stack += children(node)
+            effects.paths |= {(name,): None for name in node.names}
+        stack += reversed(children(node))
 
 
 def _collect_access(node: ast.expr, effects: Effects, numpy_names: frozenset[str], stack: list[ast.AST]) -> None:
     """A run of attributes and subscripts: its path where it begins with a name."""
     access, bound = access_path(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
     if access is not None:
-        effects.paths.add(access)
+        effects.paths[access] = None
         if bound:
             effects.bound.add(access)
         _collect_word(access[0], effects, numpy_names)

@@ -272,7 +272,8 @@ function component(members, blocks, index) {
   return graph;
 }
 
-/** Inputs before what reads them, else as they were made, found without recursion: what is made later stands below.
+/** Inputs before what reads them, else as they were made, of one step by the numbers of their uids; found without recursion:
+ * what is made later stands below.
  * @param {string[]} members @param {Map<string, Block>} blocks @param {TraceIndex} index @returns {string[]} */
 function programOrder(members, blocks, index) {
   const birth = (/** @type {string} */ uid) => index.lives.get(uid)?.birth ?? 0;
@@ -280,7 +281,8 @@ function programOrder(members, blocks, index) {
   const out = new Set();
   /** @type {Set<string>} */
   const open = new Set();
-  for (const start of [...members].sort((a, b) => birth(a) - birth(b))) {
+  const number = (/** @type {string} */ uid) => Number(uid.slice(1));
+  for (const start of [...members].sort((a, b) => birth(a) - birth(b) || number(a) - number(b))) {
     const stack = [start];
     while (stack.length) {
       const uid = stack[stack.length - 1];

@@ -50,6 +50,27 @@ function chain(length) {
   return openTrace(trace("", [{ set }, ...visits, visit("n1", [], { accumulates: "t1" })]));
 }
 
+test("nodes of one statement stand in the order in which they were made, however the trace lists them", () => {
+  const made = {
+    f1: frame({ a: ref("t2"), b: ref("t3") }),
+    t2: tensor({ requires_grad: true, leaf: false, grad_fn: "n9" }),
+    t3: tensor({ requires_grad: true, leaf: false, grad_fn: "n10" }),
+    n10: node("CosBackward0", []),
+    n9: node("SinBackward0", []),
+  };
+  const joined = {
+    n12: node("AddBackward0", [
+      ["n9", 0],
+      ["n10", 0],
+    ]),
+  };
+  const [graph] = graphModel(openTrace(trace("", [{ set: made }, { set: joined }]))).components;
+  assert.deepEqual(
+    graph.order.map(({ uid }) => uid),
+    ["n9", "n10", "n12"],
+  );
+});
+
 test("a circle of nodes, which no program makes but anybody can write, is drawn", () => {
   const set = {
     f1: frame({ y: ref("t2") }),
