@@ -92,7 +92,7 @@ tests-rest: setup build $(VENV)/.redis
 tests-rest-shown: setup build $(VENV)/.redis $(if $(APART),,tests-attack)
 	$(MAKE) --no-print-directory --output-sync=none tests-rest
 
-tests-node: build
+tests-node: setup build
 	$(NPM) test
 
 check: check-python check-page

@@ -42,12 +42,14 @@ async def timed(pool: PoolInterface, token: int, client: Client) -> float:
     return time.perf_counter() - began
 
 
-async def latencies(here: PoolInterface, there: PoolInterface, runs: int) -> tuple[list[float], list[float]]:
+async def latencies(
+    local_pool: PoolInterface, remote_pool: PoolInterface, runs: int
+) -> tuple[list[float], list[float]]:
     """Seconds of runs in two pools, one after the other, each first in every other pair."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for k in range(runs):
         for which in (k % 2, 1 - k % 2):
-            pool, client = (here, there)[which], Client("a", "a")
+            pool, client = (local_pool, remote_pool)[which], Client("a", "a")
             await asyncio.sleep(REST)
             seconds[which].append(await timed(pool, 1_000_000 + k, client))
     return seconds

@@ -62,14 +62,14 @@ def run_in_child(work: Work) -> dict[str, Any]:
                 totals["steps"] += line.startswith(b'{"step"')
                 if line.startswith(b'{"outcome"'):
                     totals["status"] = status(json.loads(line)["outcome"])
-                    report()
+                    send_totals()
 
-        def report() -> None:
+        def send_totals() -> None:
             os.write(writing, json.dumps({"seconds": time.perf_counter() - began, **totals}).encode())
 
         began = time.perf_counter()
         work(write)
-        report()
+        send_totals()
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:

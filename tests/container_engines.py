@@ -114,7 +114,9 @@ class Podman(Engine):
             words.append("--runtime=runc")
         super().__init__(*words, seccomp=seccomp)
         self.build_words = ("build", "--layers=false", "--isolation=chroot", "--network=host", "--format=docker")
-        least = [f"--ulimit={name}={most(which)}" for name, which in (("nofile", 7), ("nproc", 6))]  # none is raised
+        least = [
+            f"--ulimit={name}={capped_ulimit(limit)}" for name, limit in (("nofile", 7), ("nproc", 6))
+        ]  # none is raised
         self.run_words = ("--network=none", "--no-healthcheck", *least)
 
 
@@ -206,9 +208,9 @@ def storage_options(tool: str, store: Path) -> tuple[str, ...]:
     return f"--storage-driver={'overlay' if overlay else 'vfs'}", *folders
 
 
-def most(which: int) -> str:
-    """A limit of this process as `soft:hard`, no higher than what it has now."""
-    soft, hard = resource.getrlimit(which)
+def capped_ulimit(resource_limit: int) -> str:
+    """A limit of this process as `--ulimit` takes it, `soft:hard`, no higher than what it has now. resource_limit: as in `resource`."""
+    soft, hard = resource.getrlimit(resource_limit)
     least = min((value for value in (soft, hard, 20_000) if value != resource.RLIM_INFINITY), default=20_000)
     return f"{least}:{least}"
 

@@ -63,7 +63,7 @@ SPACES = [
 ]
 
 
-def reduced(name: str, *more: str) -> list[str]:
+def with_each_reduction(name: str, *more: str) -> list[str]:
     """A loss with each reduction, and with what else it takes."""
     return [
         f"{name}()",
@@ -80,9 +80,9 @@ SIGN_EACH = "torch.randn(3, 5).sign()"
 LOSSES = [
     Case(
         [
-            *reduced("CrossEntropyLoss", "torch.rand(5), ignore_index=0, label_smoothing=0.1"),
-            *reduced("NLLLoss", "torch.rand(5), ignore_index=0"),
-            *reduced("MultiMarginLoss", "p=2, margin=0.5"),
+            *with_each_reduction("CrossEntropyLoss", "torch.rand(5), ignore_index=0, label_smoothing=0.1"),
+            *with_each_reduction("NLLLoss", "torch.rand(5), ignore_index=0"),
+            *with_each_reduction("MultiMarginLoss", "p=2, margin=0.5"),
         ],
         {**SCORES, "target": "torch.tensor([1, 0, 4])"},
         ("x, target",),
@@ -93,44 +93,54 @@ LOSSES = [
         {**x("2, 3, 2, 2"), "target": "torch.tensor([[[0, 1], [2, 0]], [[1, 1], [2, 2]]])"},
         ("x, target",),
     ),
-    Case(reduced("BCELoss"), {**SCORES, "target": "torch.rand(3, 5)"}, ("x.sigmoid(), target",)),
+    Case(with_each_reduction("BCELoss"), {**SCORES, "target": "torch.rand(3, 5)"}, ("x.sigmoid(), target",)),
     Case(
         [
-            *reduced("BCEWithLogitsLoss", "pos_weight=torch.rand(5)"),
-            *reduced("HuberLoss", "delta=0.3"),
-            *reduced("SmoothL1Loss", "beta=0.3"),
-            *reduced("L1Loss"),
-            *reduced("MSELoss"),
-            *reduced("KLDivLoss", "reduction='batchmean', log_target=True"),
-            *reduced("PoissonNLLLoss", "full=True, log_input=True"),
+            *with_each_reduction("BCEWithLogitsLoss", "pos_weight=torch.rand(5)"),
+            *with_each_reduction("HuberLoss", "delta=0.3"),
+            *with_each_reduction("SmoothL1Loss", "beta=0.3"),
+            *with_each_reduction("L1Loss"),
+            *with_each_reduction("MSELoss"),
+            *with_each_reduction("KLDivLoss", "reduction='batchmean', log_target=True"),
+            *with_each_reduction("PoissonNLLLoss", "full=True, log_input=True"),
         ],
         {**SCORES, "target": "torch.rand(3, 5, requires_grad=True)"},
         ("x, target.detach()", "x, target"),
     ),
-    Case(reduced("MultiLabelSoftMarginLoss"), {**SCORES, "target": "torch.randint(2, (3, 5)).float()"}, ("x, target",)),
     Case(
-        reduced("GaussianNLLLoss", "full=True"),
+        with_each_reduction("MultiLabelSoftMarginLoss"),
+        {**SCORES, "target": "torch.randint(2, (3, 5)).float()"},
+        ("x, target",),
+    ),
+    Case(
+        with_each_reduction("GaussianNLLLoss", "full=True"),
         {**PAIR, "var": "torch.rand(3, 5, requires_grad=True)"},
         ("x, other, var",),
     ),
-    Case([*reduced("HingeEmbeddingLoss"), *reduced("SoftMarginLoss")], {**SCORES, "y": SIGN_EACH}, ("x, y",)),
-    Case(reduced("MarginRankingLoss", "0.5"), {**PAIR, "y": SIGN_EACH}, ("x, other, y",)),
-    Case(reduced("CosineEmbeddingLoss", "0.5"), {**PAIR, "y": SIGNS}, ("x, other, y",)),
     Case(
-        reduced("MultiLabelMarginLoss"),
+        [*with_each_reduction("HingeEmbeddingLoss"), *with_each_reduction("SoftMarginLoss")],
+        {**SCORES, "y": SIGN_EACH},
+        ("x, y",),
+    ),
+    Case(with_each_reduction("MarginRankingLoss", "0.5"), {**PAIR, "y": SIGN_EACH}, ("x, other, y",)),
+    Case(with_each_reduction("CosineEmbeddingLoss", "0.5"), {**PAIR, "y": SIGNS}, ("x, other, y",)),
+    Case(
+        with_each_reduction("MultiLabelMarginLoss"),
         {**SCORES, "target": "torch.tensor([[3, 0, -1, 0, 1], [4, -1, 0, 0, 0], [-1, 0, 0, 0, 0]])"},
         ("x, target",),
     ),
     Case(
         [
-            *reduced("TripletMarginLoss", "swap=True, p=1"),
-            *reduced("TripletMarginWithDistanceLoss", "distance_function=lambda a, b: (a - b).abs().amax(-1)"),
+            *with_each_reduction("TripletMarginLoss", "swap=True, p=1"),
+            *with_each_reduction(
+                "TripletMarginWithDistanceLoss", "distance_function=lambda a, b: (a - b).abs().amax(-1)"
+            ),
         ],
         {**PAIR, "third": "torch.randn(3, 5, requires_grad=True)"},
         ("x, other, third",),
     ),
     Case(
-        reduced("CTCLoss", "blank=4, zero_infinity=True"),
+        with_each_reduction("CTCLoss", "blank=4, zero_infinity=True"),
         {**x("6, 2, 5"), "target": "torch.tensor([[1, 2, 3], [3, 1, 1]])"},
         (
             "x.log_softmax(2), target, torch.tensor([6, 5]), torch.tensor([3, 2])",

@@ -9,7 +9,7 @@ from tests.expected_picture import ALARMS, State, of_kind
 from tests.picture_facts import Box, Picture, by, members, near, sides, size
 
 
-def gradients(picture: Picture, state: State, steps: list[dict[str, Any]]) -> Iterator[str]:
+def gradient_faults(picture: Picture, state: State, steps: list[dict[str, Any]]) -> Iterator[str]:
     """`.grad` stands beside its tensor, is None where it is None, and chips show what visits passed on."""
     tensors = of_kind(state, "tensor")
     for card in picture["handles"]:
@@ -132,7 +132,7 @@ def carries(chip: dict[str, Any], grad: dict[str, Any]) -> bool:
     return all(expected_picture.says(text, value) for text, value in zip(shown, cells, strict=False))
 
 
-def graph(picture: Picture, state: State) -> Iterator[str]:
+def graph_faults(picture: Picture, state: State) -> Iterator[str]:
     """Each node is drawn or in a fold, and each edge runs from the input that torch names to its reader."""
     if "graph" not in sides(picture):
         return
@@ -197,7 +197,7 @@ def on_border(at: list[float], box: Box, slack: float = 1.5) -> bool:
     return inside and not deep
 
 
-def folds(picture: Picture, state: State) -> Iterator[str]:
+def fold_faults(picture: Picture, state: State) -> Iterator[str]:
     """A fold counts what it stands for."""
     living = of_kind(state, "node")
     for fold in picture["folds"]:
@@ -225,7 +225,7 @@ def gradient_storages(state: State, uids: set[str]) -> set[str]:
     return {state[uid].get("storage") or uid for uid in grads if uid in state}
 
 
-def saved(picture: Picture, state: State) -> Iterator[str]:
+def saved_faults(picture: Picture, state: State) -> Iterator[str]:
     """Each saved slot and its pin say the state, the version it expects and where the bytes lie."""
     living = of_kind(state, "node")
     slots, pins = by(picture["slots"], "key"), by(picture["pins"], "key")

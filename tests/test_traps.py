@@ -10,7 +10,7 @@ import pytest
 from server.worker.probes import ops
 from tests import traps_autograd, traps_memory, traps_python, traps_runtime
 from tests.huge_pages import join_pages
-from tests.traps import Switch, Trap
+from tests.traps import PlantedFault, Trap
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +18,11 @@ TRAPS = sorted(
     [*traps_memory.TRAPS, *traps_autograd.TRAPS, *traps_python.TRAPS, *traps_runtime.TRAPS],
     key=lambda trap: trap.number,
 )
-PAIRS = [pytest.param(trap, switch, id=f"{trap.id}:{name}") for trap in TRAPS for name, switch in trap.switches.items()]
+PAIRS = [
+    pytest.param(trap, planted_fault, id=f"{trap.id}:{name}")
+    for trap in TRAPS
+    for name, planted_fault in trap.planted_faults.items()
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,16 +47,16 @@ def test_trap_is_avoided(trap: Trap) -> None:
     trap.holds(trap.run())
 
 
-@pytest.mark.parametrize(("trap", "switch"), PAIRS)
-def test_stepping_in_is_noticed(trap: Trap, switch: Switch) -> None:
-    seen = trap.run(switch)
+@pytest.mark.parametrize(("trap", "planted_fault"), PAIRS)
+def test_stepping_in_is_noticed(trap: Trap, planted_fault: PlantedFault) -> None:
+    seen = trap.run(planted_fault)
     with pytest.raises(AssertionError):
         trap.holds(seen)
     faults = getattr(seen, "faults", [])
-    assert all(switch.fault and switch.fault in text for text in faults), faults
-    assert bool(faults) == bool(switch.fault)
+    assert all(planted_fault.fault and planted_fault.fault in text for text in faults), faults
+    assert bool(faults) == bool(planted_fault.fault)
 
 
 def test_each_of_the_36_traps_has_a_switch() -> None:
     assert {trap.number for trap in TRAPS} == set(range(1, 37))
-    assert {trap.number for trap in TRAPS if trap.switches} == set(range(1, 37))
+    assert {trap.number for trap in TRAPS if trap.planted_faults} == set(range(1, 37))

@@ -1,6 +1,6 @@
-"""A trap: a program that meets it, what has to hold of the run, and switches that step into it on purpose.
+"""A trap: a program that meets it, what has to hold of the run, and planted faults that step into it on purpose.
 
-A switch works from outside the recorder: it makes torch answer as a careless reader would understand it, adds a
+A planted fault works from outside the recorder: it makes torch answer as a careless reader would understand it, adds a
 careless glance to each look, or changes the steps on their way out as a tracer with a simpler model would tell them.
 """
 
@@ -78,7 +78,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Switch:
+class PlantedFault:
     """A way to step in. apply: called in the child before the program. fault: words of the fault that it makes the
     recorder report, for it may make it report no other; source: the program that it takes instead of the trap's."""
 
@@ -95,7 +95,7 @@ class Trap:
     name: str
     source: str
     holds: Callable[[Any], None]
-    switches: dict[str, Switch]
+    planted_faults: dict[str, PlantedFault]
     given: Callable[[], None] = lambda: None
     limits: dict[str, int] = field(default_factory=dict)
     gap: str = ""
@@ -104,17 +104,17 @@ class Trap:
     def id(self) -> str:
         return f"{self.number:02}-{self.name}"
 
-    def run(self, switch: Switch | None = None) -> Any:
-        """What `holds` is asked about, with the switch on or off."""
+    def run(self, planted_fault: PlantedFault | None = None) -> Any:
+        """What `holds` is asked about, with the planted fault or without it."""
 
         def before() -> None:
             self.given()
-            if switch is not None:
-                switch.apply()
+            if planted_fault is not None:
+                planted_fault.apply()
 
-        source = switch.source if switch is not None and switch.source is not None else self.source
+        source = planted_fault.source if planted_fault is not None and planted_fault.source is not None else self.source
         seen = Seen(source, lines(source, before, limits=self.limits))
-        if switch is None:
+        if planted_fault is None:
             Trace.model_validate(seen.trace)
         return seen
 

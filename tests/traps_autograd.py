@@ -12,9 +12,9 @@ from torch.autograd import forward_ad
 
 from server.worker.stack import stepping_frame
 from tests.traps import (
+    PlantedFault,
     Seen,
     Step,
-    Switch,
     Trap,
     after_each_observation,
     around_each_observation,
@@ -259,7 +259,7 @@ TRAPS = [
         "kept_raw_saved",
         LEAF + "y = x.exp()\ny = x.exp()\nz = 1\n",
         saved_is_read_where_it_lies,
-        {"keeps it": Switch(after_each_observation(keep_raw))},
+        {"keeps it": PlantedFault(after_each_observation(keep_raw))},
     ),
     Trap(
         2,
@@ -271,8 +271,8 @@ TRAPS = [
         "z = checkpoint(again, x, use_reentrant=False)\nw = x.sigmoid()\nn = w + 1\nw.mul_(2)\n(y + z).sum().backward()\n",
         is_plain,
         {
-            "unpacks": Switch(after_each_observation(read_saved)),
-            "reads what is stale": Switch(after_each_observation(read_stale), "modified by an inplace operation"),
+            "unpacks": PlantedFault(after_each_observation(read_saved)),
+            "reads what is stale": PlantedFault(after_each_observation(read_stale), "modified by an inplace operation"),
         },
     ),
     Trap(
@@ -280,7 +280,7 @@ TRAPS = [
         "saved_tensors_hooks_check_nothing",
         LEAF + "y = x.sigmoid()\ny.add_(1)\ny.sum().backward()\n",
         raises_at_the_write_told_before,
-        {"runs under them": Switch(under_saved_tensors_hooks)},
+        {"runs under them": PlantedFault(under_saved_tensors_hooks)},
     ),
     Trap(
         4,
@@ -288,7 +288,7 @@ TRAPS = [
         LEAF + "where = []\nx.register_hook(lambda g: where.append(g.data_ptr()))\n(x * 2).sum().backward()\n"
         "print(x.grad.data_ptr() == where[0])\ng, = torch.autograd.grad((x * x).sum(), x)\nprint(g._version)\n",
         is_plain,
-        {"keeps it in a hook": Switch(around_engine(keep_gradients))},
+        {"keeps it in a hook": PlantedFault(around_engine(keep_gradients))},
     ),
     Trap(
         5,
@@ -297,8 +297,8 @@ TRAPS = [
         "t = torch.ones(3)\nr = weakref.ref(t)\ndel t\nprint(r() is None)\n",
         freed_where_plain_frees,
         {
-            "keeps nodes": Switch(after_each_observation(lambda: retained.extend(t.grad_fn for t in tensors()))),
-            "keeps tensors": Switch(after_each_observation(lambda: retained.extend(tensors()))),
+            "keeps nodes": PlantedFault(after_each_observation(lambda: retained.extend(t.grad_fn for t in tensors()))),
+            "keeps tensors": PlantedFault(after_each_observation(lambda: retained.extend(tensors()))),
         },
     ),
     Trap(
@@ -308,7 +308,7 @@ TRAPS = [
         "c.grad_fn.register_hook(lambda *_: print('c'))\nv.grad_fn.register_hook(lambda *_: print('v'))\n"
         "(w.sum() + c.sum()).backward()\n",
         is_plain,
-        {"reads it": Switch(after_each_observation(lambda: [t.grad_fn for t in tensors()]))},
+        {"reads it": PlantedFault(after_each_observation(lambda: [t.grad_fn for t in tensors()]))},
     ),
     Trap(
         7,
@@ -316,8 +316,8 @@ TRAPS = [
         LEAF + "y = x * 2\ny.sum().backward()\nprint(y.retains_grad, x.grad)\n",
         nobody_asked_for_grad,
         {
-            "reads it": Switch(after_each_observation(lambda: [t.grad for t in tensors()])),
-            "retains it": Switch(
+            "reads it": PlantedFault(after_each_observation(lambda: [t.grad for t in tensors()])),
+            "retains it": PlantedFault(
                 after_each_observation(lambda: [t.retain_grad() for t in tensors() if t.requires_grad])
             ),
         },
@@ -328,7 +328,7 @@ TRAPS = [
         "import torch\nfrom torch.func import grad, vmap\ndef f(x):\n    y = x * x\n    return y.sum()\n"
         "print(vmap(grad(f))(torch.tensor([[1., 2.], [3., 4.]])))\n",
         wrapped_level_by_level,
-        {"asks for their storage": Switch(after_each_observation(read_storages_of_locals), "storage")},
+        {"asks for their storage": PlantedFault(after_each_observation(read_storages_of_locals), "storage")},
     ),
     Trap(
         12,
@@ -337,8 +337,8 @@ TRAPS = [
         "    d = fw.make_dual(torch.ones(2), torch.tensor([1., 2.]))\n    e = d * d\nn = 1\n",
         tangent_inside_its_level,
         {
-            "looks outside of it": Switch(around_each_observation(outside_every_level)),
-            "believes it lasts": Switch(on_each_step(tangent_for_good)),
+            "looks outside of it": PlantedFault(around_each_observation(outside_every_level)),
+            "believes it lasts": PlantedFault(on_each_step(tangent_for_good)),
         },
     ),
     Trap(
@@ -346,7 +346,7 @@ TRAPS = [
         "no_grad_view_of_a_leaf",
         LEAF + "with torch.no_grad():\n    v = x[:1]\n",
         view_of_a_leaf_is_a_leaf,
-        {"a view is no leaf": Switch(put(torch.Tensor, is_leaf=property(lambda t: not t._is_view())))},
+        {"a view is no leaf": PlantedFault(put(torch.Tensor, is_leaf=property(lambda t: not t._is_view())))},
     ),
     Trap(
         16,
@@ -354,7 +354,7 @@ TRAPS = [
         LEAF + "w = torch.ones(2, requires_grad=True)\ny = x * w\nx.requires_grad_(False)\ny.sum().backward()\n"
         "print(x.grad, w.grad)\n",
         frozen_leaf_keeps_its_edge,
-        {"what is reached accumulates": Switch(on_each_step(reached_is_accumulated()))},
+        {"what is reached accumulates": PlantedFault(on_each_step(reached_is_accumulated()))},
     ),
     Trap(
         17,
@@ -364,7 +364,11 @@ TRAPS = [
         "y = F.apply(x.exp())\nz = (y * y).sum()\nfor _ in range(2):\n    try:\n        z.backward()\n"
         "    except Exception as error:\n        print(error)\n",
         half_is_freed,
-        {"keeps the graph to read it": Switch(around_engine(lambda run, r, g, _, *a, **k: run(r, g, True, *a, **k)))},
+        {
+            "keeps the graph to read it": PlantedFault(
+                around_engine(lambda run, r, g, _, *a, **k: run(r, g, True, *a, **k))
+            )
+        },
     ),
     Trap(
         23,
@@ -372,7 +376,7 @@ TRAPS = [
         LEAF + f"from functools import reduce\ny = reduce(lambda a, _: a + 1, range({LONG}), x)\n"
         "y.sum().backward(retain_graph=True)\n",
         long_chain_is_whole,
-        {"walks by recursion": Switch(after_each_observation(walk_by_recursion), "RecursionError")},
+        {"walks by recursion": PlantedFault(after_each_observation(walk_by_recursion), "RecursionError")},
         limits={"steps": 20_000},
     ),
     Trap(
@@ -381,6 +385,6 @@ TRAPS = [
         LEAF + "x.register_hook(lambda g: g)\ny = x + 1\ny.grad_fn.register_hook(lambda *_: None)\n"
         "y.sum().backward()\nprint(len(x._backward_hooks), y._backward_hooks)\n",
         hooks_of_the_program_alone,
-        {"hooks tensors": Switch(after_each_observation(hook_leaves))},
+        {"hooks tensors": PlantedFault(after_each_observation(hook_leaves))},
     ),
 ]

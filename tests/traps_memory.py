@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from server.worker.probes import cells
-from tests.traps import Seen, Step, Switch, Trap, after_each_observation, instead, on_each_step, put, tensors
+from tests.traps import PlantedFault, Seen, Step, Trap, after_each_observation, instead, on_each_step, put, tensors
 
 IMPORT = "import torch\nimport numpy as np\n"
 
@@ -225,7 +225,7 @@ TRAPS = [
         "r.untyped_storage().resize_(0)\ns = torch.eye(2).to_sparse()\nn = np.arange(4.)\np = torch.from_numpy(n)\n"
         "q = torch.from_numpy(n)\n",
         every_storage_is_itself,
-        {"takes them for it": Switch(instead(torch._C, "_storage_address", lambda t: t.data_ptr()))},
+        {"takes them for it": PlantedFault(instead(torch._C, "_storage_address", lambda t: t.data_ptr()))},
     ),
     Trap(
         9,
@@ -235,7 +235,7 @@ TRAPS = [
         "net = torch.nn.Linear(2, 1)\nw = net.weight\nnet.double()\nt = torch.arange(6.).view(2, 3)\nt.t_()\n"
         "b, c = torch.ones(1), torch.zeros(2)\ntorch.utils.swap_tensors(b, c)\n",
         nothing_moves_unseen,
-        {"trusts them": Switch(on_each_step(trust_the_counters()))},
+        {"trusts them": PlantedFault(on_each_step(trust_the_counters()))},
     ),
     Trap(
         10,
@@ -248,14 +248,16 @@ TRAPS = [
         "s = torch.eye(2).to_sparse()\nn = torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])\ny = x + 1\n",
         odd_tensors_are_told,
         {
-            "asks all for a version": Switch(
+            "asks all for a version": PlantedFault(
                 after_each_observation(lambda: [t._version for t in tensors()]), "version counter"
             ),
-            "asks all for a storage": Switch(
+            "asks all for a storage": PlantedFault(
                 after_each_observation(lambda: [t.untyped_storage() for t in tensors()]), "storage"
             ),
-            "asks all for a shape": Switch(after_each_observation(lambda: [list(t.shape) for t in tensors()]), "size"),
-            "runs code of subclasses": Switch(after_each_observation(ask_as_the_program_does)),
+            "asks all for a shape": PlantedFault(
+                after_each_observation(lambda: [list(t.shape) for t in tensors()]), "size"
+            ),
+            "runs code of subclasses": PlantedFault(after_each_observation(ask_as_the_program_does)),
         },
     ),
     Trap(
@@ -265,8 +267,8 @@ TRAPS = [
         "print(d.tolist(), i.tolist(), n.tolist())\n",
         the_bits_say_what_the_cells_mean,
         {
-            "asks for no conj": Switch(put(torch.Tensor, is_conj=lambda _: False)),
-            "asks for no neg": Switch(put(torch.Tensor, is_neg=lambda _: False)),
+            "asks for no conj": PlantedFault(put(torch.Tensor, is_conj=lambda _: False)),
+            "asks for no neg": PlantedFault(put(torch.Tensor, is_neg=lambda _: False)),
         },
     ),
     Trap(
@@ -276,8 +278,8 @@ TRAPS = [
         "o.copy_(torch.tensor([[1., 2.], [3., 4.]]))\nprint(a.tolist(), o.tolist())\n",
         handles_stand_as_torch_says,
         {
-            "draws rows side by side": Switch(put(torch.Tensor, stride=contiguous)),
-            "a cell for an element": Switch(on_each_step(cells_are_elements())),
+            "draws rows side by side": PlantedFault(put(torch.Tensor, stride=contiguous)),
+            "a cell for an element": PlantedFault(on_each_step(cells_are_elements())),
         },
     ),
     Trap(
@@ -289,9 +291,9 @@ TRAPS = [
         "f = torch.tensor([True])\n",
         every_number_arrives,
         {
-            "integers as they are": Switch(instead(cells, "number", lambda value: value)),
-            "floats as doubles": Switch(instead(cells, "shortest_float", float)),
-            "lists of torch": Switch(instead(cells, "decode", as_torch_reads_it), "JSON"),
+            "integers as they are": PlantedFault(instead(cells, "number", lambda value: value)),
+            "floats as doubles": PlantedFault(instead(cells, "shortest_float", float)),
+            "lists of torch": PlantedFault(instead(cells, "decode", as_torch_reads_it), "JSON"),
         },
     ),
     Trap(
@@ -301,7 +303,7 @@ TRAPS = [
         "opt = torch.optim.SGD([w, b], lr=0.5, momentum=0.5, foreach=True)\n(w * w + b).sum().backward()\nopt.step()\n"
         "print(w._version, b._version)\n",
         optimizer_is_told,
-        {"counts first arguments": Switch(on_each_step(first_argument_is_written()))},
+        {"counts first arguments": PlantedFault(on_each_step(first_argument_is_written()))},
     ),
     Trap(
         33,
@@ -309,7 +311,7 @@ TRAPS = [
         IMPORT + "n = np.arange(4, dtype='f4')\np = torch.from_numpy(n)\nq = torch.from_numpy(n[2:])\n"
         "print(p.storage_offset(), q.storage_offset())\n",
         offsets_are_torchs,
-        {"makes them one": Switch(on_each_step(one_memory_one_storage))},
+        {"makes them one": PlantedFault(on_each_step(one_memory_one_storage))},
     ),
     Trap(
         34,
@@ -320,8 +322,10 @@ TRAPS = [
         "print(w._version, w.grad._version)\n",
         bytes_and_versions_are_read,
         {
-            "reads elements": Switch(after_each_observation(lambda: [t.tolist() for t in tensors()]), "load_scalar"),
-            "predicts versions": Switch(on_each_step(one_write_one_version())),
+            "reads elements": PlantedFault(
+                after_each_observation(lambda: [t.tolist() for t in tensors()]), "load_scalar"
+            ),
+            "predicts versions": PlantedFault(on_each_step(one_write_one_version())),
         },
     ),
 ]

@@ -17,7 +17,7 @@ from server.worker.run import ProgramRun
 from server.worker.stack import PROGRAM, frames_outward, stepping_frame
 from server.worker.uids import ObjectUids
 from tests.tracing import ROOT
-from tests.traps import Seen, Switch, Trap, after_each_observation, names, put, tensors
+from tests.traps import PlantedFault, Seen, Trap, after_each_observation, names, put, tensors
 
 retained: list[Any] = []
 
@@ -209,21 +209,21 @@ TRAPS = [
         "import torch, weakref\ndef f():\n    y = torch.ones(2)\n    r = weakref.ref(y)\n"
         "    print([y := None, r() is None][1])\nf()\n",
         is_plain,
-        {"leaves it with the frame": Switch(after_each_observation(leave_locals))},
+        {"leaves it with the frame": PlantedFault(after_each_observation(leave_locals))},
     ),
     Trap(
         19,
         "dict_that_the_program_holds",
         "def f():\n    a = 1\n    d = locals()\n    b = 2\n    print(d)\nf()\n",
         is_plain,
-        {"empties it": Switch(put(Frames, _locals=emptied))},
+        {"empties it": PlantedFault(put(Frames, _locals=emptied))},
     ),
     Trap(
         20,
         "faults_of_ours",
         "a = 1\nb = a + 1\nprint(b)\n",
         fault_is_told_and_passed,
-        {"passes them on": Switch(put(ProbeContext, report_fault=pass_on))},
+        {"passes them on": PlantedFault(put(ProbeContext, report_fault=pass_on))},
         given=after_each_observation(stumble_once),
     ),
     Trap(
@@ -231,7 +231,7 @@ TRAPS = [
         "attributes_are_copied",
         "import torch, copy\na = torch.ones(2)\nb = copy.deepcopy(a)\nprint(vars(a), vars(b))\n",
         nothing_is_tagged,
-        {"tags tensors": Switch(after_each_observation(tag))},
+        {"tags tensors": PlantedFault(after_each_observation(tag))},
     ),
     Trap(
         28,
@@ -240,7 +240,7 @@ TRAPS = [
         "print(a.tolist(), b.tolist())\n",
         is_plain,
         {
-            "keeps some": Switch(
+            "keeps some": PlantedFault(
                 after_each_observation(lambda: retained.extend(weakref.ref(tensor) for tensor in tensors()))
             )
         },
@@ -251,21 +251,21 @@ TRAPS = [
         "import torch\nx, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)\n"
         "z = [g := torch.autograd.grad(x * y, (x, y)), torch.utils.swap_tensors(*g)]\nprint(g)\n",
         is_plain,
-        {"leaves them light": Switch(put(Storages, promote_transients=lambda _: None))},
+        {"leaves them light": PlantedFault(put(Storages, promote_transients=lambda _: None))},
     ),
     Trap(
         29,
         "where_recursion_ends",
         "def f():\n    f()\nf()\n",
         ends_where_a_script_does,
-        {"takes room for itself": Switch(put(sys, setrecursionlimit=lambda _: None))},
+        {"takes room for itself": PlantedFault(put(sys, setrecursionlimit=lambda _: None))},
     ),
     Trap(
         29,
         "where_recursion_of_lambdas_ends",
         "f = lambda: f()\nf()\n",
         ends_where_a_script_does,
-        {"takes room for itself": Switch(put(sys, setrecursionlimit=lambda _: None))},
+        {"takes room for itself": PlantedFault(put(sys, setrecursionlimit=lambda _: None))},
     ),
     Trap(
         29,
@@ -273,7 +273,7 @@ TRAPS = [
         "def g():\n    a = 1\n    print(sorted(locals()), dir())\ng()\n"
         "print([n for n in globals() if n[:2] != '__'], [n for n in dir() if n[:2] != '__'])\n",
         is_plain,
-        {"puts them beside the names": Switch(show_instruments)},
+        {"puts them beside the names": PlantedFault(show_instruments)},
     ),
     Trap(
         29,
@@ -288,7 +288,7 @@ TRAPS = [
         "addresses_of_lists",
         "met = set()\n" + "l = [0]\nmet.add(id(l))\nl = None\n" * 40 + "print(len(met) < 40)\ndel met\n",
         every_list_is_itself,
-        {"names by address": Switch(one_address_one_object)},
+        {"names by address": PlantedFault(one_address_one_object)},
     ),
     Trap(
         30,
@@ -297,7 +297,7 @@ TRAPS = [
         + "a = A()\ni = id(a)\na = [a := None, A()][1]\nmet.append(id(a) == i)\n" * 20
         + "print(any(met))\n",
         every_instance_is_itself,
-        {"names by address": Switch(put(ObjectUids, find=by_address))},
+        {"names by address": PlantedFault(put(ObjectUids, find=by_address))},
     ),
     Trap(
         31,
@@ -305,13 +305,13 @@ TRAPS = [
         ODD,
         is_plain,
         {
-            "says it in words": Switch(inspect_with(repr)),
-            "counts": Switch(inspect_with(len)),
-            "compares": Switch(inspect_with(lambda value: value == 1)),
-            "hashes": Switch(inspect_with(lambda value: hash(value) if not isinstance(value, list) else 0)),
-            "reads attributes": Switch(inspect_with(lambda value: value.__dict__)),
-            "goes through": Switch(inspect_with(lambda value: list(value) if isinstance(value, list) else [])),
-            "advances": Switch(after_each_observation(advance)),
+            "says it in words": PlantedFault(inspect_with(repr)),
+            "counts": PlantedFault(inspect_with(len)),
+            "compares": PlantedFault(inspect_with(lambda value: value == 1)),
+            "hashes": PlantedFault(inspect_with(lambda value: hash(value) if not isinstance(value, list) else 0)),
+            "reads attributes": PlantedFault(inspect_with(lambda value: value.__dict__)),
+            "goes through": PlantedFault(inspect_with(lambda value: list(value) if isinstance(value, list) else [])),
+            "advances": PlantedFault(after_each_observation(advance)),
         },
     ),
     Trap(
@@ -320,6 +320,6 @@ TRAPS = [
         "def g(k):\n    return k\ndef f(a):\n    b = [g(k) for k in range(a - 3)]\n    return sorted(locals())\n"
         "c = f(5)\nprint(c)\n",
         locals_are_the_frames,
-        {"empties what may be the names themselves": Switch(after_each_observation(empty_locals))},
+        {"empties what may be the names themselves": PlantedFault(after_each_observation(empty_locals))},
     ),
 ]

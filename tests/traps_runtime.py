@@ -19,7 +19,7 @@ from server.worker.run import ProgramRun
 from tests.alarm_worker import WALL
 from tests.test_goldens import PROGRAMS, text
 from tests.tracing import trace
-from tests.traps import Seen, Step, Switch, Trap, in_a_function_mode, on_each_step, put
+from tests.traps import PlantedFault, Seen, Step, Trap, in_a_function_mode, on_each_step, put
 
 # 18
 
@@ -84,11 +84,11 @@ def stopped_in_time(trace: Trace) -> None:
 class Pooled(Trap):
     """Run by a pool, whose limit on time lies outside of the child; stepping in is a limit inside of it."""
 
-    def run(self, switch: Switch | None = None) -> Trace:
+    def run(self, planted_fault: PlantedFault | None = None) -> Trace:
         async def run_pooled() -> Trace:
             pool = (
                 Pool(Settings({}, wall=2 * WALL), "tests.alarm_worker:prepare")
-                if switch
+                if planted_fault
                 else Pool(Settings({}, wall=WALL))
             )
             await pool.start()
@@ -179,10 +179,14 @@ KEPT: list[Any] = []
 
 
 class Twice(Trap):
-    """Every golden program, or the switch's, here and on another processor."""
+    """Every golden program, or the planted fault's, here and on another processor."""
 
-    def run(self, switch: Switch | None = None) -> list[tuple[str, str]]:
-        sources = [switch.source] if switch and switch.source else [path.read_text() for path in PROGRAMS]
+    def run(self, planted_fault: PlantedFault | None = None) -> list[tuple[str, str]]:
+        sources = (
+            [planted_fault.source]
+            if planted_fault and planted_fault.source
+            else [path.read_text() for path in PROGRAMS]
+        )
         return [(text(trace(source)), text(trace(source, before=on_another_processor))) for source in sources]
 
 
@@ -192,28 +196,28 @@ TRAPS = [
         "warnings_under_a_mode",
         "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2\na = y.grad\nb = y.grad\n",
         each_line_has_its_warning,
-        {"runs under a function mode": Switch(in_a_function_mode)},
+        {"runs under a function mode": PlantedFault(in_a_function_mode)},
     ),
     Trap(
         24,
         "backward_in_another_thread",
         NESTED,
         all_visits_arrive,
-        {"keeps its passes by thread": Switch(lambda: setattr(Backward, "stack", PerThread()))},
+        {"keeps its passes by thread": PlantedFault(lambda: setattr(Backward, "stack", PerThread()))},
     ),
     Trap(
         24,
         "frames_of_the_waiting_thread",
         NESTED,
         waiting_frames_stay,
-        {"sees one thread's stack": Switch(put(stack, engine_waits=[]))},
+        {"sees one thread's stack": PlantedFault(put(stack, engine_waits=[]))},
     ),
     Pooled(
         26,
         "statements_without_an_end",
         "a = 1\nb = sum(range(10**12))\n",
         stopped_in_time,
-        {"limits time from inside": Switch()},
+        {"limits time from inside": PlantedFault()},
     ),
     Trap(
         27,
@@ -222,7 +226,7 @@ TRAPS = [
         "enc = torch.nn.TransformerEncoder(layer, 1).eval()\nmask = torch.tensor([[False, True, True]])\n"
         "with torch.no_grad():\n    print(enc(torch.randn(1, 3, 8), src_key_padding_mask=mask).tolist())\n",
         lambda seen: seen.is_plain(),
-        {"runs under a function mode": Switch(in_a_function_mode)},
+        {"runs under a function mode": PlantedFault(in_a_function_mode)},
     ),
     Trap(
         27,
@@ -231,14 +235,14 @@ TRAPS = [
         "    def forward(ctx, a): return a * 1\n    @staticmethod\n    def backward(ctx, g):\n        return g * 3\n"
         "x = torch.ones(1, requires_grad=True)\nF.apply(x).backward()\n",
         hooks_are_heard,
-        {"hears by a function mode": Switch(hear_by_a_function_mode)},
+        {"hears by a function mode": PlantedFault(hear_by_a_function_mode)},
     ),
     Trap(
         32,
         "limits_are_no_exceptions",
         "while True:\n    try:\n        print('x' * 99)\n    except BaseException:\n        break\n",
         stopped_at_the_limit,
-        {"raises where the program may catch it": Switch(put(ProgramRun, _stop_at_limit=raise_instead))},
+        {"raises where the program may catch it": PlantedFault(put(ProgramRun, _stop_at_limit=raise_instead))},
         limits={"output": 500},
     ),
     Twice(
@@ -247,8 +251,8 @@ TRAPS = [
         "",
         same_on_both,
         {
-            "stores a function's bits": Switch(source="import torch\ny = torch.tensor([0.1, 0.7]).exp()\n"),
-            "stores a product's bits": Switch(source="import torch\ny = torch.rand(8, 8) @ torch.rand(8, 8)\n"),
+            "stores a function's bits": PlantedFault(source="import torch\ny = torch.tensor([0.1, 0.7]).exp()\n"),
+            "stores a product's bits": PlantedFault(source="import torch\ny = torch.rand(8, 8) @ torch.rand(8, 8)\n"),
         },
     ),
 ]

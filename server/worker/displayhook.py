@@ -86,18 +86,20 @@ class _ReprCheck:
         if introspection.is_any_of(kind, _SEQUENCES) or introspection.class_module(kind) == "torch.return_types":
             return all(self.is_safe(member) for member in value)
         if issubclass(kind, torch.nn.Module):
-            return self._is_safe_module(value, kind)
+            return self._is_safe_layer(value, kind)
         method = _class_attribute(kind, "__repr__")
         return method is _class_attribute(type if issubclass(kind, type) else object, "__repr__")
 
-    def _is_safe_module(self, layer: Any, kind: type) -> bool:
-        """A layer whose lines torch writes, of arguments that are safe themselves."""
+    def _is_safe_layer(self, layer: Any, layer_class: type) -> bool:
+        """Whether it is a layer whose lines torch writes, of arguments that are safe themselves."""
         for name in _MODULE:
-            owner = next((base for base in introspection.mro(kind) if name in introspection.class_dict(base)), None)
+            owner = next(
+                (base for base in introspection.mro(layer_class) if name in introspection.class_dict(base)), None
+            )
             if owner is None or not introspection.class_module(owner).startswith(("torch.nn.", "builtins")):
                 return False
         attributes = introspection.instance_dict(layer) or {}
-        shown = [] if _class_attribute(kind, "extra_repr") is torch.nn.Module.extra_repr else attributes.items()
+        shown = [] if _class_attribute(layer_class, "extra_repr") is torch.nn.Module.extra_repr else attributes.items()
         if not all(self.is_safe(member) for name, member in shown if not name.startswith("_")):
             return False
         return all(self.is_safe(child) for child in attributes["_modules"].values() if child is not None)

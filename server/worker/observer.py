@@ -78,7 +78,7 @@ class Observer:
         observation.observe_all = observation.observe_all or observation.ops_unobserved
         try:
             self._collect_dead(observation)
-            self._observe_values(observation, observe_frames)
+            self._observe_reachable(observation, observe_frames)
             if not observation.observe_all:
                 self._observe_related(observation)
             if observation.exposes_memory:
@@ -102,7 +102,7 @@ class Observer:
         for collect_dead in self._collect_phase:
             collect_dead(observation)
 
-    def _observe_values(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+    def _observe_reachable(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
         """Observe the frames and what they lead to; everything, where it turns out that the frames are not enough."""
         self.values.begin_observation()
         for begin in self._begin_phase:

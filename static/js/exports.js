@@ -6,7 +6,7 @@ import { standalone } from "./standalone.js";
 import { openingStep } from "./captions.js";
 import { exportComparison, isComparison } from "./compare/exports.js";
 import { readingOf } from "./reading.js";
-import { findingsReply, summaryReply } from "./findings/reply.js";
+import { findingsReply, summaryReply } from "./findings/findings_reply.js";
 
 /**
  * @typedef {{kind: "stage" | "loom" | "card" | "thumbnail" | "still" | "file" | "series_file" | "findings" | "summary" | "reading" | import("./compare/exports.js").ComparisonKind, step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,

@@ -35,7 +35,7 @@ function bindingNote(context, name, value) {
     return [{ key: "bound", args: { name, value: plainText(value) } }];
   }
   const entity = context.entities.get(uid);
-  if (isHandle(entity)) return handleNotes(context, name, uid, entity);
+  if (isHandle(entity)) return notesOfNamedHandle(context, name, uid, entity);
   if (entity?.kind === "object")
     return [
       { key: hasOtherName(context, uid, name) ? "same_object" : "new_object", args: { name, type: entity.type } },
@@ -52,7 +52,7 @@ function hasOtherName({ opened, index, fresh }, uid, name) {
 
 /** A name for a tensor or an array: a new one, one that shares memory, or one that was there before.
  * @param {Context} context @param {string} name @param {string} uid @param {import("./entities.js").Handle} entity @returns {Note[]} */
-function handleNotes({ opened, index, entities, before, fresh, nameOf }, name, uid, entity) {
+function notesOfNamedHandle({ opened, index, entities, before, fresh, nameOf }, name, uid, entity) {
   if (!fresh.has(uid)) {
     if (!before.has(uid)) return [];
     const tags = opened.names(index - 1).tags.get(uid) ?? [];

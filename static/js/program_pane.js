@@ -170,7 +170,7 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
   }
 
   /** @param {PageState} state */
-  function showRun(state) {
+  function showRunProgress(state) {
     const running = isRunning(state);
     document.body.classList.toggle("busy", running);
     element("stop").hidden = !running;
@@ -204,7 +204,7 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     if (changed || differs(state, before, "settings", "isLive"))
       element("edited").hidden = state.isLive || isUpToDate(state);
     if (differs(state, before, "problem")) showProblem(state.problem);
-    if (differs(state, before, "pending", "ahead")) showRun(state);
+    if (differs(state, before, "pending", "ahead")) showRunProgress(state);
   }
 
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding explains

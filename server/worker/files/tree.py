@@ -61,11 +61,11 @@ class FileTree:
         self.root = Directory()
         self.current = "/"
         for path in (HOME, TEMPORARY, "/dev"):
-            self._make_directories(path)
+            self._makedirs(path)
         self.root.entries["dev"].entries["null"] = File(0o666, is_null=True)  # type: ignore[attr-defined]
         self.current = HOME
 
-    def _make_directories(self, path: str) -> None:
+    def _makedirs(self, path: str) -> None:
         at = self.root
         for name in path.strip("/").split("/"):
             at = at.entries.setdefault(name, Directory())  # type: ignore[assignment]

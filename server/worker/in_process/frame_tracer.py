@@ -160,7 +160,7 @@ class FrameTracer:
             self._go_to(frame, i)
         if NOWHERE == self._returning == self._jumping and self._statement != NOWHERE:
             last = self._statement
-            around = next((j for j, part in self._table.path(last) if part.startswith("handlers")), NOWHERE)
+            around = next((j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NOWHERE)
             if around != NOWHERE and self._table.kind(last) not in ("Return", *JUMPS):
                 self._go_to(frame, around)
                 self._handled = (last, i)
@@ -171,9 +171,9 @@ class FrameTracer:
             self._finish(frame, i)
         place, table = self._place, self._table
         self._handled = ()
-        entered = set(table.path(i))
+        entered = set(table.enclosing_blocks(i))
         if place != NOWHERE:
-            entered.difference_update(table.path(place))
+            entered.difference_update(table.enclosing_blocks(place))
         for statement, part in entered:
             if part.startswith("handlers"):
                 self._cut.difference_update((statement, *table.around(statement)))
@@ -224,7 +224,11 @@ class FrameTracer:
             self._cut.discard(left)
 
     def _finish_head(self, frame: FrameType, i: int, kind: str, to: int) -> None:
-        part = "" if to == NOWHERE else next((part for parent, part in self._table.path(to) if parent == i), "")
+        part = (
+            ""
+            if to == NOWHERE
+            else next((part for parent, part in self._table.enclosing_blocks(to) if parent == i), "")
+        )
         if kind in FORS:
             due = part == "body"
         elif kind in WITHS:
@@ -245,7 +249,7 @@ class FrameTracer:
             self._step(frame, i)
         self._jumping, self._returning = i, NOWHERE
         inside = True
-        for statement, part in self._table.path(i):
+        for statement, part in self._table.enclosing_blocks(i):
             if inside and self._table.kind(statement) in LOOPS and part == "body":
                 inside = False
             if inside:

@@ -90,17 +90,17 @@ class StatementTable:
         line: int = child.lineno
         return line + self.line(i) - self.node(i).lineno
 
-    def path(self, i: int) -> tuple[tuple[int, str], ...]:
+    def enclosing_blocks(self, i: int) -> tuple[tuple[int, str], ...]:
         """The blocks around a statement within its function, innermost first: each by its statement and the part of it."""
         path = self._paths.get(i)
         if path is None:
             block = self._blocks[i - self._first]
-            path = self._paths[i] = () if block is None else (block, *self.path(block[0]))
+            path = self._paths[i] = () if block is None else (block, *self.enclosing_blocks(block[0]))
         return path
 
     def around(self, i: int) -> list[int]:
         """The statements around statement i within its function, innermost first."""
-        return [parent for parent, _ in self.path(i)]
+        return [parent for parent, _ in self.enclosing_blocks(i)]
 
     def is_function(self, code: CodeType) -> bool:
         """Whether it is the code of a function whose statements have rows."""
@@ -204,7 +204,7 @@ class StatementTable:
     def _add_endless(self, table: CodeTable) -> None:
         """`while True` has no instruction of its own where a jump goes straight to its body."""
         for k, i in enumerate(table.statements):
-            for loop, part in self.path(i) if i != NOWHERE else ():
+            for loop, part in self.enclosing_blocks(i) if i != NOWHERE else ():
                 node = self.node(loop)
                 is_endless = part == "body" and isinstance(node, ast.While) and is_always_true(node.test)
                 if is_endless and loop not in table.endless.values():

@@ -47,7 +47,7 @@ class Counters(Probe):
                 self._handles[known[0]].pop(uid, None)
                 self._released[known[0]] = None
             candidates = self._candidates(storage) if known is None else None
-            shared = self.find_shared(tensor, excluded=uid, candidates=candidates)
+            shared = self.find_counter_of(tensor, excluded=uid, candidates=candidates)
             counter = shared or (known[0] if settles and known is not None else self._uids.allocate("c"))
             if inside:
                 self._unsettled.add(uid)
@@ -83,12 +83,12 @@ class Counters(Probe):
                     return tensor
         return None
 
-    def find_shared(
+    def find_counter_of(
         self, tensor: torch.Tensor, excluded: str | None = None, candidates: Iterable[str] | None = None
     ) -> str | None:
         """The known counter that moves with this tensor's, or None. Leaves every counter as it was.
 
-        among: the counters that it can be; None for any.
+        excluded: a handle that is not asked. candidates: the counters that it can be; None for any.
         """
         handles: list[tuple[str, Any, int]] = []
         for counter in self._handles if candidates is None else candidates:
@@ -114,7 +114,7 @@ class Counters(Probe):
         counter = (
             recorded
             if has_handle
-            else (self.find_shared(tensor, candidates=candidates) or recorded or self._uids.allocate("c"))
+            else (self.find_counter_of(tensor, candidates=candidates) or recorded or self._uids.allocate("c"))
         )
         assert counter is not None
         self._observed[counter] = as_plain_tensor(tensor)._version

@@ -70,13 +70,13 @@ class Frames:
         self.past_lines: dict[int, int] = {}
         self.after_locals: Callable[[FrameType], None] | None = None
 
-    def key(self, frame: FrameType) -> tuple[int, Any]:
+    def python_frame_key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code
 
     def uid(self, frame: FrameType) -> str:
         if frame.f_globals is self._module and frame.f_code.co_name == "<module>":
             return self.module_uid
-        key = self.key(frame)
+        key = self.python_frame_key(frame)
         uid = self._uids_by_key.get(key)
         if uid is None:
             uid = self._uids_by_key[key] = self._uids.allocate("f")
@@ -92,7 +92,7 @@ class Frames:
 
     def begin_call(self, frame: FrameType) -> None:
         """A call begins: whatever stood at this address is over."""
-        uid = self._uids_by_key.get(self.key(frame))
+        uid = self._uids_by_key.get(self.python_frame_key(frame))
         if uid is not None:
             self._retire(uid)
 

@@ -201,7 +201,8 @@ function moveRefusal(program, item, to) {
   if (item.kind === "clause") return { refused: "card_is_clause" };
   if (program.broken) return { refused: "card_broken" };
   if (!to) return { refused: "card_no_further" };
-  if (isWithin(to.body, item) || (to.line > item.first && to.line <= item.end)) return { refused: "card_no_further" };
+  if (isBodyInside(to.body, item) || (to.line > item.first && to.line <= item.end))
+    return { refused: "card_no_further" };
   if (isComment(item)) return null;
   const future = program.root.statements.findLast(({ first }) => /^from\s+__future__\b/.test(program.lines[first]));
   if (future && (future === item || to.line <= future.last)) return { refused: "card_future" };
@@ -253,7 +254,7 @@ function enclosingBlocks(body) {
 }
 
 /** Whether a body belongs to a block. @param {Body} body @param {Item} item */
-function isWithin(body, item) {
+function isBodyInside(body, item) {
   for (let at = body.of; at; at = at.body?.of ?? null) if (at === item) return true;
   return false;
 }

@@ -33,19 +33,30 @@ function lateOf(facts, uid, detached) {
   const node = tensorHistory(facts).value(uid, "grad_fn", detached - 1);
   if (typeof node !== "string") return null;
   const visit = facts.index.visitsOf.get(node)?.find((at) => at > detached);
-  const user = userOf(facts, uid, detached);
-  return visit !== undefined && user ? { uid, node, detached, visit, user } : null;
+  if (visit === undefined) return null;
+  const user = usersOf(facts, uid, detached).find(({ result, step }) => {
+    const reader = tensorHistory(facts).value(result, "grad_fn", step);
+    return facts.index.visitsOf.get(String(reader))?.some((at) => backwardOf(facts, at) === backwardOf(facts, visit));
+  });
+  return user ? { uid, node, detached, visit, user } : null;
 }
 
-/** The last step before another that computed something from a tensor. @param {RunFacts} facts @param {string} uid
- * @param {number} before @returns {{step: number, result: string} | null} */
-function userOf(facts, uid, before) {
-  for (let step = before - 1; step >= facts.birth(uid); step--)
+/** @param {RunFacts} facts @param {number} step of a visit */
+function backwardOf(facts, step) {
+  return facts.steps[step].visit?.backward;
+}
+
+/** What was computed from a tensor before a step. @param {RunFacts} facts @param {string} uid @param {number} before
+ * @returns {Late["user"][]} */
+function usersOf(facts, uid, before) {
+  /** @type {Late["user"][]} */
+  const users = [];
+  for (let step = facts.birth(uid); step < before; step++)
     for (const { inputs, outputs } of facts.opsAt(step)) {
       const result = outputs.find((output) => output !== uid);
-      if (inputs.includes(uid) && result) return { step, result };
+      if (inputs.includes(uid) && result) users.push({ step, result });
     }
-  return null;
+  return users;
 }
 
 /** Whether an operation took a tensor after a step. @param {RunFacts} facts @param {string} uid @param {number} step */

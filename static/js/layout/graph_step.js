@@ -239,10 +239,10 @@ export class GraphStep {
     return this.model.leaves.filter((leaf) => this.node(leaf) && this.readerOf(leaf) === null);
   }
 
-  /** By leaf, what accumulates into it is called after. @param {string} leaf */
-  leafName(leaf) {
-    const variable = this.node(leaf)?.variable;
-    return (variable && this.nameOf(variable)) || variable || leaf;
+  /** What a node that accumulates into a leaf is called after: the leaf's name. @param {string} accumulator the node's uid */
+  leafName(accumulator) {
+    const variable = this.node(accumulator)?.variable;
+    return (variable && this.nameOf(variable)) || variable || accumulator;
   }
 }
 

@@ -104,7 +104,7 @@ function addTo(map, key, column) {
 
 /** The room that pins and ticks of counters need beside their rails. @param {RunRows} run @returns {Margins} */
 export function marginsOf(run) {
-  return { pins: mostPinsByRail(run), bumps: bumpWidths(run) };
+  return { pins: mostPinsByRail(run), bumps: tickWidths(run) };
 }
 
 /** How many pins hold a rail at once. @param {RunRows} run @returns {Map<string, number>} */
@@ -124,7 +124,7 @@ function mostPinsByRail(run) {
 }
 
 /** How wide the ticks of a counter are written. @param {RunRows} run @returns {Map<string, number>} */
-function bumpWidths(run) {
+function tickWidths(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
   for (const { bumps } of run.rows)

@@ -7,10 +7,10 @@ import { versionText } from "./rail.js";
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 
-/** What of a counter every badge says. @param {StepFacts} facts @param {string} counter @param {number} handles */
-function counterFacts(facts, counter, handles) {
-  const value = find(facts.snap.entities, counter, "counter")?.value ?? "?";
-  const before = find(facts.previous, counter, "counter")?.value;
+/** What of a counter every badge says. @param {StepFacts} facts @param {string} counterUid @param {number} handles */
+function counterFacts(facts, counterUid, handles) {
+  const value = find(facts.snap.entities, counterUid, "counter")?.value ?? "?";
+  const before = find(facts.previous, counterUid, "counter")?.value;
   const bumped = before !== undefined && before !== value;
   const change = bumped ? `${before} → ${value}` : `${value}`;
   const writes = value === "?" ? "" : `\n${facts.labels.writesCounted.replace("{n}", `${value}`)}`;
@@ -19,15 +19,15 @@ function counterFacts(facts, counter, handles) {
     before,
     bumped,
     attributes: {
-      key: `rail ${counter}`,
+      key: `rail ${counterUid}`,
       class: cls("rail", bumped && "bumped"),
-      "data-counter-badge": counter,
+      "data-counter-badge": counterUid,
       "data-version": value,
       "data-wearers": handles,
       role: "img",
-      "aria-label": `${counter} v${value}`,
+      "aria-label": `${counterUid} v${value}`,
     },
-    title: h("title", { key: "title" }, `version counter ${counter} = ${change}${writes}`),
+    title: h("title", { key: "title" }, `version counter ${counterUid} = ${change}${writes}`),
   };
 }
 
