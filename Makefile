@@ -58,8 +58,9 @@ endif
 scenario: setup build
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.new_scenario $(NAME)
 
-# how many processes run tests beside each other: three times as many as two cores, for more than half of their time they wait
-WORKERS ?= 6
+# how many processes run tests beside each other: twice as many as two cores, for a third of their time they wait; six took no
+# less time, and more memory
+WORKERS ?= 4
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # a test that fails is run once more; the last lines name those that needed it: docs/decisions/0026
 AGAIN := --reruns 1
