@@ -254,16 +254,16 @@ class IndexBuilder {
     this.sizes.delete(uid);
   }
 
-  /** @param {Step} step @param {number} i */
-  addEvents(step, i) {
+  /** @param {Step} traceStep @param {number} i */
+  addEvents(traceStep, i) {
     const { events, visits, visitsOf } = this.index;
-    const { log = [] } = step;
+    const { log = [] } = traceStep;
     for (let at = 0; at < log.length; at++) {
       const entry = log[at];
       if (entry.kind === "event") addToList(events, entry.event, { step: i, at });
     }
-    if (!step.visit) return;
-    addToList(visits, step.visit.backward, { node: step.visit.node, step: i });
-    addToList(visitsOf, step.visit.node, i);
+    if (!traceStep.visit) return;
+    addToList(visits, traceStep.visit.backward, { node: traceStep.visit.node, step: i });
+    addToList(visitsOf, traceStep.visit.node, i);
   }
 }

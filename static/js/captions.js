@@ -30,11 +30,11 @@ export function openingStep(trace) {
 /** A step's number with its line and loop iteration (`at`), and the text of that line.
  * @param {Trace} trace @param {number} i @param {Say} say @returns {{at: string, line: string}} */
 export function stepHeading(trace, i, say) {
-  const step = trace.steps[i];
-  const iteration = step.iter?.length ? ` [${step.iter.join(", ")}]` : "";
-  const line = trace.program.source.split("\n")[step.line - 1]?.trim() ?? "";
+  const traceStep = trace.steps[i];
+  const iteration = traceStep.iter?.length ? ` [${traceStep.iter.join(", ")}]` : "";
+  const line = trace.program.source.split("\n")[traceStep.line - 1]?.trim() ?? "";
   return {
-    at: `${say("step_of", { i: i + 1, n: hidesFuture(trace) ? "?" : trace.steps.length })} · ${say("line", { line: step.line })}${iteration}`,
+    at: `${say("step_of", { i: i + 1, n: hidesFuture(trace) ? "?" : trace.steps.length })} · ${say("line", { line: traceStep.line })}${iteration}`,
     line,
   };
 }

@@ -56,15 +56,15 @@ function printNotes({ log }) {
   return [text ? { key: "prints", args: { text } } : { key: "prints_blank", args: {} }];
 }
 
-/** @param {OpenTrace} opened @param {import("./state.js").Snapshot} snap @param {Step} step @returns {Context} */
-function contextOf(opened, snap, step) {
+/** @param {OpenTrace} opened @param {import("./state.js").Snapshot} snap @param {Step} traceStep @returns {Context} */
+function contextOf(opened, snap, traceStep) {
   const before = opened.state(snap.index - 1);
   const now = opened.names(snap.index).paths;
   const then = opened.names(snap.index - 1).paths;
   return {
     ...snap,
     opened,
-    step,
+    step: traceStep,
     before,
     nameOf: (uid) => (uid ? (now.get(uid) ?? then.get(uid) ?? uid) : ""),
     hasName: (uid) => Boolean(uid && (now.get(uid) ?? then.get(uid))),
@@ -85,21 +85,21 @@ function missingGradientNotes({ opened, index, step, before }) {
   });
 }
 
-/** What there is to say of a step of which nothing else is said. @param {Step} step @returns {Note} */
-function fallbackNote(step) {
-  if (step.kind === "end") return { key: "ended", args: {} };
-  if (step.kind === "begin")
-    return { key: "begun", args: { n: Object.keys(step.set).filter((uid) => uid[0] === "t").length } };
-  const freed = step.log.filter((entry) => entry.kind === "event" && entry.event === "storage_freed").length;
+/** What there is to say of a step of which nothing else is said. @param {Step} traceStep @returns {Note} */
+function fallbackNote(traceStep) {
+  if (traceStep.kind === "end") return { key: "ended", args: {} };
+  if (traceStep.kind === "begin")
+    return { key: "begun", args: { n: Object.keys(traceStep.set).filter((uid) => uid[0] === "t").length } };
+  const freed = traceStep.log.filter((entry) => entry.kind === "event" && entry.event === "storage_freed").length;
   if (freed) return { key: "freed", args: { n: freed } };
-  return { key: changesNothing(step) ? "quiet" : "other", args: {} };
+  return { key: changesNothing(traceStep) ? "quiet" : "other", args: {} };
 }
 
-/** Whether a step left everything but its frame's line as it was. @param {Step} step */
-function changesNothing(step) {
-  const sets = Object.entries(step.set);
+/** Whether a step left everything but its frame's line as it was. @param {Step} traceStep */
+function changesNothing(traceStep) {
+  const sets = Object.entries(traceStep.set);
   return (
-    !step.gone.length &&
+    !traceStep.gone.length &&
     sets.every(
       ([uid, fields]) => uid[0] === "f" && Object.keys(fields).every((field) => field === "kind" || field === "line"),
     )

@@ -6,10 +6,10 @@ import { shortNumber } from "./layout/format.js";
 const MAX_CELLS = 4;
 const MAX_NODES = 5;
 
-/** @param {import("./layout/stage_plan.js").Side} side @param {import("./marks/step_facts.js").StepFacts} facts
+/** @param {import("./layout/stage_plan.js").Side} side @param {import("./marks/step_facts.js").StepFacts} stepFacts
  * @param {import("./marks/labels.js").Labels} labels */
-export function paneNews(side, facts, labels) {
-  return side === "memory" ? memoryNews(facts, labels) : graphNews(facts, labels);
+export function paneNews(side, stepFacts, labels) {
+  return side === "memory" ? memoryNews(stepFacts, labels) : graphNews(stepFacts, labels);
 }
 
 /** @param {import("./marks/step_facts.js").StepFacts} facts @param {import("./marks/labels.js").Labels} labels */

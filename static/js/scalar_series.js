@@ -59,18 +59,18 @@ function boundSeries(trace, iterated) {
   const targets = new Map();
   let i = -1;
   for (const entities of statesOf(trace)) {
-    const step = trace.steps[++i];
-    const { stmt, frame: uid } = step;
-    if (!iterated.has(i) || step.kind !== "statement" || typeof stmt !== "number" || !uid) continue;
+    const traceStep = trace.steps[++i];
+    const { stmt, frame: uid } = traceStep;
+    if (!iterated.has(i) || traceStep.kind !== "statement" || typeof stmt !== "number" || !uid) continue;
     const names = targets.get(stmt) ?? new Set();
-    for (const name of Object.keys(step.set[uid]?.vars ?? {})) names.add(name);
+    for (const name of Object.keys(traceStep.set[uid]?.vars ?? {})) names.add(name);
     targets.set(stmt, names);
     const frame = find(entities, uid, "frame");
     for (const name of names) {
       const scalar = scalarOf(frame?.vars.get(name), entities);
       if (!scalar) continue;
       const key = `${stmt} ${name}`;
-      const entry = series.get(key) ?? { name, line: step.line, source: scalar.source, points: [] };
+      const entry = series.get(key) ?? { name, line: traceStep.line, source: scalar.source, points: [] };
       entry.points.push({ step: i, x: 0, value: scalar.value, text: scalar.text });
       series.set(key, entry);
     }
@@ -103,12 +103,12 @@ function numberOf(value) {
 function printedSeries(steps, iterated) {
   /** @type {Map<string, {step: number, text: string}[]>} by statement and words */
   const groups = new Map();
-  steps.forEach((step, i) => {
-    const text = step.log.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
+  steps.forEach((traceStep, i) => {
+    const text = traceStep.log.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
     if (!text || !iterated.has(i)) return;
     const numbers = text.match(NUMBER)?.length ?? 0;
     if (!numbers || numbers > MAX_NUMBERS) return;
-    const key = `${step.stmt} ${text.replace(NUMBER, "#").replace(/\s+/g, " ")}`;
+    const key = `${traceStep.stmt} ${text.replace(NUMBER, "#").replace(/\s+/g, " ")}`;
     addToList(groups, key, { step: i, text });
   });
   return [...groups.values()].filter((group) => group.length >= MIN_POINTS).flatMap((group) => numbersOf(group, steps));

@@ -11,24 +11,24 @@
 
 /** The iterations that were skipped just before step `i`; null where none were. @param {Trace} trace @param {number} i @returns {Gap | null} */
 export function gap(trace, i) {
-  const step = trace.steps[i];
-  if (!step?.skipped || step.stmt === undefined || step.stmt === null) return null;
+  const traceStep = trace.steps[i];
+  if (!traceStep?.skipped || traceStep.stmt === undefined || traceStep.stmt === null) return null;
   const before = previousInFrame(trace, i);
   if (!before) return null;
   const { statements = [] } = trace.program;
-  const loopsNow = enclosingLoops(statements, step.stmt, step.kind === "head");
+  const loopsNow = enclosingLoops(statements, traceStep.stmt, traceStep.kind === "head");
   const loopsBefore = enclosingLoops(statements, before.stmt, before.kind === "head");
-  const again = step.kind === "head" && loopsBefore.includes(step.stmt);
-  const loop = again ? step.stmt : loopsBefore.find((loop) => !loopsNow.includes(loop));
+  const again = traceStep.kind === "head" && loopsBefore.includes(traceStep.stmt);
+  const loop = again ? traceStep.stmt : loopsBefore.find((loop) => !loopsNow.includes(loop));
   if (loop === undefined) return null;
   const at = loopsBefore.indexOf(loop);
   const from = (before.iter?.[at] ?? -1) + 1;
   return {
-    skipped: step.skipped,
+    skipped: traceStep.skipped,
     loop,
     around: (before.iter ?? []).slice(0, at),
     from,
-    to: again ? (step.iter?.[at] ?? from) - 1 : null,
+    to: again ? (traceStep.iter?.[at] ?? from) - 1 : null,
   };
 }
 
@@ -80,7 +80,7 @@ export function cellWindowFocus(storage, at, step) {
 /** The step at which an iteration begins, or -1. @param {Trace} trace @param {Pick<Focus, "loop" | "iteration">} focus */
 export function findIteration({ steps }, { loop, iteration }) {
   return steps.findIndex(
-    (step) => step.kind === "head" && step.stmt === loop && String(step.iter) === String(iteration),
+    (traceStep) => traceStep.kind === "head" && traceStep.stmt === loop && String(traceStep.iter) === String(iteration),
   );
 }
 

@@ -30,14 +30,14 @@ export function createTabs(document, labels, chosen) {
       element.hidden = false;
       return element.offsetHeight;
     },
-    /** @param {boolean} narrow @param {Side} side the one that is shown @param {import("./marks/step_facts.js").StepFacts} facts */
-    show(narrow, side, facts) {
+    /** @param {boolean} narrow @param {Side} side the one that is shown @param {import("./marks/step_facts.js").StepFacts} stepFacts */
+    show(narrow, side, stepFacts) {
       element.hidden = !narrow;
       if (!narrow) return;
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === side));
       const other = side === "memory" ? "graph" : "memory";
       news.dataset.side = other;
-      news.textContent = paneNews(other, facts, labels);
+      news.textContent = paneNews(other, stepFacts, labels);
     },
   };
 }

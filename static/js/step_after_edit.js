@@ -49,7 +49,7 @@ export function stepAfterEdit(before, after, step) {
   return near < 0 ? 0 : near;
 }
 
-/** @param {import("./trace.js").Step} step @param {number} line @param {string} kind */
-function isSameStatement(step, line, kind) {
-  return step.line === line && step.kind === kind;
+/** @param {import("./trace.js").Step} traceStep @param {number} line @param {string} kind */
+function isSameStatement(traceStep, line, kind) {
+  return traceStep.line === line && traceStep.kind === kind;
 }

@@ -13,10 +13,10 @@ export function lineTone(kind) {
 export function callDepths(steps) {
   /** @type {Map<string, number>} */
   const frameDepths = new Map();
-  return steps.map((step) => {
-    for (const [uid, set] of Object.entries(step.set ?? {}))
+  return steps.map((traceStep) => {
+    for (const [uid, set] of Object.entries(traceStep.set ?? {}))
       if (set.kind === "frame") frameDepths.set(uid, set.caller ? (frameDepths.get(set.caller) ?? 0) + 1 : 0);
-    return (frameDepths.get(step.frame ?? "") ?? 0) + (step.visit ? 1 : 0);
+    return (frameDepths.get(traceStep.frame ?? "") ?? 0) + (traceStep.visit ? 1 : 0);
   });
 }
 
@@ -42,12 +42,12 @@ export function loopIterations(steps) {
   const stretches = [];
   let key = "";
   let at = 0;
-  steps.forEach((step, i) => {
+  steps.forEach((traceStep, i) => {
     if (key !== "" && depths[i] > at) {
       stretches[stretches.length - 1].to = i; // in what the iteration calls
       return;
     }
-    const count = step.iter?.[0];
+    const count = traceStep.iter?.[0];
     const next = count === undefined ? "" : String(count);
     if (count !== undefined && next === key) stretches[stretches.length - 1].to = i;
     else if (count !== undefined) stretches.push({ from: i, to: i, odd: count % 2 === 1 });

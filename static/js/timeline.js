@@ -23,18 +23,18 @@ const CHAIN_MARK = 28;
  * @type {Record<string, {shape: [number, number], isOn?: (step: Step) => boolean}>}
  */
 export const MARKS = {
-  raised: { shape: [0, 10], isOn: (step) => step.kind === "raise" },
+  raised: { shape: [0, 10], isOn: (traceStep) => traceStep.kind === "raise" },
   broken: { shape: [0, 8] },
-  visit: { shape: [5, 5], isOn: (step) => step.kind === "visit" },
+  visit: { shape: [5, 5], isOn: (traceStep) => traceStep.kind === "visit" },
   written: { shape: [3, 7] },
   cut: { shape: [6, 4] },
-  unseen: { shape: [9, 1], isOn: (step) => Boolean(step.skipped) },
+  unseen: { shape: [9, 1], isOn: (traceStep) => Boolean(traceStep.skipped) },
 };
 
-/** The name of a step's mark. @param {Step} step @returns {string | null} */
-export function stepMark(step) {
-  const marks = new Set(step.log.map((entry) => (entry.kind === "event" ? EVENTS[entry.event]?.mark : null)));
-  return Object.keys(MARKS).find((name) => marks.has(name) || MARKS[name].isOn?.(step)) ?? null;
+/** The name of a step's mark. @param {Step} traceStep @returns {string | null} */
+export function stepMark(traceStep) {
+  const marks = new Set(traceStep.log.map((entry) => (entry.kind === "event" ? EVENTS[entry.event]?.mark : null)));
+  return Object.keys(MARKS).find((name) => marks.has(name) || MARKS[name].isOn?.(traceStep)) ?? null;
 }
 
 /**
@@ -204,7 +204,7 @@ export function createTimeline(
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;
       depths = callDepths(steps);
-      marked = new Set(steps.flatMap((step, i) => (stepMark(step) ? [i] : [])));
+      marked = new Set(steps.flatMap((traceStep, i) => (stepMark(traceStep) ? [i] : [])));
       for (const name of ["first", "previous", "next", "last", "play"]) button(name).disabled = !count;
       draw(marks, steps);
     },
@@ -281,8 +281,8 @@ function draw(host, steps) {
     .map((d, i) => (d && !steps[i].visit ? `M${i - 0.5} ${Math.max(0, 11 - d * 1.5)}h1` : ""))
     .join("");
   if (inside) paths.inside = inside;
-  steps.forEach((step, i) => {
-    const kind = stepMark(step);
+  steps.forEach((traceStep, i) => {
+    const kind = stepMark(traceStep);
     if (!kind) return;
     const [from, height] = MARKS[kind].shape;
     paths[kind] = `${paths[kind] ?? ""}M${i} ${from}v${height}`;

@@ -62,11 +62,11 @@ export function cardFact(opened, steps, now, boundNames, isHead) {
   return fact;
 }
 
-/** @param {Tensor} tensor @param {import("../state.js").Entities} entities @param {import("../trace.js").Step} step */
-function tensorFact(tensor, entities, step) {
+/** @param {Tensor} tensor @param {import("../state.js").Entities} entities @param {import("../trace.js").Step} traceStep */
+function tensorFact(tensor, entities, traceStep) {
   const { role, tracked } = cardText(tensor);
   const counter = find(entities, tensor.counter, "counter");
-  const bumped = step.log.some(
+  const bumped = traceStep.log.some(
     (entry) => entry.kind === "event" && entry.event === "version_bumped" && entry.counter === tensor.counter,
   );
   return {

@@ -35,8 +35,8 @@ export function createCardPreview(stage, live, { onProblem, onPreview }) {
       const { error, status } = trace.outcome;
       const opened = openTrace(trace);
       const steps = trace.steps.filter(
-        (/** @type {import("../trace.js").Step} */ step) =>
-          step.line === line && step.kind !== "call" && step.kind !== "visit",
+        (/** @type {import("../trace.js").Step} */ traceStep) =>
+          traceStep.line === line && traceStep.kind !== "call" && traceStep.kind !== "visit",
       );
       if (status === "refused")
         onProblem({ key: "form_preview_refused", message: error?.refusals?.[0]?.message ?? error?.message ?? "" });

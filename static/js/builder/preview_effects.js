@@ -39,7 +39,7 @@ export function affectedLines(base, preview, edits) {
   const { outcome } = preview.trace;
   if (!base || outcome.status === "finished") return out;
   const reached = new Set(preview.trace.steps.map(({ line }) => line));
-  for (const line of new Set(base.trace.steps.map((step) => step.line - 1))) {
+  for (const line of new Set(base.trace.steps.map((traceStep) => traceStep.line - 1))) {
     const moved = line + 1 + edits.filter(({ to }) => to <= line).reduce((sum, edit) => sum + addedLineCount(edit), 0);
     if (outcome.error?.line === moved) out.set(line, "raises");
     else if (!reached.has(moved)) out.set(line, "missed");

@@ -110,9 +110,9 @@ export function alignSteps(left, right, statements = alignStatements(left.progra
   const partners = new Map();
   for (const pair of statements) if (pair.left !== null && pair.right !== null) partners.set(pair.right, pair.left);
   const keys = [
-    left.steps.map((step) => stepKey(step, step.stmt ?? null)),
-    right.steps.map((step) =>
-      stepKey(step, step.stmt == null ? null : (partners.get(step.stmt) ?? `right ${step.stmt}`)),
+    left.steps.map((traceStep) => stepKey(traceStep, traceStep.stmt ?? null)),
+    right.steps.map((traceStep) =>
+      stepKey(traceStep, traceStep.stmt == null ? null : (partners.get(traceStep.stmt) ?? `right ${traceStep.stmt}`)),
     ),
   ];
   /** @type {Row[]} */

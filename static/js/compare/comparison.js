@@ -173,7 +173,7 @@ function outputDifferences(left, right, rows) {
   return out;
 }
 
-/** @param {import("../trace.js").Step | null} step */
-function printed(step) {
-  return (step?.log ?? []).map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
+/** @param {import("../trace.js").Step | null} traceStep */
+function printed(traceStep) {
+  return (traceStep?.log ?? []).map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
 }

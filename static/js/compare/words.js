@@ -84,8 +84,8 @@ export function outcomeText({ status, error }, say) {
 export function lineOf({ left, right, rows }, row) {
   const { left: l, right: r } = rows[row];
   const before = rows[row - 1] ?? { left: -1, right: -1 };
-  const step = l > before.left ? left.trace.steps[l] : right.trace.steps[r];
-  return step?.line ?? 1;
+  const traceStep = l > before.left ? left.trace.steps[l] : right.trace.steps[r];
+  return traceStep?.line ?? 1;
 }
 
 /** The comparison in a few sentences. @param {Comparison} comparison @param {Say} say @param {number} [maxNames] names */

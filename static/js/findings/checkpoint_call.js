@@ -18,7 +18,9 @@ export function checkpointStep(facts, step) {
   let uid = find(entities, facts.steps[step].frame ?? "", "frame")?.caller;
   while (uid) {
     const frame = uid;
-    const ends = facts.steps.findIndex((at, k) => k > step && at.frame === frame && at.kind !== "visit");
+    const ends = facts.steps.findIndex(
+      (traceStep, k) => k > step && traceStep.frame === frame && traceStep.kind !== "visit",
+    );
     if (ends > 0 && isCall(ends)) return ends;
     uid = find(entities, frame, "frame")?.caller;
   }

@@ -21,13 +21,14 @@ export function gradReadings(facts) {
   /** @type {Map<string, number>} by statement and path, how often it was looked at */
   const looked = new Map();
   const lasts = lastSteps(facts);
-  facts.steps.forEach((step, i) => {
-    if (!["statement", "return", "head", "raise"].includes(step.kind) || typeof step.stmt !== "number") return;
+  facts.steps.forEach((traceStep, i) => {
+    if (!["statement", "return", "head", "raise"].includes(traceStep.kind) || typeof traceStep.stmt !== "number")
+      return;
     for (const path of mentionsAt(facts, i).gradReads) {
-      const key = `${step.stmt} ${path}`;
+      const key = `${traceStep.stmt} ${path}`;
       const times = (looked.get(key) ?? 0) + 1;
       looked.set(key, times);
-      if (times > MAX_READINGS && lasts.get(step.stmt) !== i) continue;
+      if (times > MAX_READINGS && lasts.get(traceStep.stmt) !== i) continue;
       const uid = resolve(facts, path, i, Math.max(0, i - 1)) ?? resolve(facts, path, i);
       if (uid?.[0] === "t") out.push({ uid, path, step: i });
     }

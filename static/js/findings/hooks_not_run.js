@@ -51,20 +51,20 @@ function forwardCalled(facts) {
   const entered = new Set(facts.index.frameChanges.map(({ fields }) => fields.name));
   /** @type {Map<number, Diagnosis>} by line */
   const out = new Map();
-  const registered = facts.steps.flatMap((step, i) => {
-    const match = step.kind === "statement" ? OF_MODULE.exec(facts.code(i)) : null;
+  const registered = facts.steps.flatMap((traceStep, i) => {
+    const match = traceStep.kind === "statement" ? OF_MODULE.exec(facts.code(i)) : null;
     const module = match && !entered.has(match[3]) ? resolve(facts, match[1], i) : null;
     return match && module ? [{ step: i, module, hook: match[3] }] : [];
   });
   if (!registered.length) return [];
-  facts.steps.forEach((step, i) => {
-    const match = ["statement", "return"].includes(step.kind) ? DIRECT_CALL.exec(facts.code(i)) : null;
+  facts.steps.forEach((traceStep, i) => {
+    const match = ["statement", "return"].includes(traceStep.kind) ? DIRECT_CALL.exec(facts.code(i)) : null;
     const module = match ? resolve(facts, match[1], i) : null;
     const hung = registered.find((each) => each.module === module && each.step < i);
-    if (!hung || out.has(step.line)) return;
+    if (!hung || out.has(traceStep.line)) return;
     const x = facts.name(hung.module, i);
     const hook = code(hung.hook);
-    out.set(step.line, {
+    out.set(traceStep.line, {
       variant: "forward_called",
       cause: facts.place(i),
       chain: [

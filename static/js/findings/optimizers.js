@@ -28,11 +28,11 @@ export function optimizersOf(facts) {
 function addSteps(facts, optimizers) {
   /** @type {Map<string, string | null>} what a path meant when it was last looked up, by the statement and its frame */
   const meant = new Map();
-  facts.steps.forEach((step, i) => {
-    if (step.kind !== "statement" && step.kind !== "return") return;
+  facts.steps.forEach((traceStep, i) => {
+    if (traceStep.kind !== "statement" && traceStep.kind !== "return") return;
     const match = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.code(i));
     if (!match) return;
-    const key = `${step.stmt} ${step.frame}`;
+    const key = `${traceStep.stmt} ${traceStep.frame}`;
     if (!meant.has(key)) meant.set(key, resolve(facts, match[1], i));
     optimizers.get(meant.get(key) ?? "")?.steps.push(i);
   });

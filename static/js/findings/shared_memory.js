@@ -45,10 +45,10 @@ export function sharedMemory(facts) {
 /** Parameters that a module made by `copy.copy` shares with its original, and that an optimizer or the program goes on to write.
  * @param {RunFacts} facts @param {Map<string, number[]>} uses @returns {Diagnosis[]} */
 function shallowCopies(facts, uses) {
-  return facts.steps.flatMap((step, i) => {
-    const target = step.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.code(i))?.[1] : null;
+  return facts.steps.flatMap((traceStep, i) => {
+    const target = traceStep.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.code(i))?.[1] : null;
     const copy = target
-      ? facts.scan.meanings.get(`${step.frame}/${target}`)?.find((meaning) => meaning.step === i)
+      ? facts.scan.meanings.get(`${traceStep.frame}/${target}`)?.find((meaning) => meaning.step === i)
       : null;
     if (copy?.uid[0] !== "o") return [];
     for (const write of facts.events("written")) {
@@ -229,8 +229,8 @@ function rootOf(path) {
 function nameUses(facts) {
   /** @type {Map<string, number[]>} */
   const out = new Map();
-  facts.steps.forEach((step, i) => {
-    if (step.kind === "statement" || step.kind === "return" || step.kind === "head")
+  facts.steps.forEach((traceStep, i) => {
+    if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
       for (const name of mentionsAt(facts, i).names) addToList(out, name, i);
   });
   return out;

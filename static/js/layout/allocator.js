@@ -39,10 +39,10 @@ const OPTIMIZED = /\.state\[(.+)\]\['(\w+)'\]$/;
 /** The most characters of a block's name. */
 const LONGEST = 16;
 
-/** What the allocators of a step's devices hold, one line each. @param {MemoryStep} at @returns {AllocatorItem[]} */
-export function allocatorItems(at) {
+/** What the allocators of a step's devices hold, one line each. @param {MemoryStep} memoryStep @returns {AllocatorItem[]} */
+export function allocatorItems(memoryStep) {
   const out = /** @type {AllocatorItem[]} */ ([]);
-  for (const [uid, device] of at.entities)
+  for (const [uid, device] of memoryStep.entities)
     if (device.kind === "device" && device.reserved)
       out.push({ kind: "allocator", key: `allocator ${uid}`, uid, segments: segmentsOf(device) });
   return out;
@@ -64,17 +64,17 @@ function segmentsOf({ segments, blocks }) {
   return out;
 }
 
-/** @param {MemoryStep} at @param {AllocatorItem} item @param {Columns} columns @returns {AllocatorLayout} */
-export function allocatorLayout(at, item, columns) {
-  const most = mostOf(at, item.uid);
+/** @param {MemoryStep} memoryStep @param {AllocatorItem} item @param {Columns} columns @returns {AllocatorLayout} */
+export function allocatorLayout(memoryStep, item, columns) {
+  const most = mostOf(memoryStep, item.uid);
   const few = !columns.phone && most.segments <= FEW_SEGMENTS && most.blocks <= FEW_BLOCKS;
-  const open = item.segments.length > 0 && few !== at.options.toggled.has(item.key);
+  const open = item.segments.length > 0 && few !== memoryStep.options.toggled.has(item.key);
   const x = columns.phone ? columns.names + 4 : columns.card;
   const w = columns.w - 14 - x;
   const label = columns.phone ? ALLOCATOR.label : 0;
   let y = ALLOCATOR.top + ALLOCATOR.title;
   const segments = (open ? item.segments : []).map((segment, k) => {
-    const lines = placeBlocks(at, segment.blocks, w);
+    const lines = placeBlocks(memoryStep, segment.blocks, w);
     const h = label + lines.length * ALLOCATOR.line;
     const { size, pool, allocated } = segment;
     const placed = { key: `segment ${k}`, lines, size, pool, allocated, y, h };
@@ -108,11 +108,11 @@ function mostOf({ model: { opened } }, uid) {
   return most.get(uid) ?? { segments: 0, blocks: 0 };
 }
 
-/** The blocks of a segment in lines. @param {MemoryStep} at @param {Block[]} blocks @param {number} room @returns {Part[][]} */
-function placeBlocks(at, blocks, room) {
+/** The blocks of a segment in lines. @param {MemoryStep} memoryStep @param {Block[]} blocks @param {number} room @returns {Part[][]} */
+function placeBlocks(memoryStep, blocks, room) {
   const most = Math.floor((MOST_LINES * room) / NARROW);
   const lines = wrapped(
-    joined(blocks, most).map((some) => part(at, some)),
+    joined(blocks, most).map((some) => part(memoryStep, some)),
     room,
   );
   for (const line of lines) spread(line, room);
@@ -126,12 +126,12 @@ function joined(blocks, most) {
   return Array.from({ length: Math.ceil(blocks.length / each) }, (_, k) => blocks.slice(k * each, (k + 1) * each));
 }
 
-/** @param {MemoryStep} at @param {Block[]} blocks @returns {Part} */
-function part(at, blocks) {
+/** @param {MemoryStep} memoryStep @param {Block[]} blocks @returns {Part} */
+function part(memoryStep, blocks) {
   const [block] = blocks;
   const one = blocks.length === 1;
   const storage = (one && block.storage) || null;
-  const { name, gradient } = storage ? storageName(at, storage) : { name: "", gradient: false };
+  const { name, gradient } = storage ? storageName(memoryStep, storage) : { name: "", gradient: false };
   return {
     blocks,
     state: one ? stateOf(block) : "several",
@@ -143,7 +143,7 @@ function part(at, blocks) {
     name,
     storage,
     gradient,
-    touched: blocks.some((some) => some.storage && at.touched.uids.has(some.storage)),
+    touched: blocks.some((some) => some.storage && memoryStep.touched.uids.has(some.storage)),
     x: 0,
     w: 0,
   };
@@ -155,20 +155,20 @@ function stateOf({ state }) {
   return state === "active_allocated" ? "allocated" : "waiting";
 }
 
-/** What the program calls a storage, after the first of its handles that has a name. @param {MemoryStep} at @param {string} storage */
-function storageName(at, storage) {
-  const handles = at.readers.get(storage) ?? [];
-  const { paths } = at.names;
-  const owner = handles.map((uid) => at.owners.get(uid)).find((uid) => uid !== undefined);
-  const named = handles.find((uid) => paths.has(uid) && isHandle(at.entities.get(uid)));
-  const path = named !== undefined ? paths.get(named) : owner !== undefined ? ownersName(at, owner) : undefined;
+/** What the program calls a storage, after the first of its handles that has a name. @param {MemoryStep} memoryStep @param {string} storage */
+function storageName(memoryStep, storage) {
+  const handles = memoryStep.readers.get(storage) ?? [];
+  const { paths } = memoryStep.names;
+  const owner = handles.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
+  const named = handles.find((uid) => paths.has(uid) && isHandle(memoryStep.entities.get(uid)));
+  const path = named !== undefined ? paths.get(named) : owner !== undefined ? ownersName(memoryStep, owner) : undefined;
   const [, of, kind] = path?.match(OPTIMIZED) ?? [];
   return { name: of ? `${of} ${kind}` : (path ?? storage), gradient: owner !== undefined };
 }
 
-/** @param {MemoryStep} at @param {string} owner of a gradient */
-function ownersName(at, owner) {
-  const path = at.names.paths.get(owner);
+/** @param {MemoryStep} memoryStep @param {string} owner of a gradient */
+function ownersName(memoryStep, owner) {
+  const path = memoryStep.names.paths.get(owner);
   return path && `${path}.grad`;
 }
 

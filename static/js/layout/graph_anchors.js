@@ -46,11 +46,11 @@ export function hiddenIn(folds, rows, idle, anchors) {
 }
 
 /** What a step touched and is drawn: the visited node with its leaves and gradients first, then where they go, then the rest.
- * @param {import("./graph_step.js").GraphStep} step @param {Row[]} rows @param {Map<string, Rect>} anchors @returns {Rect[]} */
-export function graphFocus(step, rows, anchors) {
-  const visited = step.now ? anchors.get(step.now) : undefined;
-  const row = rows.find(({ uid }) => uid === step.nowBlock);
+ * @param {import("./graph_step.js").GraphStep} graphStep @param {Row[]} rows @param {Map<string, Rect>} anchors @returns {Rect[]} */
+export function graphFocus(graphStep, rows, anchors) {
+  const visited = graphStep.now ? anchors.get(graphStep.now) : undefined;
+  const row = rows.find(({ uid }) => uid === graphStep.nowBlock);
   const whole = row && { x: row.x, y: row.top, w: row.w, h: row.bottom - row.top };
-  const rest = [...step.targets, ...step.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
+  const rest = [...graphStep.targets, ...graphStep.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
   return [visited, whole, ...rest].filter((rect) => rect !== undefined);
 }

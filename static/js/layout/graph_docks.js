@@ -44,9 +44,9 @@ export function nameLeavesAlike(rows) {
   for (const { dock } of places) dock.most = least.get(dock.leaf) ?? dock.most;
 }
 
-/** The leaves that a node reads, above it. @param {GraphStep} step @param {Row} row @param {Dock[]} docks those with a line
+/** The leaves that a node reads, above it. @param {GraphStep} graphStep @param {Row} row @param {Dock[]} docks those with a line
  * @param {Column} column @param {(leaf: string, reader: string) => boolean} isPlaced */
-export function addDocks(step, row, docks, column, isPlaced) {
+export function addDocks(graphStep, row, docks, column, isPlaced) {
   const { component } = row.block;
   const narrow = column.right - column.left < NARROW_GRAPH;
   const left = row.x + bracketAt(column) + (narrow ? 10 : 13);
@@ -57,10 +57,19 @@ export function addDocks(step, row, docks, column, isPlaced) {
     y += DOCK;
     let x = left;
     const shapings = dock.vias.map((uid) => {
-      const whole = step.model.labels.get(uid) ?? uid;
+      const whole = graphStep.model.labels.get(uid) ?? uid;
       const label = narrow ? whole.split(" ")[0] : whole;
-      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + turnRoom(step, uid);
-      const place = { uid, label, x, y: cy - 9, w, h: 18, turn: step.turn(uid, component), lead: turnRoom(step, uid) };
+      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + turnRoom(graphStep, uid);
+      const place = {
+        uid,
+        label,
+        x,
+        y: cy - 9,
+        w,
+        h: 18,
+        turn: graphStep.turn(uid, component),
+        lead: turnRoom(graphStep, uid),
+      };
       x += w + 12;
       return place;
     });
@@ -68,11 +77,11 @@ export function addDocks(step, row, docks, column, isPlaced) {
     return { dock, cy, shapings };
   });
   for (const { dock, cy, shapings } of lines) {
-    const grads = dockGradients(step, row, dock);
-    const turn = step.turn(dock.leaf, component);
-    const name = step.leafName(dock.leaf);
+    const grads = dockGradients(graphStep, row, dock);
+    const turn = graphStep.turn(dock.leaf, component);
+    const name = graphStep.leafName(dock.leaf);
     const label = `+= ${name}`;
-    const lead = turnRoom(step, dock.leaf);
+    const lead = turnRoom(graphStep, dock.leaf);
     const x = pillX + (dock.ks.length > 1 ? SUM_MARK_WIDTH : 0);
     const wanted = grads.reduce(
       (sum, { grad, now }) => sum + Math.min(gradChip(grad, 150).width, now ? 118 : 60) + 12,
@@ -88,7 +97,7 @@ export function addDocks(step, row, docks, column, isPlaced) {
       column.right - x,
     );
     const again = !isPlaced(dock.leaf, row.uid);
-    const met = turn && turn.step <= step.i ? step.mostArrivals(dock.leaf).count : 0;
+    const met = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,
@@ -111,10 +120,10 @@ export function addDocks(step, row, docks, column, isPlaced) {
 }
 
 /** The room at the left of a leaf's name for its turn in a backward, kept from the start where it ever has one.
- * @param {GraphStep} step @param {string} uid */
-export function turnRoom(step, uid) {
-  const visits = step.model.visits.get(uid);
-  if (step.compact && !step.hasTurn(uid)) return 0;
+ * @param {GraphStep} graphStep @param {string} uid */
+export function turnRoom(graphStep, uid) {
+  const visits = graphStep.model.visits.get(uid);
+  if (graphStep.compact && !graphStep.hasTurn(uid)) return 0;
   return visits ? (visits.some(({ k }) => k > 99) ? 20 : 15) : 0;
 }
 
@@ -125,25 +134,26 @@ export function countHidden(row, shown, line) {
 }
 
 /** The gradients on their way to a leaf that the step shows: the latest on each of its edges.
- * @param {GraphStep} step @param {Row} row @param {Dock} dock @returns {{key: string, grad: Grad, now: boolean, to: string}[]} */
-function dockGradients(step, row, { leaf, vias, ks }) {
+ * @param {GraphStep} graphStep @param {Row} row @param {Dock} dock @returns {{key: string, grad: Grad, now: boolean, to: string}[]} */
+function dockGradients(graphStep, row, { leaf, vias, ks }) {
   const { component } = row.block;
   for (const via of [...vias].reverse()) {
-    const grad = step.visit(via, component)?.grad_inputs.find(Boolean);
+    const grad = graphStep.visit(via, component)?.grad_inputs.find(Boolean);
     const to = vias[vias.indexOf(via) + 1];
-    const now = runsAtStep(step, step.turn(via, component));
-    const k = edgeNumber(step, via, to ?? leaf);
-    if (grad) return [{ key: `${via}:${k}`, grad, now, to: to ? (step.model.labels.get(to) ?? to) : "" }];
+    const now = runsAtStep(graphStep, graphStep.turn(via, component));
+    const k = edgeNumber(graphStep, via, to ?? leaf);
+    if (grad) return [{ key: `${via}:${k}`, grad, now, to: to ? (graphStep.model.labels.get(to) ?? to) : "" }];
   }
-  const visit = step.visit(row.uid, component);
-  const now = runsAtStep(step, row.turn);
-  const to = vias.length ? (step.model.labels.get(vias[0]) ?? vias[0]) : "";
+  const visit = graphStep.visit(row.uid, component);
+  const now = runsAtStep(graphStep, row.turn);
+  const to = vias.length ? (graphStep.model.labels.get(vias[0]) ?? vias[0]) : "";
   const grads = ks.flatMap((k) => {
     const grad = visit?.grad_inputs[k];
     return grad ? [{ key: `${row.uid}:${k}`, grad, now, to }] : [];
   });
-  const sum = step.mostArrivals(leaf).count > 1 ? step.visit(leaf, component)?.grad_outputs[0] : null;
-  if (!sum || !runsAtStep(step, step.turn(leaf, component)) || step.readerOf(leaf) !== row.uid) return grads;
+  const sum = graphStep.mostArrivals(leaf).count > 1 ? graphStep.visit(leaf, component)?.grad_outputs[0] : null;
+  if (!sum || !runsAtStep(graphStep, graphStep.turn(leaf, component)) || graphStep.readerOf(leaf) !== row.uid)
+    return grads;
   return [{ key: leaf, grad: sum, now: true, to: "" }, ...grads];
 }
 
@@ -163,16 +173,18 @@ function addDockGradients(row, grads, line) {
   });
 }
 
-/** Leaves in a slim line, at its end; those without room are counted. @param {GraphStep} step @param {Row} row
+/** Leaves in a slim line, at its end; those without room are counted. @param {GraphStep} graphStep @param {Row} row
  * @param {LineRoom} line @param {(leaf: string, reader: string) => boolean} isPlaced */
-export function addSlimDocks(step, row, line, isPlaced) {
+export function addSlimDocks(graphStep, row, line, isPlaced) {
   const { component, docks } = row.block;
   /** @type {string[]} */
   const hidden = [];
   docks.forEach((dock, i) => {
     const rest = i + 1 < docks.length || hidden.length ? HIDDEN_COUNT_WIDTH : 0;
-    const label = `+ ${step.leafName(dock.leaf)}`;
-    const wide = dock.vias.map((uid) => Math.max(16, Math.ceil(textWidth(step.model.labels.get(uid) ?? uid, 9)) + 8));
+    const label = `+ ${graphStep.leafName(dock.leaf)}`;
+    const wide = dock.vias.map((uid) =>
+      Math.max(16, Math.ceil(textWidth(graphStep.model.labels.get(uid) ?? uid, 9)) + 8),
+    );
     const lead = wide.reduce((sum, w) => sum + w + 5, 0);
     const room = line.left - rest - lead;
     if (hidden.length || room < 34) {
@@ -180,12 +192,12 @@ export function addSlimDocks(step, row, line, isPlaced) {
       return;
     }
     const shapings = dock.vias.map((uid, n) => ({
-      ...{ uid, label: step.model.labels.get(uid) ?? uid, turn: step.turn(uid, component), lead: 0 },
+      ...{ uid, label: graphStep.model.labels.get(uid) ?? uid, turn: graphStep.turn(uid, component), lead: 0 },
       ...line.take(wide[n], 16, 5),
     }));
     const rect = line.take(Math.min(room, Math.ceil(textWidth(label, 9)) + 14), 16);
-    const turn = step.turn(dock.leaf, component);
-    const met = turn && turn.step <= step.i ? step.mostArrivals(dock.leaf).count : 0;
+    const turn = graphStep.turn(dock.leaf, component);
+    const met = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,

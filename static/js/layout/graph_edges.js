@@ -23,25 +23,25 @@ import { edgeKey } from "./rails.js";
  * @typedef {(uid: string) => Rect | undefined} BoxOf   the box that stands for a node
  */
 
-/** @param {GraphStep} step @param {Component} component @param {import("./graph_sizes.js").Column} column
+/** @param {GraphStep} graphStep @param {Component} component @param {import("./graph_sizes.js").Column} column
  * @param {BoxOf} boxOf @returns {EdgePlace[]} between the lines of a graph */
-export function railEdges(step, component, column, boxOf) {
+export function railEdges(graphStep, component, column, boxOf) {
   /** @type {EdgePlace[]} */
   const out = [];
-  for (const block of step.living.get(component.key) ?? []) {
-    const node = step.node(block.uid);
+  for (const block of graphStep.living.get(component.key) ?? []) {
+    const node = graphStep.node(block.uid);
     const reader = boxOf(block.uid);
     for (const input of block.inputs) {
       const box = boxOf(input.to);
       const rail = component.rails.edges.get(edgeKey(block.uid, input));
       if (!reader || !box || !rail || box === reader || node?.next?.[input.k]?.[0] !== input.to) continue;
-      const lane = step.model.blocks.get(input.to)?.lane ?? 0;
+      const lane = graphStep.model.blocks.get(input.to)?.lane ?? 0;
       const start = { box, x: railX(column, lane) };
       const end = { box: reader, x: railX(column, block.lane) };
       const cy = box.y + box.h / 2;
       const arrow = { x: start.x, y: column.railed ? cy + 5 : box.y + box.h + 1, up: true };
       const d = column.railed ? railPath(start, end, rail, railX(column, rail.lane)) : straightPath(start, end);
-      out.push(edgePlace(step, component, { reader: block.uid, ...input }, d, [cy, reader.y + reader.h], arrow));
+      out.push(edgePlace(graphStep, component, { reader: block.uid, ...input }, d, [cy, reader.y + reader.h], arrow));
     }
   }
   return out;
@@ -66,9 +66,9 @@ function railPath(start, end, rail, x) {
   return `M${start.box.x} ${from}H${start.x}${first}${last}V${to}H${end.box.x}`;
 }
 
-/** Edges between a node and its leaves. @param {GraphStep} step @param {Row} row
+/** Edges between a node and its leaves. @param {GraphStep} graphStep @param {Row} row
  * @param {import("./graph_sizes.js").Column} column @returns {EdgePlace[]} */
-export function dockEdges(step, row, column) {
+export function dockEdges(graphStep, row, column) {
   const full = row.level === "full";
   return row.docks.flatMap((place) => {
     const chain = [
@@ -81,13 +81,20 @@ export function dockEdges(step, row, column) {
         : `M${chain[0].x} ${row.cy}H${row.x + row.w}`;
       const arrow = { x: chain[0].x - 1, y: place.cy, up: false };
       const edge = { reader: row.uid, k, to: chain[0].uid };
-      return edgePlace(step, row.block.component, edge, d, [place.cy, row.y + row.h], full ? arrow : null);
+      return edgePlace(graphStep, row.block.component, edge, d, [place.cy, row.y + row.h], full ? arrow : null);
     });
     const rest = chain.slice(1).map(({ uid, x }, n) => {
       const { uid: reader, x: from, w } = chain[n];
       const arrow = full ? { x: x - 1, y: place.cy, up: false } : null;
-      const edge = { reader, k: edgeNumber(step, reader, uid), to: uid };
-      return edgePlace(step, row.block.component, edge, `M${x} ${place.cy}H${from + w}`, [place.cy, place.cy], arrow);
+      const edge = { reader, k: edgeNumber(graphStep, reader, uid), to: uid };
+      return edgePlace(
+        graphStep,
+        row.block.component,
+        edge,
+        `M${x} ${place.cy}H${from + w}`,
+        [place.cy, place.cy],
+        arrow,
+      );
     });
     return [...first, ...rest];
   });
@@ -99,11 +106,11 @@ function bracketPath(row, { x, cy, down }) {
   return `M${x} ${cy}H${down + 5}A5 5 0 0 0 ${down} ${cy + 5}V${row.y}`;
 }
 
-/** @param {GraphStep} step @param {Component} component @param {{reader: string, k: number, to: string}} edge @param {string} d
+/** @param {GraphStep} graphStep @param {Component} component @param {{reader: string, k: number, to: string}} edge @param {string} d
  * @param {[number, number]} span its top and bottom @param {EdgePlace["arrow"]} arrow @returns {EdgePlace} */
-function edgePlace(step, component, { reader, k, to }, d, [top, bottom], arrow) {
-  const past = step.released.has(component);
-  const carried = step.visit(reader, component)?.grad_inputs[k];
-  const flow = !carried ? "" : step.turn(reader, component)?.step === step.i ? "flow" : "flowed";
+function edgePlace(graphStep, component, { reader, k, to }, d, [top, bottom], arrow) {
+  const past = graphStep.released.has(component);
+  const carried = graphStep.visit(reader, component)?.grad_inputs[k];
+  const flow = !carried ? "" : graphStep.turn(reader, component)?.step === graphStep.i ? "flow" : "flowed";
   return { key: `${reader}:${k}`, from: reader, to, d, top, bottom, flow, arrow: carried ? arrow : null, past };
 }

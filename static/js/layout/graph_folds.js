@@ -17,11 +17,11 @@ import { shortNodeName } from "./node_labels.js";
 const NAMES_SHOWN = 24;
 
 /**
- * @param {GraphStep} step @param {Block[]} blocks neighbours in one graph @param {import("./graph_sizes.js").Column} column
+ * @param {GraphStep} graphStep @param {Block[]} blocks neighbours in one graph @param {import("./graph_sizes.js").Column} column
  * @param {number} y @returns {FoldPlace} open where the reader opened it by one of its nodes
  */
-export function foldPlace(step, blocks, column, y) {
-  const opened = blocks.find(({ uid }) => step.toggled.has(openKey(uid)));
+export function foldPlace(graphStep, blocks, column, y) {
+  const opened = blocks.find(({ uid }) => graphStep.toggled.has(openKey(uid)));
   const leaves = new Set(blocks.flatMap(({ docks }) => docks.map(({ leaf }) => leaf)));
   const vias = blocks.flatMap(({ docks }) => docks.flatMap((dock) => dock.vias));
   const uids = [...blocks.map(({ uid }) => uid), ...vias, ...leaves];
@@ -33,10 +33,10 @@ export function foldPlace(step, blocks, column, y) {
     uids,
     nodes: blocks.length + vias.length,
     leaves: leaves.size,
-    names: namesInOrder(blocks.map(({ uid }) => shortNodeName(step.node(uid)?.name ?? uid))),
-    module: commonModule(step, leaves),
-    broken: blocks.some(({ uid }) => step.isBroken(uid)),
-    running: step.now !== null && uids.includes(step.now),
+    names: namesInOrder(blocks.map(({ uid }) => shortNodeName(graphStep.node(uid)?.name ?? uid))),
+    module: commonModule(graphStep, leaves),
+    broken: blocks.some(({ uid }) => graphStep.isBroken(uid)),
+    running: graphStep.now !== null && uids.includes(graphStep.now),
   };
 }
 
@@ -54,17 +54,17 @@ function namesInOrder(names) {
 }
 
 /** The path of the innermost module around the parameters of leaves; null where there is none, or no name leads to it.
- * @param {GraphStep} step @param {Set<string>} leaves @returns {string | null} */
-function commonModule(step, leaves) {
-  const { modules, moduleOf } = step.model.index;
+ * @param {GraphStep} graphStep @param {Set<string>} leaves @returns {string | null} */
+function commonModule(graphStep, leaves) {
+  const { modules, moduleOf } = graphStep.model.index;
   let common = /** @type {string[] | null} */ (null);
   for (const leaf of leaves) {
     /** @type {string[]} */
     const around = [];
-    let at = moduleOf.get(step.node(leaf)?.variable ?? "") ?? null;
+    let at = moduleOf.get(graphStep.node(leaf)?.variable ?? "") ?? null;
     for (; at && !around.includes(at); at = modules.get(at)?.within ?? null) around.unshift(at);
     common = common ? common.filter((uid, i) => around[i] === uid) : around;
   }
   const uid = common?.at(-1);
-  return (uid && step.names.paths.get(uid)) || null;
+  return (uid && graphStep.names.paths.get(uid)) || null;
 }

@@ -12,31 +12,31 @@ import { shortenLabel } from "./node_labels.js";
 /** @typedef {import("./line_room.js").LineRoom} LineRoom */
 /** @typedef {import("../trace.js").Grad} Grad */
 
-/** The sum of the gradients that met at a node, when it runs. @param {GraphStep} step @param {Row} row @param {LineRoom} line */
-export function addSum(step, row, line) {
-  const { nr, count } = step.mostArrivals(row.uid);
-  const grad = step.visit(row.uid, row.block.component)?.grad_outputs[nr];
-  if (count < 2 || !grad || line.left < 50 || !runsAtStep(step, row.turn)) return;
+/** The sum of the gradients that met at a node, when it runs. @param {GraphStep} graphStep @param {Row} row @param {LineRoom} line */
+export function addSum(graphStep, row, line) {
+  const { nr, count } = graphStep.mostArrivals(row.uid);
+  const grad = graphStep.visit(row.uid, row.block.component)?.grad_outputs[nr];
+  if (count < 2 || !grad || line.left < 50 || !runsAtStep(graphStep, row.turn)) return;
   const chip = gradChip(grad, line.left);
   row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.take(chip.width, 18) });
 }
 
-/** Whether a step is the one at which a node runs. @param {GraphStep} step @param {Turn | null} turn */
-export function runsAtStep(step, turn) {
-  return turn !== null && turn.step === step.i;
+/** Whether a step is the one at which a node runs. @param {GraphStep} graphStep @param {Turn | null} turn */
+export function runsAtStep(graphStep, turn) {
+  return turn !== null && turn.step === graphStep.i;
 }
 
-/** Which of a node's edges leads to another. @param {GraphStep} step @param {string} from @param {string} to */
-export function edgeNumber(step, from, to) {
-  return (step.node(from)?.next ?? []).findIndex((edge) => edge?.[0] === to);
+/** Which of a node's edges leads to another. @param {GraphStep} graphStep @param {string} from @param {string} to */
+export function edgeNumber(graphStep, from, to) {
+  return (graphStep.node(from)?.next ?? []).findIndex((edge) => edge?.[0] === to);
 }
 
 /** The gradients on their way to other nodes, side by side above the node and its leaves.
- * @param {GraphStep} step @param {Row} row @param {import("../entities.js").Node} node @param {Column} column */
-export function addGradients(step, row, node, column) {
+ * @param {GraphStep} graphStep @param {Row} row @param {import("../entities.js").Node} node @param {Column} column */
+export function addGradients(graphStep, row, node, column) {
   const { block } = row;
   const gap = row.y - docksHeight(row.docks.length) - row.top;
-  const visit = step.visit(row.uid, block.component);
+  const visit = graphStep.visit(row.uid, block.component);
   if (!visit || gap < CHIP_GAP) return;
   const inputs = block.inputs.filter(({ k, to }) => visit.grad_inputs[k] && node.next?.[k]?.[0] === to);
   const { beside, lines } = chipLines(block, column);
@@ -48,26 +48,26 @@ export function addGradients(step, row, node, column) {
     const grad = /** @type {Grad} */ (visit.grad_inputs[k]);
     const x = left + (i % columns) * share;
     const cy = row.top + CHIP_GAP / 2 + 1 + Math.floor(i / columns) * CHIP_LINE;
-    const nextTo = inputs.length === 1 && step.model.blocks.get(to)?.line === block.line - 1;
-    const name = step.outputs.get(to)?.texts[0];
-    const target = `↑${step.model.labels.get(to) ?? to}`;
+    const nextTo = inputs.length === 1 && graphStep.model.blocks.get(to)?.line === block.line - 1;
+    const name = graphStep.outputs.get(to)?.texts[0];
+    const target = `↑${graphStep.model.labels.get(to) ?? to}`;
     const most = Math.max(8, Math.floor((share - 66) / (EM * 9.5)));
     const text = name && target.length + name.length < most ? `${target} ${name}` : shortenLabel(target, most);
     const lead = nextTo ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
     const chip = gradChip(grad, Math.min(170, share - lead - 8));
-    const now = runsAtStep(step, row.turn);
+    const now = runsAtStep(graphStep, row.turn);
     const rect = { x: x + lead, y: cy - 9, w: chip.width, h: 18 };
     row.grads.push({ key: `${row.uid}:${k}`, grad, chip, now, to: lead ? { text, x } : null, ...rect });
   });
 }
 
-/** What a backward begins with, below the node where it does. @param {GraphStep} step @param {Row} row @param {Column} column */
-export function addSeed(step, row, column) {
-  const visit = step.visit(row.uid, row.block.component);
+/** What a backward begins with, below the node where it does. @param {GraphStep} graphStep @param {Row} row @param {Column} column */
+export function addSeed(graphStep, row, column) {
+  const visit = graphStep.visit(row.uid, row.block.component);
   const grad = visit?.grad_outputs.find(Boolean);
-  if (!grad || step.mostArrivals(row.uid).count || row.bottom < row.y + row.h + 20) return;
+  if (!grad || graphStep.mostArrivals(row.uid).count || row.bottom < row.y + row.h + 20) return;
   const chip = gradChip(grad, column.right - row.x - 30);
   row.seed = true;
   const rect = { x: row.x + 22, y: row.y + row.h + 6, w: chip.width, h: 18 };
-  row.grads.push({ key: row.uid, grad, chip, now: runsAtStep(step, row.turn), to: null, ...rect });
+  row.grads.push({ key: row.uid, grad, chip, now: runsAtStep(graphStep, row.turn), to: null, ...rect });
 }

@@ -15,29 +15,29 @@ import { textWidth } from "./metrics.js";
 
 export const IDLE_KEY = "graph idle";
 
-/** @param {GraphStep} step @param {string[]} idle @param {number} y @param {number} w of the pane @returns {IdlePlaces} */
-export function idlePlaces(step, idle, y, w) {
-  const open = step.toggled.has(IDLE_KEY);
+/** @param {GraphStep} graphStep @param {string[]} idle @param {number} y @param {number} w of the pane @returns {IdlePlaces} */
+export function idlePlaces(graphStep, idle, y, w) {
+  const open = graphStep.toggled.has(IDLE_KEY);
   const own = (/** @type {string} */ leaf) =>
-    open || leaf === step.now || leaf === step.selected || step.touched.uids.has(leaf);
+    open || leaf === graphStep.now || leaf === graphStep.selected || graphStep.touched.uids.has(leaf);
   let at = y;
   const leaves = idle.filter(own).map((leaf) => {
-    const place = idleLeaf(step, leaf, at, w);
+    const place = idleLeaf(graphStep, leaf, at, w);
     at += DOCK;
     return place;
   });
   const uids = open ? idle : idle.filter((leaf) => !own(leaf));
   if (!uids.length) return { height: at - y, leaves, line: null };
-  const names = uids.map((leaf) => step.leafName(leaf)).join(", ");
+  const names = uids.map((leaf) => graphStep.leafName(leaf)).join(", ");
   const line = { x: 8, y: at + 2, w: w - 16, h: FOLD - 4, key: IDLE_KEY, open, uids, names };
   return { height: at + FOLD - y, leaves, line };
 }
 
-/** @param {GraphStep} step @param {string} leaf @param {number} y @param {number} w @returns {IdleLeaf} */
-function idleLeaf(step, leaf, y, w) {
-  const visit = leaf === step.now ? step.step?.visit : null;
-  const facts = step.model.visits.get(leaf)?.find((other) => other.step === step.i);
-  const label = `+= ${step.leafName(leaf)}`;
+/** @param {GraphStep} graphStep @param {string} leaf @param {number} y @param {number} w @returns {IdleLeaf} */
+function idleLeaf(graphStep, leaf, y, w) {
+  const visit = leaf === graphStep.now ? graphStep.step?.visit : null;
+  const facts = graphStep.model.visits.get(leaf)?.find((other) => other.step === graphStep.i);
+  const label = `+= ${graphStep.leafName(leaf)}`;
   const x = 14;
   const wide = Math.min(w - 100, Math.ceil(textWidth(label, 10)) + 30);
   const grad = visit?.grad_outputs.find(Boolean);
@@ -45,7 +45,7 @@ function idleLeaf(step, leaf, y, w) {
   const cy = y + 11;
   return {
     ...{ leaf, label, cy, x, y: y + 2, w: wide, h: 18, lead: facts ? 18 : 0 },
-    turn: facts ? { k: facts.k, step: facts.step, state: step.step?.visit?.failed ? "failed" : "running" } : null,
+    turn: facts ? { k: facts.k, step: facts.step, state: graphStep.step?.visit?.failed ? "failed" : "running" } : null,
     grad:
       grad && chip
         ? { key: leaf, grad, chip, now: true, to: null, x: x + wide + 14, y: cy - 9, w: chip.width, h: 18 }

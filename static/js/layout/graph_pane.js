@@ -62,38 +62,38 @@ export function graphStill(model, w) {
 /** @param {GraphModel} model @param {number} i the step @param {import("./pane.js").Room} room
  * @param {import("./pane.js").PaneOptions} options @returns {GraphPane} */
 export function graphPane(model, i, room, options) {
-  const step = new GraphStep(model, i, options);
+  const graphStep = new GraphStep(model, i, options);
   const still = stillLayout(model, room.w);
   const atRest = still.height <= room.h && Number.isFinite(room.h);
-  const lines = livingLines(step, room, atRest ? still.tops : null);
-  const idle = step.idleLeaves();
+  const lines = livingLines(graphStep, room, atRest ? still.tops : null);
+  const idle = graphStep.idleLeaves();
   if (atRest) for (const line of lines) setLineAtRest(line, columnOf(line.component, room.w));
   else {
-    const titles = still.titled ? step.components.length * TITLE : 0;
-    const left = room.h - PAD - FOOT - titles - idlePlaces(step, idle, 0, room.w).height;
+    const titles = still.titled ? graphStep.components.length * TITLE : 0;
+    const left = room.h - PAD - FOOT - titles - idlePlaces(graphStep, idle, 0, room.w).height;
     if (lines.reduce((sum, line) => sum + line.full, 0) <= left) for (const line of lines) line.level = "full";
     else setLevels(lines, left);
   }
-  const placed = placeLines(step, room, lines, still, atRest);
-  const idles = idlePlaces(step, idle, atRest ? still.idle : placed.end, room.w);
-  return { ...assemble(step, room, lines, placed, idles), still: atRest };
+  const placed = placeLines(graphStep, room, lines, still, atRest);
+  const idles = idlePlaces(graphStep, idle, atRest ? still.idle : placed.end, room.w);
+  return { ...assemble(graphStep, room, lines, placed, idles), still: atRest };
 }
 
 /** The lines of a step from top to bottom: graphs and nodes as the program made them; graphs at rest as they stand there.
- * @param {GraphStep} step @param {import("./pane.js").Room} room @param {Map<string, number> | null} tops of graphs at rest
+ * @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Map<string, number> | null} tops of graphs at rest
  * @returns {Line[]} */
-function livingLines(step, room, tops) {
-  const graphs = [...step.components];
+function livingLines(graphStep, room, tops) {
+  const graphs = [...graphStep.components];
   if (tops) graphs.sort((a, b) => (tops.get(a.key) ?? 0) - (tops.get(b.key) ?? 0));
   return graphs.flatMap((component, group) => {
     const column = columnOf(component, room.w);
-    return (step.living.get(component.key) ?? []).map((block, n) => {
-      const turn = step.turn(block.uid, component);
-      const ran = turn !== null && turn.step <= step.i;
+    return (graphStep.living.get(component.key) ?? []).map((block, n) => {
+      const turn = graphStep.turn(block.uid, component);
+      const ran = turn !== null && turn.step <= graphStep.i;
       const gap = gapAbove(block, column, ran);
       const count = block.docks.length;
-      const docks = step.toggled.has(leavesKey(block.uid)) ? count : docksShown(count, room.h);
-      const seed = ran && block.seed && !step.mostArrivals(block.uid).count ? SEED : 0;
+      const docks = graphStep.toggled.has(leavesKey(block.uid)) ? count : docksShown(count, room.h);
+      const seed = ran && block.seed && !graphStep.mostArrivals(block.uid).count ? SEED : 0;
       return {
         block,
         component,
@@ -104,8 +104,8 @@ function livingLines(step, room, tops) {
         seed,
         group,
         level: /** @type {import("./graph_levels.js").Level} */ ("slim"),
-        rank: step.rank(block),
-        seen: step.lastTouched(block),
+        rank: graphStep.rank(block),
+        seen: graphStep.lastTouched(block),
         full: gap + docksHeight(docks) + NODE + seed,
         slim: SLIM_GAP + SLIM,
       };
@@ -123,22 +123,22 @@ function setLineAtRest(line, column) {
   line.full = line.gap + docksHeight(line.docks) + NODE + line.seed;
 }
 
-/** Gives every line its height. @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines
+/** Gives every line its height. @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines
  * @param {import("./graph_still.js").Still} still @param {boolean} atRest
  * @returns {{titles: TitlePlace[], folds: FoldPlace[], foldOf: Map<string, FoldPlace>, end: number}} */
-function placeLines(step, room, lines, still, atRest) {
+function placeLines(graphStep, room, lines, still, atRest) {
   /** @type {ReturnType<typeof placeLines>} */
   const out = { titles: [], folds: [], foldOf: new Map(), end: PAD };
   for (let n = 0; n < lines.length; n++) {
     const line = lines[n];
     if (line.first && still.titled) {
       if (atRest) out.end = still.tops.get(line.component.key) ?? out.end;
-      out.titles.push(titlePlace(step, line.component, out.end));
+      out.titles.push(titlePlace(graphStep, line.component, out.end));
       out.end += TITLE;
     }
     if (atRest) out.end = still.blocks.get(line.block.uid) ?? out.end;
     const before = lines[n - 1];
-    if (line.level === "fold" && (before?.level !== "fold" || line.first)) openOrFold(step, room, lines, n, out);
+    if (line.level === "fold" && (before?.level !== "fold" || line.first)) openOrFold(graphStep, room, lines, n, out);
     line.y = out.end;
     if (line.level !== "fold") out.end += line[line.level];
   }
@@ -146,15 +146,15 @@ function placeLines(step, room, lines, still, atRest) {
 }
 
 /** Where a run of folded lines begins: its line, closed, or open with the run as slim lines below it.
- * @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines @param {number} n
+ * @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines @param {number} n
  * @param {ReturnType<typeof placeLines>} out */
-function openOrFold(step, room, lines, n, out) {
+function openOrFold(graphStep, room, lines, n, out) {
   const { component, group } = lines[n];
   let end = n;
   while (lines[end]?.level === "fold" && lines[end].group === group) end++;
   const run = lines.slice(n, end);
   const fold = foldPlace(
-    step,
+    graphStep,
     run.map(({ block }) => block),
     columnOf(component, room.w),
     out.end,
@@ -166,22 +166,22 @@ function openOrFold(step, room, lines, n, out) {
     else out.foldOf.set(line.block.uid, fold);
 }
 
-/** @param {GraphStep} step @param {Component} component @param {number} y @returns {TitlePlace} */
-function titlePlace(step, component, y) {
-  const read = new Set((step.living.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)));
-  const ends = (step.living.get(component.key) ?? []).filter(({ uid }) => !read.has(uid)).reverse();
-  const name = ends.map(({ uid }) => step.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
-  const backward = step.model.backwards.get(step.backwards.get(component.key) ?? "");
-  return { key: component.key, y, name, backward: !backward ? "" : step.i <= backward.last ? "here" : "done" };
+/** @param {GraphStep} graphStep @param {Component} component @param {number} y @returns {TitlePlace} */
+function titlePlace(graphStep, component, y) {
+  const read = new Set((graphStep.living.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)));
+  const ends = (graphStep.living.get(component.key) ?? []).filter(({ uid }) => !read.has(uid)).reverse();
+  const name = ends.map(({ uid }) => graphStep.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
+  const backward = graphStep.model.backwards.get(graphStep.backwards.get(component.key) ?? "");
+  return { key: component.key, y, name, backward: !backward ? "" : graphStep.i <= backward.last ? "here" : "done" };
 }
 
-/** @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines
+/** @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines
  * @param {ReturnType<typeof placeLines>} placed @param {import("./graph_idle.js").IdlePlaces} idle @returns {Omit<GraphPane, "still">} */
-function assemble(step, room, lines, placed, idle) {
+function assemble(graphStep, room, lines, placed, idle) {
   /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
   const homes = new Map();
   const isPlaced = (/** @type {string} */ leaf, /** @type {string} */ reader) => {
-    const home = homes.get(leaf) ?? step.leafHome(leaf) ?? reader;
+    const home = homes.get(leaf) ?? graphStep.leafHome(leaf) ?? reader;
     homes.set(leaf, home);
     return home === reader;
   };
@@ -190,18 +190,18 @@ function assemble(step, room, lines, placed, idle) {
     const { block, level, y, gap } = line;
     const slim = level === "slim";
     const top = slim ? y + SLIM_GAP : y + gap + docksHeight(line.docks);
-    const docks = slim ? block.docks : shownDocks(step, line);
+    const docks = slim ? block.docks : shownDocks(graphStep, line);
     const at = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [graphRow(step, block, columnOf(line.component, room.w), at, isPlaced)];
+    return [graphRow(graphStep, block, columnOf(line.component, room.w), at, isPlaced)];
   });
   nameLeavesAlike(rows);
   const boxes = new Map(/** @type {[string, Rect][]} */ ([...placed.foldOf, ...rows.map((row) => [row.uid, row])]));
-  const edges = step.components.flatMap((component) =>
-    railEdges(step, component, columnOf(component, room.w), (uid) => boxes.get(uid)),
+  const edges = graphStep.components.flatMap((component) =>
+    railEdges(graphStep, component, columnOf(component, room.w), (uid) => boxes.get(uid)),
   );
   const connected = new Set(edges.flatMap(({ from, to }) => [from, to]));
   for (const row of rows) row.dot = connected.has(row.uid);
-  edges.push(...rows.flatMap((row) => dockEdges(step, row, columnOf(row.block.component, room.w))));
+  edges.push(...rows.flatMap((row) => dockEdges(graphStep, row, columnOf(row.block.component, room.w))));
   const anchors = graphAnchors(rows, idle);
   const height =
     Math.max(placed.end, idle.line ? idle.line.y + idle.line.h + 2 : 0, ...idle.leaves.map((leaf) => leaf.y + DOCK)) +
@@ -209,16 +209,16 @@ function assemble(step, room, lines, placed, idle) {
   return {
     ...{ w: room.w, height, rows, edges, foldLines: placed.folds, titles: placed.titles, idle, anchors },
     folds: hiddenIn(placed.folds, rows, idle, anchors),
-    focus: graphFocus(step, rows, anchors),
+    focus: graphFocus(graphStep, rows, anchors),
     empty: !rows.length && !placed.folds.length && !idle.leaves.length && !idle.line,
   };
 }
 
-/** A node's leaves that have lines: all, or those that the step is about, and the first. @param {GraphStep} step @param {Line} line */
-function shownDocks(step, { block: { docks }, docks: count }) {
+/** A node's leaves that have lines: all, or those that the step is about, and the first. @param {GraphStep} graphStep @param {Line} line */
+function shownDocks(graphStep, { block: { docks }, docks: count }) {
   if (count >= docks.length) return docks;
   const first = (/** @type {import("./graph_model.js").Dock} */ { leaf, vias }) =>
-    leaf === step.now || leaf === step.selected || (step.now !== null && vias.includes(step.now));
+    leaf === graphStep.now || leaf === graphStep.selected || (graphStep.now !== null && vias.includes(graphStep.now));
   const chosen = new Set([...docks.filter(first), ...docks].slice(0, count));
   return docks.filter((dock) => chosen.has(dock));
 }

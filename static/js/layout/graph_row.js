@@ -37,19 +37,19 @@ import { textWidth } from "./metrics.js";
 const MIN_BOX = 44;
 
 /**
- * @param {GraphStep} step @param {Block} block @param {Column} column
+ * @param {GraphStep} graphStep @param {Block} block @param {Column} column
  * @param {{level: "full" | "slim", top: number, bottom: number, y: number, docks: Dock[]}} at   y: of the node's box
  * @param {(leaf: string, reader: string) => boolean} isPlaced whether a leaf stands for itself here @returns {Row}
  */
-export function graphRow(step, block, column, at, isPlaced) {
+export function graphRow(graphStep, block, column, at, isPlaced) {
   const { uid, component } = block;
   const isFull = at.level === "full";
-  const node = /** @type {import("../entities.js").Node} */ (step.node(uid));
-  const label = step.model.labels.get(uid) ?? uid;
+  const node = /** @type {import("../entities.js").Node} */ (graphStep.node(uid));
+  const label = graphStep.model.labels.get(uid) ?? uid;
   const font = isFull ? 12 : 11;
   const x = column.left + 8;
   const h = isFull ? NODE : SLIM;
-  const lead = turnRoom(step, uid) > 15 ? 14 : 11;
+  const lead = turnRoom(graphStep, uid) > 15 ? 14 : 11;
   const w = Math.min(column.right - x, Math.max(MIN_BOX, Math.ceil(textWidth(label, font)) + lead + 9));
   const cy = at.y + h / 2;
   /** @type {Row} */
@@ -69,9 +69,9 @@ export function graphRow(step, block, column, at, isPlaced) {
     lead,
     rail: railX(column, block.lane),
     name: node.name ?? uid,
-    turn: step.turn(uid, component),
+    turn: graphStep.turn(uid, component),
     dot: false,
-    met: step.mostArrivals(uid).count,
+    met: graphStep.mostArrivals(uid).count,
     tag: null,
     flags: [],
     slots: [],
@@ -81,26 +81,26 @@ export function graphRow(step, block, column, at, isPlaced) {
     grads: [],
     seed: false,
     moreGrads: 0,
-    past: step.isPast(block),
+    past: graphStep.isPast(block),
   };
   const line = new LineRoom(x + w + 5, column.right, cy);
-  addNames(step, row, line);
-  addSlots(step, row, node, line);
+  addNames(graphStep, row, line);
+  addSlots(graphStep, row, node, line);
   if (isFull) {
-    addSum(step, row, line);
-    addDocks(step, row, at.docks, column, isPlaced);
+    addSum(graphStep, row, line);
+    addDocks(graphStep, row, at.docks, column, isPlaced);
     countHidden(row, at.docks, line);
-    addGradients(step, row, node, column);
-    addSeed(step, row, column);
-  } else addSlimDocks(step, row, line, isPlaced);
+    addGradients(graphStep, row, node, column);
+    addSeed(graphStep, row, column);
+  } else addSlimDocks(graphStep, row, line, isPlaced);
   return row;
 }
 
-/** @param {GraphStep} step @param {Row} row @param {LineRoom} line */
-function addNames(step, row, line) {
-  const made = step.outputs.get(row.uid);
+/** @param {GraphStep} graphStep @param {Row} row @param {LineRoom} line */
+function addNames(graphStep, row, line) {
+  const made = graphStep.outputs.get(row.uid);
   const texts = [...new Set(made?.texts ?? [])];
-  const slots = Object.keys(step.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
+  const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
   if (texts.length && line.left > 24 + slots) {
     const shown = texts.slice(0, 2).join(", ");
     const text = textWidth(shown, 11) + 10 < line.left - 60 ? shown : texts[0];

@@ -21,16 +21,16 @@ export const COUNT = 24;
 const LONG_NAME = 12;
 
 /**
- * @param {GraphStep} step @param {string} slot @param {Slot} saved
+ * @param {GraphStep} graphStep @param {string} slot @param {Slot} saved
  * @param {string} state @returns {{head: string, now: number | null, width: number}} head: all but the version that its
  *   storage has by now, which is given where backward will refuse it
  */
-function slotText(step, slot, saved, state) {
+function slotText(graphStep, slot, saved, state) {
   if (state === "freed") return { head: slot, now: null, width: chipWidth(slot) };
-  const own = saved.tensor ? step.nameOf(saved.tensor) : null;
-  const where = own ?? step.keepers.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";
+  const own = saved.tensor ? graphStep.nameOf(saved.tensor) : null;
+  const where = own ?? graphStep.keepers.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";
   const version = typeof saved.expected === "number" ? `@v${saved.expected}` : "";
-  const value = find(step.entities, saved.counter, "counter")?.value;
+  const value = find(graphStep.entities, saved.counter, "counter")?.value;
   const now = state === "stale" && typeof value === "number" ? value : null;
   const suffix = state === "changed" ? " ≠" : state === "ok" || state === "stale" ? "" : ` ${state}`;
   const short = where.length > LONG_NAME ? pathEnd(where) : where;
@@ -44,17 +44,17 @@ function chipWidth(text) {
 }
 
 /** Chips of what a node saved: in words where there is room, else as dots; what is broken or news is always in words.
- * @param {GraphStep} step @param {Row} row @param {import("../entities.js").Node} node
+ * @param {GraphStep} graphStep @param {Row} row @param {import("../entities.js").Node} node
  * @param {import("./line_room.js").LineRoom} line */
-export function addSlots(step, row, node, line) {
+export function addSlots(graphStep, row, node, line) {
   const slim = row.level === "slim";
   const right = line.right;
   if (row.block.docks.length && slim) line.right -= HIDDEN_COUNT_WIDTH;
   const entries = Object.entries(node.saved ?? {}).map(([slot, saved]) => {
     const key = `${row.uid}:${slot}`;
     const state = saved.state === "freed" || node.released ? "freed" : saved.state;
-    const loud = ALARMS.has(state) || (step.news.has(key) && state !== "freed");
-    return { slot, saved, state, key, words: loud, text: slotText(step, slot, saved, state) };
+    const loud = ALARMS.has(state) || (graphStep.news.has(key) && state !== "freed");
+    return { slot, saved, state, key, words: loud, text: slotText(graphStep, slot, saved, state) };
   });
   let spare = line.left - entries.reduce((sum, { words, text }) => sum + (words ? text.width + 4 : DOT), 0);
   for (const entry of entries) {

@@ -35,50 +35,66 @@ export function isShownInHeading(name, value) {
   return !(value && typeof value === "object" && "py" in value && UNSHOWN_TYPES.has(value.py));
 }
 
-/** The plain values of a frame. @param {MemoryStep} at @param {string} uid @returns {Chip[]} */
-export function frameChips(at, uid) {
-  const frame = find(at.entities, uid, "frame");
+/** The plain values of a frame. @param {MemoryStep} memoryStep @param {string} uid @returns {Chip[]} */
+export function frameChips(memoryStep, uid) {
+  const frame = find(memoryStep.entities, uid, "frame");
   return [...(frame?.vars ?? [])].flatMap(([name, value]) => {
     if (!isShownInHeading(name, value)) return [];
-    const changed = at.snap.changed.has(`${uid}/${name}`);
-    return [{ key: name, label: `${name} =`, text: valueText(value, 14, at.entities), value, kind: "value", changed }];
+    const changed = memoryStep.snap.changed.has(`${uid}/${name}`);
+    return [
+      { key: name, label: `${name} =`, text: valueText(value, 14, memoryStep.entities), value, kind: "value", changed },
+    ];
   });
 }
 
-/** @param {MemoryStep} at @param {HeadingItem} item @returns {Chip[]} */
-export function headingChips(at, item) {
-  if (item.type === "frame") return frameChips(at, item.uid);
-  if (item.type === "optimizer") return optimizerChips(at, item);
-  return objectChips(at, item.uid);
+/** @param {MemoryStep} memoryStep @param {HeadingItem} item @returns {Chip[]} */
+export function headingChips(memoryStep, item) {
+  if (item.type === "frame") return frameChips(memoryStep, item.uid);
+  if (item.type === "optimizer") return optimizerChips(memoryStep, item);
+  return objectChips(memoryStep, item.uid);
 }
 
-/** @param {MemoryStep} at @param {HeadingItem} item @returns {Chip[]} */
-function optimizerChips(at, { uid, state }) {
-  const settings = optimizerSettings(at, uid).map(
+/** @param {MemoryStep} memoryStep @param {HeadingItem} item @returns {Chip[]} */
+function optimizerChips(memoryStep, { uid, state }) {
+  const settings = optimizerSettings(memoryStep, uid).map(
     ([key, value]) =>
-      /** @type {Chip} */ ({ key, label: key, text: settingText(at, value), value, kind: "note", changed: false }),
+      /** @type {Chip} */ ({
+        key,
+        label: key,
+        text: settingText(memoryStep, value),
+        value,
+        kind: "note",
+        changed: false,
+      }),
   );
-  const params = optimizedText(at, uid);
+  const params = optimizedText(memoryStep, uid);
   if (params)
     settings.push({ key: "params", label: "params", text: params, value: null, kind: "note", changed: false });
   if (!state.length) return settings;
   const kinds = [...new Set(state.map(stateKind))].filter(Boolean);
-  const bytes = state.reduce((sum, { storage }) => sum + (find(at.entities, storage, "storage")?.nbytes ?? 0), 0);
+  const bytes = state.reduce(
+    (sum, { storage }) => sum + (find(memoryStep.entities, storage, "storage")?.nbytes ?? 0),
+    0,
+  );
   const text = `${state.length} × ${kinds.join(", ")} · ${bytesText(bytes)}`;
   return [...settings, { key: "state", label: "", text, value: null, kind: "note", changed: false }];
 }
 
 /** Which tensors an optimizer updates: by the module that they are all of, else the first of them, and how many they are.
- * @param {MemoryStep} at @param {string} uid of the optimizer */
-function optimizedText(at, uid) {
-  const groups = find(at.entities, refOf(find(at.entities, uid, "object")?.attrs?.param_groups), "object");
+ * @param {MemoryStep} memoryStep @param {string} uid of the optimizer */
+function optimizedText(memoryStep, uid) {
+  const groups = find(
+    memoryStep.entities,
+    refOf(find(memoryStep.entities, uid, "object")?.attrs?.param_groups),
+    "object",
+  );
   const names = (groups?.items ?? []).flatMap((group) => {
-    const entries = find(at.entities, refOf(/** @type {Value} */ (group)), "object");
+    const entries = find(memoryStep.entities, refOf(/** @type {Value} */ (group)), "object");
     const params = (entries && pairsOf(entries))?.find(([key]) => key === "params")?.[1];
-    const list = find(at.entities, refOf(params), "object");
+    const list = find(memoryStep.entities, refOf(params), "object");
     return (list?.items ?? []).flatMap((item) => {
       const ref = refOf(/** @type {Value} */ (item));
-      return ref ? [spokenName(at, ref) ?? at.homes.of.get(ref)?.path ?? ref] : [];
+      return ref ? [spokenName(memoryStep, ref) ?? memoryStep.homes.of.get(ref)?.path ?? ref] : [];
     });
   });
   const roots = new Set(names.map((name) => name.replace(/[.[].*$/s, "")));
@@ -87,47 +103,47 @@ function optimizedText(at, uid) {
   return `${names.length}: ${truncate(names[0], 14)}, …`;
 }
 
-/** @param {MemoryStep} at @param {Value} value */
-function settingText(at, value) {
-  const items = find(at.entities, refOf(value), "object")?.items;
+/** @param {MemoryStep} memoryStep @param {Value} value */
+function settingText(memoryStep, value) {
+  const items = find(memoryStep.entities, refOf(value), "object")?.items;
   return items ? tuple(items.map((item) => valueText(/** @type {Value} */ (item), 8))) : valueText(value, 12);
 }
 
-/** @param {MemoryStep} at @param {string} uid @returns {Chip[]} */
-function objectChips(at, uid) {
-  const object = find(at.entities, uid, "object");
+/** @param {MemoryStep} memoryStep @param {string} uid @returns {Chip[]} */
+function objectChips(memoryStep, uid) {
+  const object = find(memoryStep.entities, uid, "object");
   if (!object) return [];
-  const before = find(at.previous, uid, "object");
-  const old = new Map(before ? objectEntries(before, at.previous).map(({ key, value }) => [key, value]) : []);
+  const before = find(memoryStep.previous, uid, "object");
+  const old = new Map(before ? objectEntries(before, memoryStep.previous).map(({ key, value }) => [key, value]) : []);
   const listed = (object.items ?? []).length ? Math.min(16, (object.items ?? []).length) : 0;
   const pairs = pairsOf(object) !== null;
-  return objectEntries(object, at.entities).flatMap(({ key, value, text }, k) => {
+  return objectEntries(object, memoryStep.entities).flatMap(({ key, value, text }, k) => {
     const attribute = k >= listed && key !== "…";
     const label = key === "…" ? "" : attribute ? key : pairs ? `[${key}]` : `[${k}]`;
-    const changed = at.touched.uids.has(uid) && (!old.has(key) || !sameValue(old.get(key), value));
-    const chip = objectChip(at, uid, value, text, attribute);
+    const changed = memoryStep.touched.uids.has(uid) && (!old.has(key) || !sameValue(old.get(key), value));
+    const chip = objectChip(memoryStep, uid, value, text, attribute);
     return chip ? [{ key, label, value, changed, ...chip }] : [];
   });
 }
 
-/** @param {MemoryStep} at @param {string} uid @param {Value} value @param {string} text @param {boolean} attribute
+/** @param {MemoryStep} memoryStep @param {string} uid @param {Value} value @param {string} text @param {boolean} attribute
  * @returns {Pick<Chip, "text" | "kind"> | null} */
-function objectChip(at, uid, value, text, attribute) {
+function objectChip(memoryStep, uid, value, text, attribute) {
   const ref = refOf(value);
-  const to = at.entities.get(ref ?? "");
+  const to = memoryStep.entities.get(ref ?? "");
   if (attribute && value === null) return null;
   if (!ref || !to) return { text: typeof value === "number" ? shortNumber(value, 7) : text, kind: "value" };
-  const home = at.homes.of.get(ref);
-  const own = at.homes.of.get(uid);
+  const home = memoryStep.homes.of.get(ref);
+  const own = memoryStep.homes.of.get(uid);
   const here = home && own && home.path.startsWith(own.path) && home.path.length > own.path.length;
   if (isHandle(to)) {
     if (here && attribute) return null;
     if (here) return { text: tuple(to.shape ?? []), kind: "here" };
-    return { text: spokenName(at, ref) ?? home?.path ?? ref, kind: "tensor" };
+    return { text: spokenName(memoryStep, ref) ?? home?.path ?? ref, kind: "tensor" };
   }
   if (to.kind !== "object") return { text, kind: "value" };
   if (here) return { text: to.items ? typeText(to) : (to.type ?? "object"), kind: "here" };
-  return { text: spokenName(at, ref) ?? home?.path ?? ref, kind: "object" };
+  return { text: spokenName(memoryStep, ref) ?? home?.path ?? ref, kind: "object" };
 }
 
 /** @param {Chip} chip */

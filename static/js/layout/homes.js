@@ -107,9 +107,9 @@ class Builder {
     this.live = /** @type {Set<string>} */ (new Set());
   }
 
-  /** @param {import("../trace.js").Step} step @param {Entities} entities after it */
-  add(step, entities) {
-    const set = Object.entries(step.set ?? {});
+  /** @param {import("../trace.js").Step} traceStep @param {Entities} entities after it */
+  add(traceStep, entities) {
+    const set = Object.entries(traceStep.set ?? {});
     let all = false;
     for (const [uid, fields] of set) {
       const entity = entities.get(uid);
@@ -126,7 +126,7 @@ class Builder {
         all ||= Boolean(fields.parts || fields.tangent || fields.wraps);
       }
     }
-    for (const uid of step.gone ?? []) {
+    for (const uid of traceStep.gone ?? []) {
       this.sources.delete(uid);
       this.live.delete(uid);
     }

@@ -20,25 +20,25 @@ const ABOVE_PIN = 6;
 const MAX_NEW = 6;
 
 /**
- * @param {StepFacts} facts @param {StagePlan} plan @param {string | null} selected its uid
+ * @param {StepFacts} stepFacts @param {StagePlan} plan @param {string | null} selected its uid
  * @returns {Link[]} those with both ends drawn, each once
  */
-export function links(facts, plan, selected) {
+export function links(stepFacts, plan, selected) {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
-  const collector = new LinkCollector(facts, memory.anchors, graph.anchors);
+  const collector = new LinkCollector(stepFacts, memory.anchors, graph.anchors);
   arrivingGradient(collector);
   savedValues(collector, selected);
   if (selected) selectionLinks(collector, selected);
-  const fresh = newLinks(facts, memory.anchors, graph.anchors);
+  const fresh = newLinks(stepFacts, memory.anchors, graph.anchors);
   return [...collector.links.values(), ...fresh.filter(({ key }) => !collector.links.has(key))];
 }
 
 /** Gathers links between what is drawn in both panes. */
 class LinkCollector {
-  /** @param {StepFacts} facts @param {Map<string, Rect>} memory @param {Map<string, Rect>} graph anchors */
-  constructor(facts, memory, graph) {
-    this.facts = facts;
+  /** @param {StepFacts} stepFacts @param {Map<string, Rect>} memory @param {Map<string, Rect>} graph anchors */
+  constructor(stepFacts, memory, graph) {
+    this.facts = stepFacts;
     this.memory = memory;
     this.graph = graph;
     /** @type {Map<string, Link>} */
@@ -144,23 +144,23 @@ function selectionLinks(collector, selected) {
 }
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none where
- * there are too many. @param {StepFacts} facts @param {Map<string, Rect>} memory @param {Map<string, Rect>} graph @returns {Link[]} */
-function newLinks(facts, memory, graph) {
-  const { snap } = facts;
+ * there are too many. @param {StepFacts} stepFacts @param {Map<string, Rect>} memory @param {Map<string, Rect>} graph @returns {Link[]} */
+function newLinks(stepFacts, memory, graph) {
+  const { snap } = stepFacts;
   if (snap.step?.visit) return [];
-  const collector = new LinkCollector(facts, memory, graph);
+  const collector = new LinkCollector(stepFacts, memory, graph);
   for (const uid of snap.fresh) {
     const entity = snap.entities.get(uid);
-    if (entity?.kind === "tensor" && entity.grad_fn && facts.names.tags.has(uid))
+    if (entity?.kind === "tensor" && entity.grad_fn && stepFacts.names.tags.has(uid))
       collector.add("new", [entity.grad_fn], [uid], {
-        graphName: facts.nodeName(entity.grad_fn),
+        graphName: stepFacts.nodeName(entity.grad_fn),
         memoryName: collector.nameOf(uid),
       });
     if (entity?.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state === "ok")
         collector.add("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
-          graphName: `${facts.nodeName(uid)} · ${slot}`,
+          graphName: `${stepFacts.nodeName(uid)} · ${slot}`,
           memoryName: storageName(collector, saved.storage),
         });
   }

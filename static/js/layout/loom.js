@@ -76,24 +76,24 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
 }
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name.
- * @param {import("./run_rows.js").RunRows} run @param {import("./run_rows.js").StorageLife[]} lives
+ * @param {import("./run_rows.js").RunRows} runRows @param {import("./run_rows.js").StorageLife[]} lives
  * @param {import("./loom_columns.js").Margins} margins @param {{code: number, room: number, stacked: boolean}} sizes
  * @returns {Arrangement} */
-function boundedColumns(run, lives, margins, { code, room, stacked }) {
-  const named = lives.filter(({ uid }) => run.storageNames.has(uid));
+function boundedColumns(runRows, lives, margins, { code, room, stacked }) {
+  const named = lives.filter(({ uid }) => runRows.storageNames.has(uid));
   const unnamed = unnamedOf(
-    run,
-    lives.filter(({ uid }) => !run.storageNames.has(uid)),
+    runRows,
+    lives.filter(({ uid }) => !runRows.storageNames.has(uid)),
   );
   if (unnamed && stacked) unnamed.w = UNNAMED_STACKED_WIDTH;
   const unnamedWidth = unnamed?.w ?? 0;
-  const touches = touchesOf(run);
-  const memory = room - code - 14 - unnamedWidth - 10 - graphWidth(run, room, stacked);
+  const touches = touchesOf(runRows);
+  const memory = room - code - 14 - unnamedWidth - 10 - graphWidth(runRows, room, stacked);
   /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
   let best = null;
   for (const [cell, many] of stacked ? STACKED : ROOMY) {
     const widest = Math.max(memory * 0.4, MIN_COLUMN_WIDTH);
-    const homes = homesOf(named, run.storageNames, margins, { cell, most: many, widest, slim: true });
+    const homes = homesOf(named, runRows.storageNames, margins, { cell, most: many, widest, slim: true });
     const columns = windowColumns(homes, touches, code + 14, Math.max(memory, ...homes.map(homeWidth)));
     const cost =
       columns.missingRoom() +
@@ -110,15 +110,15 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
   return { columns, unnamed, code, cell, room, stacked, bounded: true };
 }
 
-/** The plan with these columns. @param {import("./run_rows.js").RunRows} run @param {Arrangement} arrangement @returns {Loom} */
-function buildPlan(run, { columns, unnamed, code, cell, room, stacked, bounded }) {
+/** The plan with these columns. @param {import("./run_rows.js").RunRows} runRows @param {Arrangement} arrangement @returns {Loom} */
+function buildPlan(runRows, { columns, unnamed, code, cell, room, stacked, bounded }) {
   const { right } = columns;
   /** @type {Loom} */
   const plan = {
-    run,
+    run: runRows,
     rows: [],
     shelves: [],
-    ends: new Set(columns.list.flatMap(({ uid }) => endOf(run, uid))),
+    ends: new Set(columns.list.flatMap(({ uid }) => endOf(runRows, uid))),
     columns,
     unnamed,
     handles: [],
@@ -139,7 +139,7 @@ function buildPlan(run, { columns, unnamed, code, cell, room, stacked, bounded }
     height: 0,
   };
   let y = HEAD;
-  run.rows.forEach((row, r) => {
+  runRows.rows.forEach((row, r) => {
     y = placeRow(plan, row, r, y, room);
   });
   plan.height = y;
@@ -154,10 +154,10 @@ function endOf({ storages }, uid) {
   return life?.freed ? [life.death] : [];
 }
 
-/** @param {import("./run_rows.js").RunRows} run @param {number} room @param {number} share of the room */
-function codeWidth(run, room, share) {
+/** @param {import("./run_rows.js").RunRows} runRows @param {number} room @param {number} share of the room */
+function codeWidth(runRows, room, share) {
   let longest = 0;
-  for (const row of run.rows)
+  for (const row of runRows.rows)
     for (const line of row.code)
       longest = Math.max(longest, textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7);
   return Math.round(Math.min(330, Math.max(200, room * share), Math.max(190, longest + 62)));

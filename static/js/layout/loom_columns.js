@@ -102,18 +102,18 @@ function addTo(map, key, column) {
   else map.set(key, [column]);
 }
 
-/** The room that pins and ticks of counters need beside their rails. @param {RunRows} run @returns {Margins} */
-export function marginsOf(run) {
-  return { pins: mostPinsByRail(run), bumps: tickWidths(run) };
+/** The room that pins and ticks of counters need beside their rails. @param {RunRows} runRows @returns {Margins} */
+export function marginsOf(runRows) {
+  return { pins: mostPinsByRail(runRows), bumps: tickWidths(runRows) };
 }
 
-/** How many pins hold a rail at once. @param {RunRows} run @returns {Map<string, number>} */
-function mostPinsByRail(run) {
+/** How many pins hold a rail at once. @param {RunRows} runRows @returns {Map<string, number>} */
+function mostPinsByRail(runRows) {
   /** @type {Map<string, number>} */
   const most = new Map();
   /** @type {Map<string, Packer>} */
   const slots = new Map();
-  for (const pin of run.pins.values()) {
+  for (const pin of runRows.pins.values()) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = slots.get(key) ?? new Packer();
     slots.set(key, lane);
@@ -123,25 +123,25 @@ function mostPinsByRail(run) {
   return most;
 }
 
-/** How wide the ticks of a counter are written. @param {RunRows} run @returns {Map<string, number>} */
-function tickWidths(run) {
+/** How wide the ticks of a counter are written. @param {RunRows} runRows @returns {Map<string, number>} */
+function tickWidths(runRows) {
   /** @type {Map<string, number>} */
   const most = new Map();
-  for (const { bumps } of run.rows)
+  for (const { bumps } of runRows.rows)
     for (const [counter, bump] of bumps)
       most.set(counter, Math.max(most.get(counter) ?? 0, textWidth(bump.join("→"), 10.5) + 10));
   return most;
 }
 
-/** The storages that outlive the row that made them. @param {RunRows} run @returns {StorageLife[]} */
-export function lastingStorages(run) {
-  return [...run.storages.values()].filter((life) => life.death > life.birth || !life.freed);
+/** The storages that outlive the row that made them. @param {RunRows} runRows @returns {StorageLife[]} */
+export function lastingStorages(runRows) {
+  return [...runRows.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
-/** A column for every one of these storages, which nothing else ever has. @param {RunRows} run @param {StorageLife[]} lives
+/** A column for every one of these storages, which nothing else ever has. @param {RunRows} runRows @param {StorageLife[]} lives
  * @param {Margins} margins @param {number} left @param {Scale} scale @returns {Columns} */
-export function ownColumns(run, lives, margins, left, scale) {
-  const columns = new Columns(left, run.rows.length);
+export function ownColumns(runRows, lives, margins, left, scale) {
+  const columns = new Columns(left, runRows.rows.length);
   for (const life of ownersFirst(lives)) columns.add(columnAt(life, margins, scale, columns.right));
   return columns;
 }

@@ -51,19 +51,19 @@ export function leafDot(plan, node, r, rowDots) {
   return true;
 }
 
-/** About the width that the graph needs, at most its share of the room. @param {import("./run_rows.js").RunRows} run
+/** About the width that the graph needs, at most its share of the room. @param {import("./run_rows.js").RunRows} runRows
  * @param {number} room @param {boolean} stacked */
-export function graphWidth(run, room, stacked) {
-  if (!run.nodes.size) return 16;
+export function graphWidth(runRows, room, stacked) {
+  if (!runRows.nodes.size) return 16;
   const lanes = new Lanes();
-  const order = [...run.nodes.keys()];
+  const order = [...runRows.nodes.keys()];
   const rank = new Map(order.map((uid, k) => [uid, k]));
   const last = new Map(rank);
-  for (const [uid, node] of run.nodes)
+  for (const [uid, node] of runRows.nodes)
     for (const edge of node.next) if (edge && rank.has(edge[0])) last.set(edge[0], rank.get(uid) ?? 0);
   let names = 0;
   for (const [k, uid] of order.entries()) {
-    const node = /** @type {import("./run_rows.js").GraphNode} */ (run.nodes.get(uid));
+    const node = /** @type {import("./run_rows.js").GraphNode} */ (runRows.nodes.get(uid));
     lanes.allocate(k, Math.max(k, last.get(uid) ?? k));
     names = Math.max(names, textWidth(shortNodeName(node.name), 11.5) * BOLD + 90);
     for (const slot of node.slots) names = Math.max(names, textWidth(`${slot} = name @ v0`, 10.5));

@@ -17,36 +17,36 @@ import { extent, plainDtype } from "./reads.js";
 
 /**
  * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.
- * @param {RunRows} run @param {Row} row @param {number} r its number @param {RowState} state that of the row
+ * @param {RunRows} runRows @param {Row} row @param {number} r its number @param {RowState} rowState that of the row
  * @param {import("../trace.js").Step[]} steps
  */
-export function recordRow(run, row, r, state, steps) {
-  const naming = state.names.of(mentioned(row, state, steps));
-  for (const uid of state.touched.keys()) {
-    const now = state.after.get(uid);
-    if (uid[0] === "s") recordStorage(run, row, r, uid, state);
-    else if (now?.kind === "counter") recordBump(row, uid, state.old.get(uid), now);
-    else if (isHandle(now)) recordHandle(row, uid, now, state, naming);
-    else if (now?.kind === "frame") recordBindings(row, uid, now, state, naming);
+export function recordRow(runRows, row, r, rowState, steps) {
+  const naming = rowState.names.of(mentioned(row, rowState, steps));
+  for (const uid of rowState.touched.keys()) {
+    const now = rowState.after.get(uid);
+    if (uid[0] === "s") recordStorage(runRows, row, r, uid, rowState);
+    else if (now?.kind === "counter") recordBump(row, uid, rowState.old.get(uid), now);
+    else if (isHandle(now)) recordHandle(row, uid, now, rowState, naming);
+    else if (now?.kind === "frame") recordBindings(row, uid, now, rowState, naming);
   }
-  for (const reader of row.readers) recordReader(run, reader);
-  for (const uid of state.touched.keys()) recordOwner(run, state.after, uid);
-  for (const write of row.writes.values()) write.step = state.wrote.get(write.storage) ?? row.last;
-  recordEvents(row, state, naming, steps);
+  for (const reader of row.readers) recordReader(runRows, reader);
+  for (const uid of rowState.touched.keys()) recordOwner(runRows, rowState.after, uid);
+  for (const write of row.writes.values()) write.step = rowState.wrote.get(write.storage) ?? row.last;
+  recordEvents(row, rowState, naming, steps);
 }
 
 /** What a row has to name: the handles that it touched or bound, and those that it wrote by.
- * @param {Row} row @param {RowState} state @param {import("../trace.js").Step[]} steps */
-function mentioned(row, state, steps) {
+ * @param {Row} row @param {RowState} rowState @param {import("../trace.js").Step[]} steps */
+function mentioned(row, rowState, steps) {
   /** @type {Set<string>} */
   const out = new Set();
-  for (const uid of state.touched.keys()) if (isHandle(state.after.get(uid))) out.add(uid);
-  for (const [frame, names] of state.bound) {
-    const entity = state.after.get(frame);
+  for (const uid of rowState.touched.keys()) if (isHandle(rowState.after.get(uid))) out.add(uid);
+  for (const [frame, names] of rowState.bound) {
+    const entity = rowState.after.get(frame);
     if (entity?.kind !== "frame") continue;
     for (const name of names.keys()) {
       const ref = refOf(entity.vars.get(name));
-      if (ref && isHandle(state.after.get(ref))) out.add(ref);
+      if (ref && isHandle(rowState.after.get(ref))) out.add(ref);
     }
   }
   for (let k = row.first; k <= row.last; k++)
@@ -61,31 +61,31 @@ function recordBump(row, uid, old, now) {
 }
 
 /** A handle that is new, or reads other memory than before. @param {Row} row @param {string} uid
- * @param {import("../entities.js").Handle} now @param {RowState} state @param {Names} naming */
-function recordHandle(row, uid, now, state, naming) {
-  const old = state.old.get(uid);
+ * @param {import("../entities.js").Handle} now @param {RowState} rowState @param {Names} naming */
+function recordHandle(row, uid, now, rowState, naming) {
+  const old = rowState.old.get(uid);
   if (isHandle(old) && handleKey(uid, old) === handleKey(uid, now)) return;
-  const grad = isGradient(uid, state) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
-  row.readers.push(newReader(uid, now, naming, { alias: false, grad, step: state.touched.get(uid) ?? row.last }));
+  const grad = isGradient(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  row.readers.push(newReader(uid, now, naming, { alias: false, grad, step: rowState.touched.get(uid) ?? row.last }));
 }
 
-/** Whether a tensor that the row touched has the handle as its `.grad`. @param {string} uid @param {RowState} state */
-function isGradient(uid, state) {
-  for (const owner of state.names.carriers.get(uid) ?? []) {
-    const tensor = state.after.get(owner);
-    if (state.touched.has(owner) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
+/** Whether a tensor that the row touched has the handle as its `.grad`. @param {string} uid @param {RowState} rowState */
+function isGradient(uid, rowState) {
+  for (const owner of rowState.names.carriers.get(uid) ?? []) {
+    const tensor = rowState.after.get(owner);
+    if (rowState.touched.has(owner) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
   }
   return false;
 }
 
 /** Names that now mean a handle which was there before. @param {Row} row @param {string} uid of the frame
- * @param {import("../entities.js").Frame} frame @param {RowState} state @param {Names} naming */
-function recordBindings(row, uid, frame, state, naming) {
-  const step = state.touched.get(uid) ?? row.last;
-  for (const [name, meant] of state.bound.get(uid) ?? []) {
+ * @param {import("../entities.js").Frame} frame @param {RowState} rowState @param {Names} naming */
+function recordBindings(row, uid, frame, rowState, naming) {
+  const step = rowState.touched.get(uid) ?? row.last;
+  for (const [name, meant] of rowState.bound.get(uid) ?? []) {
     const value = frame.vars.get(name);
     const ref = refOf(value);
-    const bound = ref && state.before(ref) ? state.after.get(ref) : undefined;
+    const bound = ref && rowState.before(ref) ? rowState.after.get(ref) : undefined;
     if (!ref || !isHandle(bound) || !bound.storage || sameValue(meant, value)) continue;
     const reader = newReader(ref, bound, naming, { alias: true, grad: false, step });
     row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
@@ -118,10 +118,10 @@ function recordOwner({ storages }, after, uid) {
   if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
 }
 
-/** @param {RunRows} run @param {Row} row @param {number} r @param {string} uid @param {RowState} state */
-function recordStorage({ storages }, row, r, uid, state) {
-  const old = state.old.get(uid);
-  const now = state.after.get(uid);
+/** @param {RunRows} run @param {Row} row @param {number} r @param {string} uid @param {RowState} rowState */
+function recordStorage({ storages }, row, r, uid, rowState) {
+  const old = rowState.old.get(uid);
+  const now = rowState.after.get(uid);
   const known = storages.get(uid);
   if (now?.kind !== "storage") {
     if (known) Object.assign(known, { death: r, freed: true });
@@ -159,17 +159,17 @@ function newWrite(storage, step) {
   return { storage, by: null, silent: false, cells: new Map(), step, span: null };
 }
 
-/** Who wrote, what it broke, and what was cut. @param {Row} row @param {RowState} state @param {Names} naming
+/** Who wrote, what it broke, and what was cut. @param {Row} row @param {RowState} rowState @param {Names} naming
  * @param {import("../trace.js").Step[]} steps */
-function recordEvents(row, state, naming, steps) {
+function recordEvents(row, rowState, naming, steps) {
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? []) {
       if (entry.kind !== "event") continue;
       if (entry.event === "written") {
-        const now = state.after.get(entry.storage);
-        if (state.before(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
+        const now = rowState.after.get(entry.storage);
+        if (rowState.before(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
       } else if (entry.event === "saved_changed_silently") {
-        const node = state.after.get(entry.node);
+        const node = rowState.after.get(entry.node);
         const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;
         const write = row.writes.get(saved?.storage ?? "");
         if (write) write.silent = true;

@@ -5,12 +5,12 @@ import { UNNAMED_WIDTH } from "./loom_sizes.js";
 /** @typedef {{x: number, w: number, counts: number[], bytes: number[], most: number}} Unnamed   counts, bytes: by row;
  *   most: the most bytes of any row */
 
-/** @param {import("./run_rows.js").RunRows} run @param {import("./run_rows.js").StorageLife[]} lives those without a name
+/** @param {import("./run_rows.js").RunRows} runRows @param {import("./run_rows.js").StorageLife[]} lives those without a name
  * @returns {Unnamed | null} null where there are none */
-export function unnamedOf(run, lives) {
+export function unnamedOf(runRows, lives) {
   if (!lives.length) return null;
-  const counts = run.rows.map(() => 0);
-  const bytes = run.rows.map(() => 0);
+  const counts = runRows.rows.map(() => 0);
+  const bytes = runRows.rows.map(() => 0);
   for (const { birth, death, freed, nbytes } of lives) {
     const end = freed ? death : counts.length;
     counts[birth] += 1;

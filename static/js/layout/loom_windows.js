@@ -17,21 +17,21 @@ import { MAX_SHELVES } from "./loom_sizes.js";
 /** @typedef {{needs: string[], likes: string[]}} Touches   needs: storages that a row made, wrote or read anew;
  *   likes: those of which it saved the values */
 
-/** What each row touches, what matters most first. @param {RunRows} run @returns {Touches[]} */
-export function touchesOf(run) {
+/** What each row touches, what matters most first. @param {RunRows} runRows @returns {Touches[]} */
+export function touchesOf(runRows) {
   /** @type {Map<string, string[]>} */
   const wearing = new Map();
-  for (const life of run.storages.values())
+  for (const life of runRows.storages.values())
     for (const counter of life.counters) wearing.set(counter, [...(wearing.get(counter) ?? []), life.uid]);
   /** @type {string[][]} */
-  const saved = run.rows.map(() => []);
-  for (const pin of run.pins.values()) saved[pin.birth].push(pin.storage);
-  return run.rows.map((row, r) => {
+  const saved = runRows.rows.map(() => []);
+  for (const pin of runRows.pins.values()) saved[pin.birth].push(pin.storage);
+  return runRows.rows.map((row, r) => {
     const needs = new Set(row.writes.keys());
     for (const first of [true, false])
       for (const { entity, named, alias } of row.readers)
         if ((named && !alias) === first && entity.storage) needs.add(entity.storage);
-    const last = new Set(madeStorages(row, run));
+    const last = new Set(madeStorages(row, runRows));
     for (const uid of last) if (needs.delete(uid)) needs.add(uid);
     for (const counter of row.bumps.keys()) for (const uid of wearing.get(counter) ?? []) needs.add(uid);
     return { needs: [...needs], likes: [...new Set(saved[r])].filter((uid) => !needs.has(uid)) };
@@ -39,13 +39,13 @@ export function touchesOf(run) {
 }
 
 /** The storages of what a row's nodes made, inputs first: they stand below each other as their nodes do.
- * @param {import("./run_rows.js").Row} row @param {RunRows} run */
-function madeStorages(row, run) {
+ * @param {import("./run_rows.js").Row} row @param {RunRows} runRows */
+function madeStorages(row, runRows) {
   /** @type {Map<string, string>} */
   const storages = new Map();
   for (const { entity, alias } of row.readers)
     if (!alias && entity.grad_fn && entity.storage) storages.set(entity.grad_fn, entity.storage);
-  return storages.size > 1 ? inputsFirst(row.nodes, run).flatMap((uid) => storages.get(uid) ?? []) : [];
+  return storages.size > 1 ? inputsFirst(row.nodes, runRows).flatMap((uid) => storages.get(uid) ?? []) : [];
 }
 
 /** The share of rows that have room for all that they and those just before them made, wrote or read anew.

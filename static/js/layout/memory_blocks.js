@@ -17,17 +17,17 @@ import { shownNames, uidNumber } from "./pane_names.js";
  */
 
 /** Those with names, those that an optimizer keeps, and those without.
- * @param {MemoryStep} at @returns {{named: Block[], states: Block[], nameless: Block[]}} */
-export function memoryBlocks(at) {
-  const purposeOf = purposes(at);
+ * @param {MemoryStep} memoryStep @returns {{named: Block[], states: Block[], nameless: Block[]}} */
+export function memoryBlocks(memoryStep) {
+  const purposeOf = purposes(memoryStep);
   const named = /** @type {Block[]} */ ([]);
   const states = /** @type {Block[]} */ ([]);
   const nameless = /** @type {Block[]} */ ([]);
   const gradients = /** @type {Map<string, Block>} */ (new Map());
   const byHandle = /** @type {Map<string, Block>} */ (new Map());
-  for (const [key, uids] of at.readers) {
-    const block = makeBlock(at, key, uids);
-    const owned = block.handles.length ? undefined : uids.find((uid) => at.owners.has(uid));
+  for (const [key, uids] of memoryStep.readers) {
+    const block = makeBlock(memoryStep, key, uids);
+    const owned = block.handles.length ? undefined : uids.find((uid) => memoryStep.owners.has(uid));
     if (block.handles.length) {
       named.push(block);
       for (const uid of block.handles) byHandle.set(uid, block);
@@ -35,16 +35,16 @@ export function memoryBlocks(at) {
     else if (block.state) states.push(block);
     else nameless.push(block);
   }
-  for (const [uid, entity] of at.entities)
-    if (entity.kind === "storage" && !at.readers.has(uid)) nameless.push(makeBlock(at, uid, []));
+  for (const [uid, entity] of memoryStep.entities)
+    if (entity.kind === "storage" && !memoryStep.readers.has(uid)) nameless.push(makeBlock(memoryStep, uid, []));
   for (const [uid, block] of gradients) {
-    const owner = at.owners.get(uid) ?? "";
+    const owner = memoryStep.owners.get(uid) ?? "";
     const row = byHandle.get(owner);
     putInFront(block, uid);
     if (row) attachGradient(row, owner, block);
     else nameless.push(block);
   }
-  for (const block of named) findLost(at, block);
+  for (const block of named) findLost(memoryStep, block);
   const number = (/** @type {Block} */ block) => uidNumber(block.key);
   for (const list of [states, nameless]) list.sort((a, b) => number(a) - number(b));
   for (const block of nameless) {
@@ -69,32 +69,32 @@ function attachGradient(row, owner, block) {
   row.heat = Math.max(row.heat, block.heat);
 }
 
-/** @param {MemoryStep} at @param {string} key @param {string[]} uids @returns {Block} */
-function makeBlock(at, key, uids) {
+/** @param {MemoryStep} memoryStep @param {string} key @param {string[]} uids @returns {Block} */
+function makeBlock(memoryStep, key, uids) {
   const storage = key.startsWith("none ") ? null : key;
   const names = /** @type {Map<string, ShownName[]>} */ (new Map());
   let state = null;
-  const section = at.homes.ofStorage(key)?.section ?? "";
+  const section = memoryStep.homes.ofStorage(key)?.section ?? "";
   for (const uid of uids) {
-    const worn = at.namesOn(uid);
+    const worn = memoryStep.namesOn(uid);
     state ??= worn.state;
-    if (worn.list.length) names.set(uid, shownNames(at, uid, worn.list, section));
+    if (worn.list.length) names.set(uid, shownNames(memoryStep, uid, worn.list, section));
   }
   const all = [...(storage ? [storage] : []), ...uids];
   for (const uid of uids) {
-    const handle = at.entities.get(uid);
+    const handle = memoryStep.entities.get(uid);
     if (isHandle(handle) && handle.counter && !all.includes(handle.counter)) all.push(handle.counter);
   }
-  const { fresh, written } = at.snap;
+  const { fresh, written } = memoryStep.snap;
   const moved = [...names.values()].some((list) => list.some((name) => name.moved));
-  const hot = moved || all.some((uid) => at.touched.uids.has(uid));
+  const hot = moved || all.some((uid) => memoryStep.touched.uids.has(uid));
   const strong = moved || written.has(key) || fresh.has(key) || uids.some((uid) => fresh.has(uid));
-  const pins = at.pins.get(key) ?? [];
+  const pins = memoryStep.pins.get(key) ?? [];
   return {
     storage,
     key,
     handles: sortHandles(
-      at,
+      memoryStep,
       uids.filter((uid) => names.has(uid)),
     ),
     others: uids.filter((uid) => !names.has(uid)),
@@ -106,35 +106,38 @@ function makeBlock(at, key, uids) {
     hot,
     heat: hot ? (strong ? 2 : 1) : 0,
     broken: pins.some((pin) => pin.broken),
-    kept: at.model.kept.has(key),
+    kept: memoryStep.model.kept.has(key),
     label: "",
     purpose: null,
     state,
   };
 }
 
-/** Handles of one counter stand together, then by their names. @param {MemoryStep} at @param {string[]} uids */
-function sortHandles(at, uids) {
+/** Handles of one counter stand together, then by their names. @param {MemoryStep} memoryStep @param {string[]} uids */
+function sortHandles(memoryStep, uids) {
   if (uids.length < 2) return uids;
   const counterOf = (/** @type {string} */ uid) => {
-    const handle = at.entities.get(uid);
+    const handle = memoryStep.entities.get(uid);
     return (isHandle(handle) && handle.counter) || uid;
   };
   const first = /** @type {Map<string, number>} */ (new Map());
-  for (const uid of uids) first.set(counterOf(uid), Math.min(first.get(counterOf(uid)) ?? Infinity, at.rank(uid)));
+  for (const uid of uids)
+    first.set(counterOf(uid), Math.min(first.get(counterOf(uid)) ?? Infinity, memoryStep.rank(uid)));
   const group = (/** @type {string} */ uid) => first.get(counterOf(uid)) ?? 0;
-  return uids.sort((a, b) => group(a) - group(b) || at.rank(a) - at.rank(b) || uidNumber(a) - uidNumber(b));
+  return uids.sort(
+    (a, b) => group(a) - group(b) || memoryStep.rank(a) - memoryStep.rank(b) || uidNumber(a) - uidNumber(b),
+  );
 }
 
-/** A gradient that the step took away leaves its place for this step. @param {MemoryStep} at @param {Block} block */
-function findLost(at, block) {
+/** A gradient that the step took away leaves its place for this step. @param {MemoryStep} memoryStep @param {Block} block */
+function findLost(memoryStep, block) {
   for (const uid of block.handles) {
-    const before = at.previous.get(uid);
-    const now = at.entities.get(uid);
+    const before = memoryStep.previous.get(uid);
+    const now = memoryStep.entities.get(uid);
     if (before?.kind !== "tensor" || !before.grad || now?.kind !== "tensor" || now.grad) continue;
-    const grad = at.previous.get(before.grad);
+    const grad = memoryStep.previous.get(before.grad);
     const storage = isHandle(grad) ? grad.storage : undefined;
-    if (!storage || at.entities.has(storage)) continue;
+    if (!storage || memoryStep.entities.has(storage)) continue;
     block.lost.set(uid, storage);
     [block.hot, block.heat] = [true, 2];
   }

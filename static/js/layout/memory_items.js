@@ -26,48 +26,53 @@ import { uidNumber } from "./pane_names.js";
 /** Calls under way that each have a line. */
 const CALLS = 6;
 
-/** @param {MemoryStep} at @returns {MemoryItem[]} */
-export function memoryItems(at) {
-  const { named, states, nameless } = memoryBlocks(at);
-  const items = sectionItems(at, named, states);
-  return [...items, ...footItems(at, nameless), ...allocatorItems(at)];
+/** @param {MemoryStep} memoryStep @returns {MemoryItem[]} */
+export function memoryItems(memoryStep) {
+  const { named, states, nameless } = memoryBlocks(memoryStep);
+  const items = sectionItems(memoryStep, named, states);
+  return [...items, ...footItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
 }
 
-/** Headings with the rows under them. @param {MemoryStep} at @param {Block[]} named @param {Block[]} states
+/** Headings with the rows under them. @param {MemoryStep} memoryStep @param {Block[]} named @param {Block[]} states
  * @returns {MemoryItem[]} */
-function sectionItems(at, named, states) {
+function sectionItems(memoryStep, named, states) {
   const entries = /** @type {Entry[]} */ ([]);
   for (const block of named) {
-    const home = at.homes.ofStorage(block.key) ?? at.homes.of.get(block.handles[0]);
+    const home = memoryStep.homes.ofStorage(block.key) ?? memoryStep.homes.of.get(block.handles[0]);
     const section = home?.section ?? "";
-    const rank = section ? at.homes.sectionRank(section) : (home?.rank ?? Infinity);
+    const rank = section ? memoryStep.homes.sectionRank(section) : (home?.rank ?? Infinity);
     block.label = block.names.get(block.handles[0])?.[0].text ?? block.key;
     const indent = section ? 1 : 0;
     const item = /** @type {RowItem} */ ({ kind: "row", key: block.key, block, indent, section, small: false });
     entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
   }
-  const calls = [...at.homes.frames].filter(([uid]) => at.entities.has(uid));
-  const folded = foldedCalls(at, calls);
+  const calls = [...memoryStep.homes.frames].filter(([uid]) => memoryStep.entities.has(uid));
+  const folded = foldedCalls(memoryStep, calls);
   for (const [uid, key] of calls)
     if (!folded.has(key))
-      entries.push({ rank: at.homes.sectionRank(key), inner: -1, number: 0, items: [frameHeading(at, uid, key)] });
-  if (folded.size) entries.push(foldCalls(at, calls, folded, entries));
-  entries.push(...objectLines(at, states));
+      entries.push({
+        rank: memoryStep.homes.sectionRank(key),
+        inner: -1,
+        number: 0,
+        items: [frameHeading(memoryStep, uid, key)],
+      });
+  if (folded.size) entries.push(foldCalls(memoryStep, calls, folded, entries));
+  entries.push(...objectLines(memoryStep, states));
   entries.sort((a, b) => a.rank - b.rank || a.inner - b.inner || a.number - b.number);
   return entries.flatMap(({ rank, inner, items }) => items.map((item) => ({ ...item, place: `${rank}:${inner}` })));
 }
 
 /** Calls that wait for others in a deep recursion: the sections of those between the first and the last few.
- * @param {MemoryStep} at @param {[string, string][]} calls @returns {Set<string>} */
-function foldedCalls(at, calls) {
-  if (calls.length <= CALLS || at.options.toggled.has("calls")) return new Set();
+ * @param {MemoryStep} memoryStep @param {[string, string][]} calls @returns {Set<string>} */
+function foldedCalls(memoryStep, calls) {
+  if (calls.length <= CALLS || memoryStep.options.toggled.has("calls")) return new Set();
   return new Set(calls.slice(1, calls.length - CALLS + 2).map(([, key]) => key));
 }
 
 /** One line for the calls that are folded; their rows are taken out of the entries.
- * @param {MemoryStep} at @param {[string, string][]} calls @param {Set<string>} folded @param {Entry[]} entries
+ * @param {MemoryStep} memoryStep @param {[string, string][]} calls @param {Set<string>} folded @param {Entry[]} entries
  * @returns {Entry} */
-function foldCalls(at, calls, folded, entries) {
+function foldCalls(memoryStep, calls, folded, entries) {
   const blocks = /** @type {Block[]} */ ([]);
   const kept = entries.filter(({ items: [item] }) => {
     const hide = item.kind === "row" && folded.has(item.section) && !item.block.hot;
@@ -76,13 +81,13 @@ function foldCalls(at, calls, folded, entries) {
   });
   entries.splice(0, entries.length, ...kept);
   const count = folded.size;
-  const rank = at.homes.sectionRank(calls[1][1]);
+  const rank = memoryStep.homes.sectionRank(calls[1][1]);
   return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, what: "calls", count }] };
 }
 
-/** @param {MemoryStep} at @param {string} uid @param {string} key @returns {HeadingItem} */
-function frameHeading(at, uid, key) {
-  const hot = at.snap.fresh.has(uid) || [...at.snap.changed].some((name) => name.startsWith(`${uid}/`));
+/** @param {MemoryStep} memoryStep @param {string} uid @param {string} key @returns {HeadingItem} */
+function frameHeading(memoryStep, uid, key) {
+  const hot = memoryStep.snap.fresh.has(uid) || [...memoryStep.snap.changed].some((name) => name.startsWith(`${uid}/`));
   return {
     kind: "heading",
     key: `frame ${uid}`,
@@ -97,23 +102,23 @@ function frameHeading(at, uid, key) {
   };
 }
 
-/** At the foot: what has no name, and what the step freed. @param {MemoryStep} at @param {Block[]} nameless
+/** At the foot: what has no name, and what the step freed. @param {MemoryStep} memoryStep @param {Block[]} nameless
  * @returns {MemoryItem[]} */
-function footItems(at, nameless) {
+function footItems(memoryStep, nameless) {
   const folds = /** @type {Map<string, FoldItem>} */ (new Map());
   const rows = /** @type {RowItem[]} */ ([]);
   for (const block of nameless) {
     const what = block.purpose?.what ?? "unnamed";
     const key = `nameless ${what}`;
-    if (!block.hot && !at.options.toggled.has(key) && !block.uids.includes(at.options.selected ?? "")) {
+    if (!block.hot && !memoryStep.options.toggled.has(key) && !block.uids.includes(memoryStep.options.selected ?? "")) {
       const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], what };
       fold.blocks.push(block);
       folds.set(key, fold);
     } else rows.push({ kind: "row", key: block.key, block, indent: 0, section: key, small: true });
   }
-  const freed = [...at.snap.freed].map(([uid, storage]) => ({
+  const freed = [...memoryStep.snap.freed].map(([uid, storage]) => ({
     uid,
-    name: nameBeforeFreed(at, uid),
+    name: nameBeforeFreed(memoryStep, uid),
     nbytes: storage.nbytes,
   }));
   /** @type {MemoryItem[]} */
@@ -128,10 +133,10 @@ function footItems(at, nameless) {
   return out;
 }
 
-/** What a freed storage was called. @param {MemoryStep} at @param {string} storage */
-function nameBeforeFreed(at, storage) {
-  const { paths } = at.model.opened.names(at.index - 1);
-  for (const uid of at.model.opened.index.handlesOf(storage, at.index - 1)) {
+/** What a freed storage was called. @param {MemoryStep} memoryStep @param {string} storage */
+function nameBeforeFreed(memoryStep, storage) {
+  const { paths } = memoryStep.model.opened.names(memoryStep.index - 1);
+  for (const uid of memoryStep.model.opened.index.handlesOf(storage, memoryStep.index - 1)) {
     const path = paths.get(uid);
     if (path) return path;
   }

@@ -18,32 +18,32 @@ const LEFT_ALONE = 0.66;
 const ALWAYS = 3;
 
 /** Heights and levels of all rows, so that they fit into the room where that is possible.
- * @param {MemoryStep} step @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
-export function fitLevels(step, placed, columns, room) {
-  const { selected } = step.options;
+ * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
+export function fitLevels(memoryStep, placed, columns, room) {
+  const { selected } = memoryStep.options;
   const rows = /** @type {Candidate[]} */ ([]);
   placed.forEach((place, at) => {
     const { item } = place;
     if (item.kind !== "row") return;
-    const slim = slimHeight(step, item, columns);
+    const slim = slimHeight(memoryStep, item, columns);
     const { block } = item;
     const grads = [...block.grads.values()];
     const chosen = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
     const hot = block.hot || chosen;
-    rows.push({ placed: place, item, slim, hot, seen: hot ? step.index : lastTouched(step, block), at });
+    rows.push({ placed: place, item, slim, hot, seen: hot ? memoryStep.index : lastTouched(memoryStep, block), at });
   });
   const fixed = placed.reduce((sum, place) => sum + place.h, 0);
   const order = [...rows].sort(byPriority);
-  const free = room - fixed - foldRows(step, placed, rows, order, room - fixed, columns);
-  openRows(step, order, columns, free);
+  const free = room - fixed - foldRows(memoryStep, placed, rows, order, room - fixed, columns);
+  openRows(memoryStep, order, columns, free);
 }
 
-/** The last step that touched a row, or a gradient in it. @param {MemoryStep} step
+/** The last step that touched a row, or a gradient in it. @param {MemoryStep} memoryStep
  * @param {import("./memory_blocks.js").Block} block */
-function lastTouched(step, block) {
+function lastTouched(memoryStep, block) {
   let last = -1;
-  for (const uid of block.uids) last = Math.max(last, step.model.history.last(uid, step.index));
-  for (const grad of block.grads.values()) last = Math.max(last, lastTouched(step, grad));
+  for (const uid of block.uids) last = Math.max(last, memoryStep.model.history.last(uid, memoryStep.index));
+  for (const grad of block.grads.values()) last = Math.max(last, lastTouched(memoryStep, grad));
   return last;
 }
 
@@ -61,13 +61,13 @@ function byPriority(a, b) {
 }
 
 /** Folds the rows that were left alone longest, while not even closed ones fit, and those that the reader folded.
- * @param {MemoryStep} step @param {PlacedItem[]} placed @param {Candidate[]} rows @param {Candidate[]} order by claim
+ * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Candidate[]} rows @param {Candidate[]} order by claim
  * @param {number} room @param {Columns} columns @returns {number} what the closed rows take */
-function foldRows(step, placed, rows, order, room, columns) {
+function foldRows(memoryStep, placed, rows, order, room, columns) {
   let used = rows.reduce((sum, row) => sum + row.slim, 0);
   const cold = rows.filter((row) => !row.hot).length;
   const crowd = cold > MANY_UNTOUCHED;
-  const wants = crowd ? Math.min(room / 2, roomForTouched(step, rows, columns)) : 0;
+  const wants = crowd ? Math.min(room / 2, roomForTouched(memoryStep, rows, columns)) : 0;
   const fixed = placed.reduce((sum, place) => sum + place.h, 0);
   const touched = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);
   const most = crowd ? Math.min(room - wants, (room + fixed) * LEFT_ALONE + touched) : room;
@@ -85,7 +85,7 @@ function foldRows(step, placed, rows, order, room, columns) {
     if (!headings.has(section) && !rest) used += rest = 20;
     hidden.set(section, [...(hidden.get(section) ?? []), row]);
   }
-  for (const key of step.options.toggled) {
+  for (const key of memoryStep.options.toggled) {
     if (!key.startsWith("rows ")) continue;
     const section = key.slice(5);
     if (hidden.has(section)) {
@@ -102,11 +102,11 @@ function foldRows(step, placed, rows, order, room, columns) {
   return used;
 }
 
-/** What the rows that the step touched take more when they are open. @param {MemoryStep} step @param {Candidate[]} rows
+/** What the rows that the step touched take more when they are open. @param {MemoryStep} memoryStep @param {Candidate[]} rows
  * @param {Columns} columns */
-function roomForTouched(step, rows, columns) {
+function roomForTouched(memoryStep, rows, columns) {
   let sum = 0;
-  for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(step, item, columns, "full").h - slim;
+  for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(memoryStep, item, columns, "full").h - slim;
   return sum;
 }
 
@@ -146,9 +146,9 @@ function countHiddenRows(placed) {
   });
 }
 
-/** Open what there is room for, by claim; the others are closed. @param {MemoryStep} step @param {Candidate[]} order
+/** Open what there is room for, by claim; the others are closed. @param {MemoryStep} memoryStep @param {Candidate[]} order
  * @param {Columns} columns @param {number} free */
-function openRows(step, order, columns, free) {
+function openRows(memoryStep, order, columns, free) {
   let left = free;
   const folded = order.some(({ placed, hot }) => placed.hidden && !hot);
   for (const { placed, item, slim, hot } of order) {
@@ -156,13 +156,13 @@ function openRows(step, order, columns, free) {
     if (hot || item.block.broken || !(item.small || folded))
       for (const level of /** @type {const} */ (["full", "tight"])) {
         if (left <= 0) break;
-        const layout = rowLayout(step, item, columns, level);
+        const layout = rowLayout(memoryStep, item, columns, level);
         if (layout.h - slim > left) continue;
         placed.layout = layout;
         left -= layout.h - slim;
         break;
       }
-    placed.layout ??= rowLayout(step, item, columns, "slim");
+    placed.layout ??= rowLayout(memoryStep, item, columns, "slim");
     placed.h = placed.layout.h;
   }
 }

@@ -14,19 +14,19 @@ import { refOf } from "./names.js";
 /** Lines of one object for what it holds; those that the step left alone are counted beyond. */
 const LINES = 8;
 
-/** @param {MemoryStep} at @param {Block[]} states storages that only optimizers keep @returns {Entry[]} */
-export function objectLines(at, states) {
+/** @param {MemoryStep} memoryStep @param {Block[]} states storages that only optimizers keep @returns {Entry[]} */
+export function objectLines(memoryStep, states) {
   /** @type {Entry[]} */
   const out = [];
   const shown = /** @type {Map<string, number>} */ (new Map());
-  for (const [uid, object] of at.entities) {
-    const home = at.homes.of.get(uid);
+  for (const [uid, object] of memoryStep.entities) {
+    const home = memoryStep.homes.of.get(uid);
     if (object.kind !== "object" || !home) continue;
-    const worn = at.namesOn(uid);
+    const worn = memoryStep.namesOn(uid);
     const heads = home.key === home.section;
     const optimizer = isOptimizer(object);
     if (!worn.list.length && !optimizer) continue;
-    const hot = at.touched.uids.has(uid);
+    const hot = memoryStep.touched.uids.has(uid);
     const named = worn.list.some((tag) => tag.kind === "var");
     if (!heads && !named && !optimizer) {
       if (!hasValues(object)) continue;
@@ -34,24 +34,24 @@ export function objectLines(at, states) {
       if (!hot && lines >= LINES) continue;
       shown.set(home.section, lines + 1);
     }
-    const own = optimizer ? states.filter((block) => holdsState(at, uid, block)) : [];
-    const heading = objectHeading(at, uid, heads ? "object" : "inner", hot);
+    const own = optimizer ? states.filter((block) => holdsState(memoryStep, uid, block)) : [];
+    const heading = objectHeading(memoryStep, uid, heads ? "object" : "inner", hot);
     if (optimizer) [heading.type, heading.state] = ["optimizer", own];
     out.push({
-      rank: at.homes.sectionRank(home.section),
+      rank: memoryStep.homes.sectionRank(home.section),
       inner: heads ? -0.5 : home.rank,
       number: 0,
-      items: [heading, ...stateRows(at, heading)],
+      items: [heading, ...stateRows(memoryStep, heading)],
     });
   }
   return out;
 }
 
-/** @param {MemoryStep} at @param {string} uid @param {"object" | "inner"} type @param {boolean} hot @returns {HeadingItem} */
-function objectHeading(at, uid, type, hot) {
-  const { section = "" } = at.homes.of.get(uid) ?? {};
-  const tags = at.namesOn(uid).list;
-  const names = shownNames(at, uid, tags, type === "object" ? "" : section);
+/** @param {MemoryStep} memoryStep @param {string} uid @param {"object" | "inner"} type @param {boolean} hot @returns {HeadingItem} */
+function objectHeading(memoryStep, uid, type, hot) {
+  const { section = "" } = memoryStep.homes.of.get(uid) ?? {};
+  const tags = memoryStep.namesOn(uid).list;
+  const names = shownNames(memoryStep, uid, tags, type === "object" ? "" : section);
   const list = type === "object" ? names.filter((name) => !name.short) : names;
   const moved = list.some((name) => name.moved);
   const indent = type === "object" ? 0 : 1;
@@ -76,16 +76,16 @@ function hasValues(object) {
   return Object.values(object.attrs ?? {}).some((value) => value !== null && !refOf(value));
 }
 
-/** @param {MemoryStep} at @param {string} optimizer @param {Block} block */
-function holdsState(at, optimizer, block) {
-  const path = at.names.paths.get(optimizer);
+/** @param {MemoryStep} memoryStep @param {string} optimizer @param {Block} block */
+function holdsState(memoryStep, optimizer, block) {
+  const path = memoryStep.names.paths.get(optimizer);
   return path !== undefined && block.state !== null && block.state.text.startsWith(`${path}.`);
 }
 
 /** What an optimizer keeps for its parameters: in its line, unless the step touched it or the reader opened it.
- * @param {MemoryStep} at @param {HeadingItem} heading @returns {MemoryItem[]} */
-function stateRows(at, heading) {
-  heading.open = at.options.toggled.has(`state ${heading.uid}`);
+ * @param {MemoryStep} memoryStep @param {HeadingItem} heading @returns {MemoryItem[]} */
+function stateRows(memoryStep, heading) {
+  heading.open = memoryStep.options.toggled.has(`state ${heading.uid}`);
   const kinds = new Set(heading.state.map(stateKind));
   const roots = new Set(heading.state.map((block) => rootOf(stateOwner(block))));
   const root = roots.size === 1 ? `${[...roots][0]}.` : ""; // the heading says of what the parameters are
@@ -93,7 +93,7 @@ function stateRows(at, heading) {
     const kind = kinds.size > 1 ? `${stateKind(block)} ` : "";
     const owner = stateOwner(block);
     block.label = owner ? kind + (owner.startsWith(root) ? owner.slice(root.length) : owner) : stateText(block);
-    if (!heading.open && !block.hot && !block.uids.includes(at.options.selected ?? "")) return [];
+    if (!heading.open && !block.hot && !block.uids.includes(memoryStep.options.selected ?? "")) return [];
     const { section } = heading;
     return [/** @type {const} */ ({ kind: "row", key: block.key, block, indent: 1, section, small: true })];
   });
@@ -115,11 +115,15 @@ function stateText({ state, key }) {
 }
 
 /** What an optimizer's line says: its settings, and what it keeps.
- * @param {MemoryStep} at @param {string} uid @returns {[string, import("../entities.js").Value][]} */
-export function optimizerSettings(at, uid) {
-  const optimizer = find(at.entities, uid, "object");
-  const groups = find(at.entities, refOf(optimizer?.attrs?.param_groups), "object");
-  const first = find(at.entities, refOf(/** @type {import("../entities.js").Value} */ (groups?.items?.[0])), "object");
+ * @param {MemoryStep} memoryStep @param {string} uid @returns {[string, import("../entities.js").Value][]} */
+export function optimizerSettings(memoryStep, uid) {
+  const optimizer = find(memoryStep.entities, uid, "object");
+  const groups = find(memoryStep.entities, refOf(optimizer?.attrs?.param_groups), "object");
+  const first = find(
+    memoryStep.entities,
+    refOf(/** @type {import("../entities.js").Value} */ (groups?.items?.[0])),
+    "object",
+  );
   const pairs = /** @type {[string, import("../entities.js").Value][]} */ (
     (first?.items ?? []).filter((item) => Array.isArray(item))
   );

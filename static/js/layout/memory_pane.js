@@ -41,20 +41,21 @@ export function memoryModel(opened, nodeNames = new Map()) {
 /** @param {MemoryModel} model @param {number} i @param {import("./pane.js").Room} room
  * @param {import("./pane.js").PaneOptions} [options] @returns {MemoryPane} */
 export function memoryPane(model, i, room, options = PLAIN) {
-  const step = new MemoryStep(model, i, options);
+  const memoryStep = new MemoryStep(model, i, options);
   const columns = memoryColumns(model.homes, room.w);
   const places = Number.isFinite(room.h) ? stillWithin(model, room.w, room.h) : null;
-  let placed = placeItems(step, columns, places ? Infinity : room.h);
+  let placed = placeItems(memoryStep, columns, places ? Infinity : room.h);
   let height = places ? stillPlaces(places, placed, i) : null;
-  if (places && height === null) placed = placeItems(step, columns, room.h);
+  if (places && height === null) placed = placeItems(memoryStep, columns, room.h);
   height ??= placeBelowEachOther(placed);
   for (const place of placed)
-    if (place.item.kind === "row" && place.layout) place.pins = flowPins(step, place.item.block, place.layout, columns);
-  const main = [...step.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
-  const values = main ? frameChips(step, main) : [];
+    if (place.item.kind === "row" && place.layout)
+      place.pins = flowPins(memoryStep, place.item.block, place.layout, columns);
+  const main = [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
+  const values = main ? frameChips(memoryStep, main) : [];
   const anchors = memoryAnchors(placed, columns);
   const focus = memoryFocus(placed, columns);
-  return { height, ...anchors, focus, still: places !== null, columns, placed, values, main, step };
+  return { height, ...anchors, focus, still: places !== null, columns, placed, values, main, step: memoryStep };
 }
 
 /** The height at which every row of the run is open at a place of its own; Infinity where there is none.

@@ -23,9 +23,9 @@ const FOLDED = 92;
 
 export const HEIGHT = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
 
-/** What is drawn at a step, each with its height. @param {MemoryStep} step @param {Columns} columns @param {number} room
+/** What is drawn at a step, each with its height. @param {MemoryStep} memoryStep @param {Columns} columns @param {number} room
  * @param {import("./memory_items.js").MemoryItem[]} [items] those of the step @returns {PlacedItem[]} */
-export function placeItems(step, columns, room, items = memoryItems(step)) {
+export function placeItems(memoryStep, columns, room, items = memoryItems(memoryStep)) {
   const placed = items.map((item) => {
     const out = /** @type {PlacedItem} */ ({
       item,
@@ -40,33 +40,33 @@ export function placeItems(step, columns, room, items = memoryItems(step)) {
     });
     if (item.kind === "rule") out.h = HEIGHT.rule;
     else if (item.kind === "fold" || item.kind === "ghosts") out.h = HEIGHT.fold;
-    else if (item.kind === "heading") placeChips(step, out, item, columns);
+    else if (item.kind === "heading") placeChips(memoryStep, out, item, columns);
     else if (item.kind === "allocator") {
-      out.allocator = allocatorLayout(step, item, columns);
+      out.allocator = allocatorLayout(memoryStep, item, columns);
       out.h = out.allocator.h;
     }
     return out;
   });
-  fitLevels(step, placed, columns, room - 2 * HEIGHT.top);
+  fitLevels(memoryStep, placed, columns, room - 2 * HEIGHT.top);
   for (const place of placed)
-    if (place.item.kind === "heading" && place.folded.length) placeChips(step, place, place.item, columns);
+    if (place.item.kind === "heading" && place.folded.length) placeChips(memoryStep, place, place.item, columns);
   return placed;
 }
 
-/** @param {MemoryStep} step @param {PlacedItem} out @param {import("./memory_items.js").HeadingItem} item
+/** @param {MemoryStep} memoryStep @param {PlacedItem} out @param {import("./memory_items.js").HeadingItem} item
  * @param {Columns} columns */
-function placeChips(step, out, item, columns) {
-  out.chipX = headingStart(step, item, columns);
-  const open = step.options.toggled.has(`items ${item.uid}`);
+function placeChips(memoryStep, out, item, columns) {
+  out.chipX = headingStart(memoryStep, item, columns);
+  const open = memoryStep.options.toggled.has(`items ${item.uid}`);
   const right = columns.w - 16 - (out.folded.length ? FOLDED : 0);
-  out.chips = flowChips(headingChips(step, item), out.chipX, right, columns.names + 24, open);
+  out.chips = flowChips(headingChips(memoryStep, item), out.chipX, right, columns.names + 24, open);
   out.h = HEIGHT.heading + (out.chips.lines - 1) * HEIGHT.line;
 }
 
-/** Where a heading's chips begin: after its names and its type. @param {MemoryStep} step
+/** Where a heading's chips begin: after its names and its type. @param {MemoryStep} memoryStep
  * @param {import("./memory_items.js").HeadingItem} item @param {Columns} columns */
-function headingStart(step, item, columns) {
-  const entity = step.entities.get(item.uid);
+function headingStart(memoryStep, item, columns) {
+  const entity = memoryStep.entities.get(item.uid);
   if (item.type === "frame") {
     const line = lineLabel("line", entity?.kind === "frame" ? entity.line : null);
     return columns.names + 4 + textWidth(frameTitle(item, columns), 12) + textWidth(line, 10) + 26;

@@ -99,8 +99,8 @@ class Search {
     const { plainSteps } = this.model;
     let plain = plainSteps.get(i);
     if (!plain) {
-      const step = new MemoryStep(this.model, i, PLAIN);
-      plain = { step, items: memoryItems(step) };
+      const memoryStep = new MemoryStep(this.model, i, PLAIN);
+      plain = { step: memoryStep, items: memoryItems(memoryStep) };
       plainSteps.set(i, plain);
     }
     this.add(placeItems(plain.step, this.columns, Infinity, plain.items), i);

@@ -8,25 +8,25 @@ import { spokenName } from "./pane_names.js";
  * has the gradient's shape */
 /** @typedef {import("./memory_blocks.js").Block} Block */
 
-/** @param {import("./memory_step.js").MemoryStep} at @returns {(block: Block) => Purpose} */
-export function purposes(at) {
-  const onTheWay = gradientsOnTheWay(at);
+/** @param {import("./memory_step.js").MemoryStep} memoryStep @returns {(block: Block) => Purpose} */
+export function purposes(memoryStep) {
+  const onTheWay = gradientsOnTheWay(memoryStep);
   return (block) => {
     const passing = onTheWay.get(block.key);
     if (passing) {
       const { to, shape, arrived } = passing;
-      const gradient = block.uids.find((uid) => hasShape(at.entities.get(uid), shape));
-      if (arrived) return { what: "unnamed", label: `∇ ${target(at, to)}`, gradient };
-      return { what: "flight", label: to ? `∇ → ${target(at, to)}` : "∇", gradient };
+      const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
+      if (arrived) return { what: "unnamed", label: `∇ ${target(memoryStep, to)}`, gradient };
+      return { what: "flight", label: to ? `∇ → ${target(memoryStep, to)}` : "∇", gradient };
     }
-    const owner = block.uids.map((uid) => at.owners.get(uid)).find((uid) => uid !== undefined);
-    if (owner) return { what: "flight", label: `${spokenName(at, owner) ?? owner}.grad` };
+    const owner = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
+    if (owner) return { what: "flight", label: `${spokenName(memoryStep, owner) ?? owner}.grad` };
     const [pin] = block.pins;
-    if (pin) return { what: "kept", label: `${nodeName(at, pin.node)}.${pin.slot}` };
+    if (pin) return { what: "kept", label: `${nodeName(memoryStep, pin.node)}.${pin.slot}` };
     for (const uid of block.uids) {
-      const handle = at.entities.get(uid);
+      const handle = memoryStep.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { what: "unnamed", label: `${nodeName(at, handle.grad_fn)} result` };
+        return { what: "unnamed", label: `${nodeName(memoryStep, handle.grad_fn)} result` };
     }
     return { what: "unnamed", label: block.uids[1] ?? block.key };
   };
@@ -37,10 +37,10 @@ function hasShape(entity, shape) {
   return isHandle(entity) && String(entity.shape ?? []) === String(shape);
 }
 
-/** @param {import("./memory_step.js").MemoryStep} at @param {string} uid */
-function nodeName(at, uid) {
-  const node = at.entities.get(uid);
-  return at.model.nodeNames.get(uid) ?? opName((node?.kind === "node" && node.name) || uid);
+/** @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid */
+function nodeName(memoryStep, uid) {
+  const node = memoryStep.entities.get(uid);
+  return memoryStep.model.nodeNames.get(uid) ?? opName((node?.kind === "node" && node.name) || uid);
 }
 
 /**
@@ -48,22 +48,22 @@ function nodeName(at, uid) {
  *   begins with. arrived: that node has run, at an earlier step
  */
 
-/** Storages that the backwards under way hand from node to node. @param {import("./memory_step.js").MemoryStep} at
+/** Storages that the backwards under way hand from node to node. @param {import("./memory_step.js").MemoryStep} memoryStep
  * @returns {Map<string, Passing>} */
-function gradientsOnTheWay(at) {
+function gradientsOnTheWay(memoryStep) {
   /** @type {Map<string, Passing>} */
   const out = new Map();
-  const { trace, index } = at.model.opened;
-  for (const [uid, entity] of at.entities) {
+  const { trace, index } = memoryStep.model.opened;
+  for (const [uid, entity] of memoryStep.entities) {
     if (entity.kind !== "backward") continue;
     for (const { node, step } of index.visits.get(uid) ?? []) {
-      if (step > at.index) break;
+      if (step > memoryStep.index) break;
       const visit = trace.steps[step].visit;
-      const arrived = step < at.index;
+      const arrived = step < memoryStep.index;
       for (const grad of visit?.grad_outputs ?? [])
         if (grad?.storage && (arrived || !out.has(grad.storage)))
           out.set(grad.storage, { to: arrived ? node : "", shape: grad.shape, arrived });
-      const from = at.entities.get(node);
+      const from = memoryStep.entities.get(node);
       (visit?.grad_inputs ?? []).forEach((grad, k) => {
         const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
         if (grad?.storage && to) out.set(grad.storage, { to, shape: grad.shape, arrived: false });
@@ -73,9 +73,9 @@ function gradientsOnTheWay(at) {
   return out;
 }
 
-/** @param {import("./memory_step.js").MemoryStep} at @param {string} uid of a node */
-function target(at, uid) {
-  const node = at.entities.get(uid);
+/** @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid of a node */
+function target(memoryStep, uid) {
+  const node = memoryStep.entities.get(uid);
   const leaf = node?.kind === "node" ? node.variable : undefined;
-  return (leaf && spokenName(at, leaf)) || nodeName(at, uid);
+  return (leaf && spokenName(memoryStep, leaf)) || nodeName(memoryStep, uid);
 }

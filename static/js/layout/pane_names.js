@@ -11,15 +11,15 @@ import { EM, textWidth } from "./metrics.js";
  * @typedef {ShownName & {x: number, line: number, w: number, font: number}} PlacedName
  */
 
-/** @param {import("./memory_step.js").MemoryStep} at @param {Tag} tag
+/** @param {import("./memory_step.js").MemoryStep} memoryStep @param {Tag} tag
  * @param {string} section of the row @returns {ShownName} */
-export function shownName(at, tag, section) {
-  const moved = tag.kind === "var" && at.touched.names.has(`${tag.frame}/${tag.name}`);
+export function shownName(memoryStep, tag, section) {
+  const moved = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
   if (tag.kind === "var") {
-    const here = tag.scope !== "" && at.homes.frames.get(tag.frame ?? "") === section;
+    const here = tag.scope !== "" && memoryStep.homes.frames.get(tag.frame ?? "") === section;
     return { tag, text: tag.text, scope: here ? "" : tag.scope, short: false, moved };
   }
-  const inner = section !== "" && at.homes.sections.get(section)?.kind === "object";
+  const inner = section !== "" && memoryStep.homes.sections.get(section)?.kind === "object";
   const short = inner && rootOf(tag.text) === section && tag.text[section.length] === ".";
   return { tag, text: short ? tag.text.slice(section.length + 1) : tag.text, scope: "", short, moved };
 }
@@ -58,11 +58,11 @@ export function cutPath(text, room, font) {
   return letters.length <= most ? text : `…${letters.slice(letters.length - most + 1).join("")}`;
 }
 
-/** The names of a handle, that of its home first. @param {import("./memory_step.js").MemoryStep} at @param {string} uid
+/** The names of a handle, that of its home first. @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid
  * @param {Tag[]} tags @param {string} section */
-export function shownNames(at, uid, tags, section) {
-  const home = at.homes.of.get(uid);
-  const list = tags.map((tag) => shownName(at, tag, section));
+export function shownNames(memoryStep, uid, tags, section) {
+  const home = memoryStep.homes.of.get(uid);
+  const list = tags.map((tag) => shownName(memoryStep, tag, section));
   return list.sort((a, b) => Number(b.tag.text === home?.path) - Number(a.tag.text === home?.path));
 }
 
@@ -72,9 +72,9 @@ export function uidNumber(uid) {
 }
 
 /** What a thing is called in a sentence: its name at home where it has that, else the first that leads to it.
- * @param {import("./memory_step.js").MemoryStep} at @param {string} uid @returns {string | undefined} */
-export function spokenName(at, uid) {
-  const home = at.homes.of.get(uid)?.path;
-  const tags = at.names.tags.get(uid) ?? [];
-  return tags.some((tag) => tag.text === home) ? home : at.names.paths.get(uid);
+ * @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid @returns {string | undefined} */
+export function spokenName(memoryStep, uid) {
+  const home = memoryStep.homes.of.get(uid)?.path;
+  const tags = memoryStep.names.tags.get(uid) ?? [];
+  return tags.some((tag) => tag.text === home) ? home : memoryStep.names.paths.get(uid);
 }

@@ -44,28 +44,28 @@ const COUNT = 16;
 /** @type {import("./row_reading.js").RowReading} */
 const NO_READING = { kind: "none" };
 
-/** @param {MemoryStep} at @param {RowItem} item @param {Columns} columns @param {Level} level @returns {RowLayout} */
-export function rowLayout(at, item, columns, level) {
-  return new Arrangement(at, item, columns, level).layout;
+/** @param {MemoryStep} memoryStep @param {RowItem} item @param {Columns} columns @param {Level} level @returns {RowLayout} */
+export function rowLayout(memoryStep, item, columns, level) {
+  return new Arrangement(memoryStep, item, columns, level).layout;
 }
 
-/** How high a closed row is. @param {MemoryStep} at @param {RowItem} item @param {Columns} columns */
-export function slimHeight(at, item, columns) {
+/** How high a closed row is. @param {MemoryStep} memoryStep @param {RowItem} item @param {Columns} columns */
+export function slimHeight(memoryStep, item, columns) {
   const { block } = item;
-  const storage = at.entities.get(block.storage ?? "");
+  const storage = memoryStep.entities.get(block.storage ?? "");
   const listed = storage?.kind === "storage" && storage.cells ? Object.keys(storage.cells).length : 0;
   const [uid] = block.handles;
   const plain = block.handles.length < 2 && block.others.length < 2 && listed < 2;
   if (plain && (!block.hot || (block.names.get(uid ?? "")?.length ?? 0) < 2)) return SIZE.slim;
-  return rowLayout(at, item, columns, "slim").h;
+  return rowLayout(memoryStep, item, columns, "slim").h;
 }
 
 /** Puts one line below the other. */
 class Arrangement {
-  /** @param {MemoryStep} at @param {RowItem} item @param {Columns} columns @param {Level} level */
-  constructor(at, item, columns, level) {
+  /** @param {MemoryStep} memoryStep @param {RowItem} item @param {Columns} columns @param {Level} level */
+  constructor(memoryStep, item, columns, level) {
     const { block } = item;
-    this.at = at;
+    this.at = memoryStep;
     this.item = item;
     this.columns = columns;
     this.full = level !== "slim";
@@ -74,7 +74,7 @@ class Arrangement {
     this.alone = block.handles.length + block.others.length < 2 || item.small;
     const pinRoom = Math.min(3, block.pins.length) * 11;
     const strip = this.strip(block, this.full ? columns.fullStripW : columns.stripW - pinRoom, this.low);
-    const pinned = this.full && (item.small || at.options.compact ? block.pins.length > 0 : block.kept);
+    const pinned = this.full && (item.small || memoryStep.options.compact ? block.pins.length > 0 : block.kept);
     this.top = pinned ? SIZE.pins : 0;
     this.y = this.top;
     /** @type {RowLayout} */

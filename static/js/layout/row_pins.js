@@ -22,32 +22,32 @@ export const CAUSE_FONT = 9;
 /** So much of what broke a saved value has room before the slots of further pins. */
 const CAUSE_LETTERS = 28;
 
-/** @param {MemoryStep} step @param {Block} block @param {import("./row_lines.js").RowLayout} layout
+/** @param {MemoryStep} memoryStep @param {Block} block @param {import("./row_lines.js").RowLayout} layout
  * @param {import("./memory_columns.js").Columns} columns @returns {PinFlow | null} */
-export function flowPins(step, block, layout, columns) {
+export function flowPins(memoryStep, block, layout, columns) {
   const list = [...block.pins].sort((a, b) => Number(b.broken) - Number(a.broken));
   if (!list.length) return null;
   const broken = list.find((pin) => pin.broken);
-  const cause = broken ? causeOf(step, broken) : null;
+  const cause = broken ? causeOf(memoryStep, broken) : null;
   return layout.top
-    ? pinsAboveStrip(step, list, layout, columns, cause)
-    : pinsAtStripEnd(step, list, layout, columns, cause);
+    ? pinsAboveStrip(memoryStep, list, layout, columns, cause)
+    : pinsAtStripEnd(memoryStep, list, layout, columns, cause);
 }
 
-/** @param {MemoryStep} step @param {Pin[]} list @param {import("./row_lines.js").RowLayout} layout
+/** @param {MemoryStep} memoryStep @param {Pin[]} list @param {import("./row_lines.js").RowLayout} layout
  * @param {import("./memory_columns.js").Columns} columns @param {Cause | null} cause @returns {PinFlow} */
-function pinsAboveStrip(step, list, layout, columns, cause) {
+function pinsAboveStrip(memoryStep, list, layout, columns, cause) {
   /** @type {PinFlow} */
   const out = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
   const y = layout.top - 14;
   const right = columns.w - 30;
   let short = false;
-  const wide = list.reduce((sum, pin) => sum + pinWidth(pinText(step, pin, false)) + 4, 0);
+  const wide = list.reduce((sum, pin) => sum + pinWidth(pinText(memoryStep, pin, false)) + 4, 0);
   if (columns.strip + wide > right) short = true;
   const said = cause ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LETTERS), CAUSE_FONT) + 10 : 0;
   const tight = said > 0 && columns.strip + wide + said > columns.w;
   for (const [k, pin] of list.entries()) {
-    const text = pinText(step, pin, (short && !pin.broken) || (tight && k > 0));
+    const text = pinText(memoryStep, pin, (short && !pin.broken) || (tight && k > 0));
     const w = pinWidth(text);
     if (out.end + w > right) {
       out.more.push(pin);
@@ -61,10 +61,10 @@ function pinsAboveStrip(step, list, layout, columns, cause) {
   return out;
 }
 
-/** At the end of a closed row's strip. @param {MemoryStep} step @param {Pin[]} list
+/** At the end of a closed row's strip. @param {MemoryStep} memoryStep @param {Pin[]} list
  * @param {import("./row_lines.js").RowLayout} layout @param {import("./memory_columns.js").Columns} columns
  * @param {Cause | null} cause @returns {PinFlow} */
-function pinsAtStripEnd(step, list, layout, columns, cause) {
+function pinsAtStripEnd(memoryStep, list, layout, columns, cause) {
   const end = columns.gradW ? columns.grad - 24 : columns.w - 4;
   let x = columns.strip + layout.strip.w + 4;
   /** @type {PinFlow} */
@@ -74,7 +74,7 @@ function pinsAtStripEnd(step, list, layout, columns, cause) {
       out.more.push(pin);
       continue;
     }
-    out.pins.push({ pin, text: pinText(step, pin, true), x, y: layout.top + 3, w: 9, h: 9, dot: true });
+    out.pins.push({ pin, text: pinText(memoryStep, pin, true), x, y: layout.top + 3, w: 9, h: 9, dot: true });
     x += 11;
   }
   out.moreX = x;
@@ -87,17 +87,17 @@ function pinWidth(text) {
   return Math.ceil(textWidth(text, FONT)) + 10;
 }
 
-/** `v0 Addmm · mat1`: the version that a node expects, the node and its slot. @param {MemoryStep} step @param {Pin} pin
+/** `v0 Addmm · mat1`: the version that a node expects, the node and its slot. @param {MemoryStep} memoryStep @param {Pin} pin
  * @param {boolean} short without the slot */
-function pinText(step, { node, slot, saved }, short) {
+function pinText(memoryStep, { node, slot, saved }, short) {
   const version = saved.expected === null || saved.expected === undefined ? "v?" : `v${saved.expected}`;
-  const name = step.model.nodeNames.get(node) ?? opName(find(step.entities, node, "node")?.name ?? node);
+  const name = memoryStep.model.nodeNames.get(node) ?? opName(find(memoryStep.entities, node, "node")?.name ?? node);
   return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${short ? "" : ` · ${slot}`}`;
 }
 
-/** What broke a saved value. @param {MemoryStep} step @param {Pin} pin @returns {Cause | null} */
-function causeOf(step, { node, slot, saved }) {
-  const { opened, causes } = step.model;
+/** What broke a saved value. @param {MemoryStep} memoryStep @param {Pin} pin @returns {Cause | null} */
+function causeOf(memoryStep, { node, slot, saved }) {
+  const { opened, causes } = memoryStep.model;
   const key = `${node}:${slot}`;
   const known = causes.get(key);
   if (known !== undefined) return known;

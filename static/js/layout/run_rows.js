@@ -68,33 +68,33 @@ export function runRows(opened) {
   }
   addNodes(run, index);
   addPins(run, index);
-  const state = new RowState(steps);
+  const rowState = new RowState(steps);
   run.rows.forEach((row, r) => {
-    state.advance(row.first, row.last);
-    recordRow(run, row, r, state, steps);
+    rowState.advance(row.first, row.last);
+    recordRow(run, row, r, rowState, steps);
   });
   const end = run.rows.length - 1;
   for (const life of run.storages.values()) if (!life.freed) life.death = end;
   return run;
 }
 
-/** @param {RunRows} run @param {import("../trace_index.js").TraceIndex} index */
-function addNodes(run, index) {
+/** @param {RunRows} runRows @param {import("../trace_index.js").TraceIndex} index */
+function addNodes(runRows, index) {
   for (const [uid, facts] of index.nodes) {
-    const row = run.rowOfStep[index.lives.get(uid)?.birth ?? 0];
-    run.nodes.set(uid, { ...facts, row });
-    run.rows[row].nodes.push(uid);
+    const row = runRows.rowOfStep[index.lives.get(uid)?.birth ?? 0];
+    runRows.nodes.set(uid, { ...facts, row });
+    runRows.rows[row].nodes.push(uid);
   }
 }
 
-/** @param {RunRows} run @param {import("../trace_index.js").TraceIndex} index */
-function addPins(run, index) {
-  const row = (/** @type {number | null} */ step) => (step === null ? null : run.rowOfStep[step]);
+/** @param {RunRows} runRows @param {import("../trace_index.js").TraceIndex} index */
+function addPins(runRows, index) {
+  const row = (/** @type {number | null} */ step) => (step === null ? null : runRows.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)
-    run.pins.set(key, {
+    runRows.pins.set(key, {
       ...slot,
-      birth: run.rowOfStep[slot.birth],
-      death: row(released) ?? run.rows.length - 1,
+      birth: runRows.rowOfStep[slot.birth],
+      death: row(released) ?? runRows.rows.length - 1,
       broken: row(stale),
       silent: row(changed),
       released: released !== null,
@@ -102,8 +102,8 @@ function addPins(run, index) {
     });
 }
 
-/** Inputs before what they go into. @param {string[]} nodes @param {RunRows} run */
-export function inputsFirst(nodes, run) {
+/** Inputs before what they go into. @param {string[]} nodes @param {RunRows} runRows */
+export function inputsFirst(nodes, runRows) {
   const included = new Set(nodes);
   /** @type {Set<string>} */
   const out = new Set();
@@ -114,7 +114,7 @@ export function inputsFirst(nodes, run) {
       const uid = stack[stack.length - 1];
       const todo = out.has(uid)
         ? []
-        : (run.nodes.get(uid)?.next ?? []).flatMap((e) =>
+        : (runRows.nodes.get(uid)?.next ?? []).flatMap((e) =>
             e && included.has(e[0]) && !out.has(e[0]) && !open.has(e[0]) ? [e[0]] : [],
           );
       open.add(uid);
@@ -153,17 +153,17 @@ function sameStatement(a, b) {
 
 /** @param {Trace} trace @param {string[]} source its lines @param {number} first @param {number} last @returns {Row} */
 function newRow(trace, source, first, last) {
-  const step = trace.steps[last];
-  const { code, indent } = codeOf(trace, source, step);
+  const traceStep = trace.steps[last];
+  const { code, indent } = codeOf(trace, source, traceStep);
   return {
     first,
     last,
-    line: step.line,
-    kind: step.kind,
-    inset: Math.min(6, (step.depth ?? 0) + Math.floor(indent / 4)),
+    line: traceStep.line,
+    kind: traceStep.kind,
+    inset: Math.min(6, (traceStep.depth ?? 0) + Math.floor(indent / 4)),
     skipped: trace.steps[first].skipped ?? 0,
-    code: step.kind === "end" ? [] : code,
-    turn: step.iter?.length ? step.iter.join(", ") : "",
+    code: traceStep.kind === "end" ? [] : code,
+    turn: traceStep.iter?.length ? traceStep.iter.join(", ") : "",
     visits: [],
     readers: [],
     writes: new Map(),
@@ -174,12 +174,12 @@ function newRow(trace, source, first, last) {
 }
 
 /** The first lines of a step's statement, without the indentation of the first; of a block its head alone.
- * @param {Trace} trace @param {string[]} source @param {Step} step */
-function codeOf(trace, source, step) {
-  const statement = trace.program.statements?.[step.stmt ?? -1];
+ * @param {Trace} trace @param {string[]} source @param {Step} traceStep */
+function codeOf(trace, source, traceStep) {
+  const statement = trace.program.statements?.[traceStep.stmt ?? -1];
   const whole = statement && !COMPOUND.test(statement.kind) ? statement : null;
-  const to = whole ? Math.min(whole.end_line, whole.line + MAX_CODE - 1) : step.line;
-  const lines = source.slice((whole ?? step).line - 1, to);
+  const to = whole ? Math.min(whole.end_line, whole.line + MAX_CODE - 1) : traceStep.line;
+  const lines = source.slice((whole ?? traceStep).line - 1, to);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
   const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd());
   return { code, indent };

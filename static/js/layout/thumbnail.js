@@ -59,13 +59,13 @@ export function stillRows(opened, i) {
  * @param {import("./memory_pane.js").MemoryModel} model @param {number} i @param {RowItem[]} items @param {number} room
  * @param {{width: number, height: number}} least @returns {Thumbnail} */
 function arrangeRows(model, i, items, room, least) {
-  const step = new MemoryStep(model, i, PLAIN);
-  let columns = thumbnailColumns(model, step, items);
-  let placed = placedRows(step, items, columns);
+  const memoryStep = new MemoryStep(model, i, PLAIN);
+  let columns = thumbnailColumns(model, memoryStep, items);
+  let placed = placedRows(memoryStep, items, columns);
   if (least.width < THUMBNAIL.width && columns.gradW) {
     const widest = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE);
     columns = { ...columns, stripW: widest, fullStripW: widest, grad: columns.strip + widest + GRAD_GAP };
-    placed = placedRows(step, items, columns);
+    placed = placedRows(memoryStep, items, columns);
   }
   let first = Math.max(0, placed.length - 1);
   while (first > 0 && heightOf(placed.slice(first - 1)) <= room) first--;
@@ -80,10 +80,10 @@ function arrangeRows(model, i, items, room, least) {
   return { i, columns, rows, width, height, more: first };
 }
 
-/** @param {MemoryStep} step @param {RowItem[]} items @param {import("./memory_columns.js").Columns} columns
+/** @param {MemoryStep} memoryStep @param {RowItem[]} items @param {import("./memory_columns.js").Columns} columns
  * @returns {PlacedRow[]} */
-function placedRows(step, items, columns) {
-  return items.map((item) => ({ item, y: 0, layout: rowLayout(step, item, columns, "slim") }));
+function placedRows(memoryStep, items, columns) {
+  return items.map((item) => ({ item, y: 0, layout: rowLayout(memoryStep, item, columns, "slim") }));
 }
 
 /** Where the last cell of a row, or of its gradients, ends. @param {PlacedRow} row @param {import("./memory_columns.js").Columns} columns */
@@ -117,13 +117,16 @@ function rowItems(model, i) {
 }
 
 /** Names as wide as the longest, shape, counter, cells, and the gradient's cells where a row has one.
- * @param {import("./memory_pane.js").MemoryModel} model @param {MemoryStep} step @param {RowItem[]} items
+ * @param {import("./memory_pane.js").MemoryModel} model @param {MemoryStep} memoryStep @param {RowItem[]} items
  * @returns {import("./memory_columns.js").Columns} */
-function thumbnailColumns(model, step, items) {
+function thumbnailColumns(model, memoryStep, items) {
   const longest = Math.max(0, ...items.map(({ block }) => namesWidth(block)));
   const namesW = Math.round(Math.max(NAMES.least, Math.min(NAMES.most, longest)));
   const card = EDGE + namesW + 4;
-  const cardW = Math.max(CARD.least, ...items.flatMap(({ block }) => block.uids.map((uid) => shapeWidth(step, uid))));
+  const cardW = Math.max(
+    CARD.least,
+    ...items.flatMap(({ block }) => block.uids.map((uid) => shapeWidth(memoryStep, uid))),
+  );
   const rail = card + cardW + 3;
   const strip = rail + RAIL + 8;
   const rest = THUMBNAIL.width - strip - EDGE - 2;
@@ -155,9 +158,9 @@ function namesWidth(block) {
   return Math.max(...lines.map((widths) => widths.reduce((sum, width) => sum + width, 0)));
 }
 
-/** @param {MemoryStep} step @param {string} uid */
-function shapeWidth(step, uid) {
-  const handle = step.entities.get(uid);
+/** @param {MemoryStep} memoryStep @param {string} uid */
+function shapeWidth(memoryStep, uid) {
+  const handle = memoryStep.entities.get(uid);
   if (!isHandle(handle)) return 0;
   const shape = handle.shape ?? [];
   return Math.min(CARD.most, Math.ceil(textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5)) + 13);

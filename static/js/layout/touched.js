@@ -14,19 +14,19 @@ import { refOf } from "./names.js";
 /** Kinds of entities that are drawn; a frame is touched by its names, a mode or a device never. */
 const DRAWN = new Set("tascno");
 
-/** What a step touched. @param {Step | null | undefined} step @param {import("../state.js").Entities} entities after it
+/** What a step touched. @param {Step | null | undefined} traceStep @param {import("../state.js").Entities} entities after it
  * @returns {Touched} */
-export function touched(step, entities) {
+export function touched(traceStep, entities) {
   /** @type {Touched} */
-  const out = { uids: new Set(), names: new Set(), node: step?.visit?.node ?? null };
-  if (!step) return out;
-  for (const [uid, fields] of Object.entries(step.set ?? {})) {
+  const out = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
+  if (!traceStep) return out;
+  for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
     if (!entities.has(uid)) continue;
     if (DRAWN.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by")) out.uids.add(uid);
     if (uid[0] === "f") boundNames(out, uid, fields, entities);
   }
-  for (const uid of step.gone ?? []) if (uid[0] === "s") out.uids.add(uid);
-  if (step.visit) addVisited(out, step.visit, entities);
+  for (const uid of traceStep.gone ?? []) if (uid[0] === "s") out.uids.add(uid);
+  if (traceStep.visit) addVisited(out, traceStep.visit, entities);
   return out;
 }
 

@@ -54,22 +54,22 @@ export function initialSchedule(isOn) {
   };
 }
 
-/** What happens, and what is to be done about it. @param {Schedule} state @param {Event} event @param {number} now
+/** What happens, and what is to be done about it. @param {Schedule} schedule @param {Event} event @param {number} now
  * @returns {{state: Schedule, effects: Effect[]}} */
-export function advance(state, event, now) {
+export function advance(schedule, event, now) {
   switch (event.type) {
     case "switched":
-      return onSwitched(state, event.on, now);
+      return onSwitched(schedule, event.on, now);
     case "edited":
-      return onEdited(state, event, now);
+      return onEdited(schedule, event, now);
     case "replaced":
-      return withoutAnswer({ ...state, isCurrent: true });
+      return withoutAnswer({ ...schedule, isCurrent: true });
     case "ticked":
-      return onTicked(state, now);
+      return onTicked(schedule, now);
     case "answered":
-      return event.id === state.asked?.id ? onAnswered(state, event, now) : unchanged(state);
+      return event.id === schedule.asked?.id ? onAnswered(schedule, event, now) : unchanged(schedule);
     case "failed":
-      return event.id === state.asked?.id ? onFailed(state, event, now) : unchanged(state);
+      return event.id === schedule.asked?.id ? onFailed(schedule, event, now) : unchanged(schedule);
   }
 }
 
@@ -79,27 +79,27 @@ export function nextTick({ due, restsAt }) {
   return Math.min(due, restsAt);
 }
 
-/** @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
-function unchanged(state) {
-  return { state, effects: [] };
+/** @param {Schedule} schedule @returns {{state: Schedule, effects: Effect[]}} */
+function unchanged(schedule) {
+  return { state: schedule, effects: [] };
 }
 
-/** Nothing is awaited, due or held any more. @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
-function withoutAnswer(state) {
-  const next = { ...state, due: null, restsAt: null, asked: null, answer: null, problem: null, isTold: false };
-  return { state: next, effects: state.asked ? ["abort"] : [] };
+/** Nothing is awaited, due or held any more. @param {Schedule} schedule @returns {{state: Schedule, effects: Effect[]}} */
+function withoutAnswer(schedule) {
+  const next = { ...schedule, due: null, restsAt: null, asked: null, answer: null, problem: null, isTold: false };
+  return { state: next, effects: schedule.asked ? ["abort"] : [] };
 }
 
-/** @param {Schedule} state @param {boolean} on @param {number} now */
-function onSwitched(state, on, now) {
-  const { state: next, effects } = withoutAnswer({ ...state, isOn: on });
+/** @param {Schedule} schedule @param {boolean} on @param {number} now */
+function onSwitched(schedule, on, now) {
+  const { state: next, effects } = withoutAnswer({ ...schedule, isOn: on });
   if (on && !next.isCurrent) Object.assign(next, { due: now, restsAt: now });
   return { state: next, effects };
 }
 
-/** @param {Schedule} state @param {{isCurrent: boolean, isUnfinished: boolean}} text @param {number} now */
-function onEdited(state, text, now) {
-  const { state: next, effects } = withoutAnswer({ ...state, ...text });
+/** @param {Schedule} schedule @param {{isCurrent: boolean, isUnfinished: boolean}} text @param {number} now */
+function onEdited(schedule, text, now) {
+  const { state: next, effects } = withoutAnswer({ ...schedule, ...text });
   if (!next.isOn || next.isCurrent) return { state: next, effects };
   const delay = Math.max(DEBOUNCE_MS, Math.min(MAX_DELAY_MS, next.took - FREE_MS));
   next.due = next.isUnfinished ? null : now + delay;
@@ -107,9 +107,9 @@ function onEdited(state, text, now) {
   return { state: next, effects };
 }
 
-/** @param {Schedule} state @param {number} now @returns {{state: Schedule, effects: Effect[]}} */
-function onTicked(state, now) {
-  const next = { ...state };
+/** @param {Schedule} schedule @param {number} now @returns {{state: Schedule, effects: Effect[]}} */
+function onTicked(schedule, now) {
+  const next = { ...schedule };
   if (next.restsAt !== null && next.restsAt <= now) {
     next.restsAt = null;
     if (next.answer) return releaseAnswer(next);
@@ -123,23 +123,23 @@ function onTicked(state, now) {
   return { state: next, effects: ["send"] };
 }
 
-/** @param {Schedule} state @param {{verdict: Verdict}} answer @param {number} now */
-function onAnswered(state, { verdict }, now) {
-  const next = { ...state, took: now - (state.asked?.at ?? now), asked: null, answer: verdict };
+/** @param {Schedule} schedule @param {{verdict: Verdict}} answer @param {number} now */
+function onAnswered(schedule, { verdict }, now) {
+  const next = { ...schedule, took: now - (schedule.asked?.at ?? now), asked: null, answer: verdict };
   return verdict === "show" || next.restsAt === null ? releaseAnswer(next) : unchanged(next);
 }
 
-/** The answer that is held is shown or told. @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
-function releaseAnswer(state) {
-  if (state.answer === "tell") return unchanged({ ...state, isTold: true });
-  const next = { ...state, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
+/** The answer that is held is shown or told. @param {Schedule} schedule @returns {{state: Schedule, effects: Effect[]}} */
+function releaseAnswer(schedule) {
+  if (schedule.answer === "tell") return unchanged({ ...schedule, isTold: true });
+  const next = { ...schedule, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
   return { state: next, effects: ["show"] };
 }
 
-/** @param {Schedule} state @param {{problem: Problem, retryAfter: number | null}} failure @param {number} now */
-function onFailed(state, { problem, retryAfter }, now) {
+/** @param {Schedule} schedule @param {{problem: Problem, retryAfter: number | null}} failure @param {number} now */
+function onFailed(schedule, { problem, retryAfter }, now) {
   /** @type {Schedule} */
-  const next = { ...state, asked: null };
+  const next = { ...schedule, asked: null };
   if (retryAfter !== null) return unchanged({ ...next, notBefore: now + retryAfter, due: now + retryAfter });
   Object.assign(next, { answer: "tell", problem });
   return next.restsAt === null ? releaseAnswer(next) : unchanged(next);

@@ -21,15 +21,15 @@ const ASKED = 4;
 /** Less room than this, in units, has no name that is cut. */
 const SHORTEST = 34;
 
-/** @param {StepFacts} facts @param {{y: number, allocator?: AllocatorLayout}} place @param {AllocatorItem} item
+/** @param {StepFacts} stepFacts @param {{y: number, allocator?: AllocatorLayout}} place @param {AllocatorItem} item
  * @param {Columns} columns */
-export function allocatorMark(facts, { y, allocator }, item, columns) {
+export function allocatorMark(stepFacts, { y, allocator }, item, columns) {
   if (!allocator) return null;
   return h(
     "g",
     { key: item.key, class: "moves allocator", transform: `translate(0 ${y})`, "data-allocator": item.uid },
-    titleMark(facts, item, allocator, columns),
-    allocator.segments.map((segment) => segmentMark(facts.labels, segment, allocator, columns)),
+    titleMark(stepFacts, item, allocator, columns),
+    allocator.segments.map((segment) => segmentMark(stepFacts.labels, segment, allocator, columns)),
   );
 }
 

@@ -11,18 +11,18 @@ import { fitEnd, fitLeaf } from "./graph_texts.js";
 /** @typedef {import("../layout/graph_row.js").Turn} Turn */
 /** @typedef {import("../layout/pane.js").Rect} Rect */
 
-/** A leaf at a reader, with the nodes between them. @param {StepFacts} facts @param {import("../layout/graph_row.js").Row} row
+/** A leaf at a reader, with the nodes between them. @param {StepFacts} stepFacts @param {import("../layout/graph_row.js").Row} row
  * @param {DockPlace} dock */
-export function dockMark(facts, row, dock) {
+export function dockMark(stepFacts, row, dock) {
   const small = row.level === "slim";
   const meets = dock.met > 1 && !small;
   const left = dock.dock.ks.length > 1;
   return h(
     "g",
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
-    dock.shapings.map((shaping) => shapingMark(facts, shaping, row.y, small)),
-    leafMark(facts, dock, row.y, small),
-    meets && sumCountMark(facts.labels, dock.met, left ? dock.x - 12 : dock.x + dock.w + 10, dock.cy - row.y),
+    dock.shapings.map((shaping) => shapingMark(stepFacts, shaping, row.y, small)),
+    leafMark(stepFacts, dock, row.y, small),
+    meets && sumCountMark(stepFacts.labels, dock.met, left ? dock.x - 12 : dock.x + dock.w + 10, dock.cy - row.y),
   );
 }
 
@@ -97,13 +97,13 @@ function leafMark({ snap }, place, top, small) {
   );
 }
 
-/** A leaf that no living node reads. @param {StepFacts} facts @param {import("../layout/graph_idle.js").IdleLeaf} place */
-export function idleLeafMark(facts, place) {
+/** A leaf that no living node reads. @param {StepFacts} stepFacts @param {import("../layout/graph_idle.js").IdleLeaf} place */
+export function idleLeafMark(stepFacts, place) {
   return h(
     "g",
     { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
-    leafMark(facts, place, place.y, false),
-    place.grad && gradMark(facts.labels, place.grad, place.y),
+    leafMark(stepFacts, place, place.y, false),
+    place.grad && gradMark(stepFacts.labels, place.grad, place.y),
     place.grad &&
       h("path", { key: "arrow", class: "arrow", d: `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z` }),
   );

@@ -12,22 +12,24 @@ import { rowMark } from "./graph_node.js";
 /** @typedef {import("../layout/graph_pane.js").GraphPane} GraphPane */
 
 /**
- * @param {StepFacts} facts @param {GraphPane} pane @param {import("../layout/view.js").Band} band what of the body is drawn
+ * @param {StepFacts} stepFacts @param {GraphPane} pane @param {import("../layout/view.js").Band} band what of the body is drawn
  * @returns {{heading: VNode[], body: VNode[]}} the heading is 24 high
  */
-export function graphMarks(facts, pane, band) {
-  const { labels } = facts;
+export function graphMarks(stepFacts, pane, band) {
+  const { labels } = stepFacts;
   /** @type {VNode[]} */
   const body = [];
   if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
-  for (const edge of pane.edges) if (inBand(band, edge.top, edge.bottom)) body.push(edgeMark(facts, edge));
+  for (const edge of pane.edges) if (inBand(band, edge.top, edge.bottom)) body.push(edgeMark(stepFacts, edge));
   for (const title of pane.titles) if (inBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
-  for (const fold of pane.foldLines) if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(facts, fold));
+  for (const fold of pane.foldLines)
+    if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(stepFacts, fold));
   for (const row of pane.rows)
-    if (inBand(band, row.top, row.bottom)) body.push(rowMark(facts, row, columnOf(row.block.component, pane.w).railed));
-  for (const leaf of pane.idle.leaves) body.push(idleLeafMark(facts, leaf));
+    if (inBand(band, row.top, row.bottom))
+      body.push(rowMark(stepFacts, row, columnOf(row.block.component, pane.w).railed));
+  for (const leaf of pane.idle.leaves) body.push(idleLeafMark(stepFacts, leaf));
   if (pane.idle.line) body.push(idleLineMark(labels, pane.idle.line));
-  return { heading: headingMarks(facts, pane), body };
+  return { heading: headingMarks(stepFacts, pane), body };
 }
 
 /** @param {StepFacts} facts @param {GraphPane} pane */

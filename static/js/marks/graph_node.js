@@ -12,26 +12,26 @@ import { fitEnd } from "./graph_texts.js";
 /** @typedef {import("../layout/graph_row.js").Row} Row */
 /** @typedef {import("../layout/graph_row.js").Turn} Turn */
 
-/** A node with its leaves and gradients, drawn from its box's height. @param {StepFacts} facts @param {Row} row
+/** A node with its leaves and gradients, drawn from its box's height. @param {StepFacts} stepFacts @param {Row} row
  * @param {boolean} railed whether its graph has rails */
-export function rowMark(facts, row, railed) {
+export function rowMark(stepFacts, row, railed) {
   return h(
     "g",
     { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: `translate(0 ${row.y})` },
-    row.docks.map((dock) => dockMark(facts, row, dock)),
-    nodeMark(facts, row, railed),
-    row.hidden && hiddenMark(facts, row, row.hidden),
+    row.docks.map((dock) => dockMark(stepFacts, row, dock)),
+    nodeMark(stepFacts, row, railed),
+    row.hidden && hiddenMark(stepFacts, row, row.hidden),
     row.seed && seedMark(row),
-    row.grads.map((place) => gradMark(facts.labels, place, row.y)),
+    row.grads.map((place) => gradMark(stepFacts.labels, place, row.y)),
     row.moreGrads > 0 && moreMark(row),
   );
 }
 
-/** @param {StepFacts} facts @param {Row} row @param {boolean} railed */
-function nodeMark(facts, row, railed) {
+/** @param {StepFacts} stepFacts @param {Row} row @param {boolean} railed */
+function nodeMark(stepFacts, row, railed) {
   const { uid, x, w, h: high, font, turn } = row;
-  const node = /** @type {import("../entities.js").Node} */ (facts.snap.entities.get(uid));
-  const fresh = facts.snap.fresh.has(uid);
+  const node = /** @type {import("../entities.js").Node} */ (stepFacts.snap.entities.get(uid));
+  const fresh = stepFacts.snap.fresh.has(uid);
   const cy = high / 2;
   return h(
     "g",
@@ -44,7 +44,7 @@ function nodeMark(facts, row, railed) {
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
     },
     fresh && haloMark(x, 0, w, high, 8),
-    railed && row.dot && railDot(facts, row, cy),
+    railed && row.dot && railDot(stepFacts, row, cy),
     h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: high, rx: 6 }),
     h(
       "text",
@@ -54,7 +54,7 @@ function nodeMark(facts, row, railed) {
     turn && turnMark(turn, x, cy),
     row.tag && tagMark(row.tag, row.y),
     row.flags.map((flag, i) => flagMark(flag, i, row.y)),
-    row.slots.map((slot) => slotMark(facts, slot, row.y)),
+    row.slots.map((slot) => slotMark(stepFacts, slot, row.y)),
     row.moreSlots && moreSlotsMark(row.moreSlots, row.y),
     h("title", { key: "title" }, nodeTitle(row, node)),
   );
@@ -72,10 +72,10 @@ export function haloMark(x, y, w, high, rx) {
   return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: high + 6, rx });
 }
 
-/** Where a node's rail has it, and whether gradients meet there. @param {StepFacts} facts @param {Row} row
+/** Where a node's rail has it, and whether gradients meet there. @param {StepFacts} stepFacts @param {Row} row
  * @param {number} cy */
-function railDot(facts, row, cy) {
-  if (row.met > 1) return sumCountMark(facts.labels, row.met, row.rail, cy);
+function railDot(stepFacts, row, cy) {
+  if (row.met > 1) return sumCountMark(stepFacts.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
 }
 

@@ -20,19 +20,19 @@ import { rowTagMark } from "./row_tags.js";
 
 const UI = 0.56;
 
-/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns @returns {VNode} */
-export function headingMark(facts, place, item, columns) {
+/** @param {StepFacts} stepFacts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns @returns {VNode} */
+export function headingMark(stepFacts, place, item, columns) {
   const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
   return item.type === "frame"
-    ? frameMark(facts, place, item, columns, box)
-    : objectMark(facts, place, item, columns, box);
+    ? frameMark(stepFacts, place, item, columns, box)
+    : objectMark(stepFacts, place, item, columns, box);
 }
 
-/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns
+/** @param {StepFacts} stepFacts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns
  * @param {Record<string, number>} box */
-function frameMark(facts, place, item, columns, box) {
-  const frame = find(facts.snap.entities, item.uid, "frame");
-  const here = facts.snap.step?.frame === item.uid;
+function frameMark(stepFacts, place, item, columns, box) {
+  const frame = find(stepFacts.snap.entities, item.uid, "frame");
+  const here = stepFacts.snap.step?.frame === item.uid;
   const suspended = frame?.state === "suspended";
   const name = frameTitle(item, columns);
   const at = 14 + textWidth(name, 12) + 10;
@@ -44,12 +44,12 @@ function frameMark(facts, place, item, columns, box) {
         "moves heading frame inner",
         here && "here",
         suspended && "suspended",
-        facts.snap.fresh.has(item.uid) && "fresh",
+        stepFacts.snap.fresh.has(item.uid) && "fresh",
       ),
       transform: `translate(0 ${place.y})`,
       "data-frame-card": item.uid,
       role: "group",
-      "aria-label": `${item.section}${suspended ? ` ${facts.labels.suspended}` : ""}`,
+      "aria-label": `${item.section}${suspended ? ` ${stepFacts.labels.suspended}` : ""}`,
     },
     h("rect", { key: "box", class: "frame-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
@@ -57,18 +57,18 @@ function frameMark(facts, place, item, columns, box) {
     h(
       "text",
       { key: "line", class: "meta", x: at, y: 15.5, "font-size": 10 },
-      lineLabel(facts.labels.line, frame?.line),
+      lineLabel(stepFacts.labels.line, frame?.line),
     ),
-    chipMarks(facts, place, item.uid),
-    foldedMark(facts, place, item, columns),
+    chipMarks(stepFacts, place, item.uid),
+    foldedMark(stepFacts, place, item, columns),
     h("title", {}, `${frame?.name ?? ""}() ${item.uid}`),
   );
 }
 
-/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns
+/** @param {StepFacts} stepFacts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns
  * @param {Record<string, number>} box */
-function objectMark(facts, place, item, columns, box) {
-  const object = find(facts.snap.entities, item.uid, "object");
+function objectMark(stepFacts, place, item, columns, box) {
+  const object = find(stepFacts.snap.entities, item.uid, "object");
   const inner = item.type === "inner";
   const { left, placed, hidden, end } = headingNames(item, columns);
   const type = headingTitle(object, end, columns);
@@ -76,7 +76,7 @@ function objectMark(facts, place, item, columns, box) {
     "g",
     {
       key: item.key,
-      class: cls("moves heading object", inner && "inner", facts.snap.fresh.has(item.uid) && "fresh"),
+      class: cls("moves heading object", inner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
       transform: `translate(0 ${place.y})`,
       "data-object": item.uid,
       tabindex: "0",
@@ -86,7 +86,7 @@ function objectMark(facts, place, item, columns, box) {
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
     inner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
-    placed.map(({ name, x, w }) => rowTagMark(facts.labels, item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
+    placed.map(({ name, x, w }) => rowTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
     hidden.length > 0 &&
       h(
         "text",
@@ -95,17 +95,17 @@ function objectMark(facts, place, item, columns, box) {
         h("title", {}, hidden.map(({ text }) => text).join(", ")),
       ),
     type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": 10.5 }, type),
-    chipMarks(facts, place, item.uid),
+    chipMarks(stepFacts, place, item.uid),
     item.type === "optimizer" && stateSign(item),
-    (item.type !== "optimizer" || place.folded.length > 0) && foldedMark(facts, place, item, columns),
+    (item.type !== "optimizer" || place.folded.length > 0) && foldedMark(stepFacts, place, item, columns),
   );
 }
 
-/** @param {StepFacts} facts @param {PlacedItem} place @param {string} uid of the frame or object */
-function chipMarks(facts, place, uid) {
+/** @param {StepFacts} stepFacts @param {PlacedItem} place @param {string} uid of the frame or object */
+function chipMarks(stepFacts, place, uid) {
   const { chips } = place;
   if (!chips) return [];
-  const out = chips.chips.map((chip) => chipMark(facts, uid, chip));
+  const out = chips.chips.map((chip) => chipMark(stepFacts, uid, chip));
   const [before, after] = [chips.before, chips.after];
   const open = chips.lines > 1;
   if (before || after || open) {
@@ -116,8 +116,8 @@ function chipMarks(facts, place, uid) {
   return out;
 }
 
-/** @param {StepFacts} facts @param {string} uid @param {PlacedChip} chip */
-export function chipMark(facts, uid, chip) {
+/** @param {StepFacts} stepFacts @param {string} uid @param {PlacedChip} chip */
+export function chipMark(stepFacts, uid, chip) {
   const { key, label, text, value, kind, changed, x, line, w } = chip;
   const y = line * HEIGHT.line;
   const frame = uid[0] === "f";
@@ -142,7 +142,7 @@ export function chipMark(facts, uid, chip) {
       { key: "value", class: "chip-value", x: leads ? start + 14 : start, y: y + 15, "font-size": CHIP_FONT },
       kind === "here" ? `${text} ↓` : text,
     ),
-    h("title", { key: "title" }, `${key} = ${valueText(value, 400, facts.snap.entities)}`),
+    h("title", { key: "title" }, `${key} = ${valueText(value, 400, stepFacts.snap.entities)}`),
   );
 }
 
@@ -165,16 +165,16 @@ function foldButton(key, open, at) {
   );
 }
 
-/** The rows that a heading hides, and what brings them back. @param {StepFacts} facts @param {PlacedItem} place
+/** The rows that a heading hides, and what brings them back. @param {StepFacts} stepFacts @param {PlacedItem} place
  * @param {HeadingItem} item @param {Columns} columns */
-function foldedMark(facts, place, item, columns) {
+function foldedMark(stepFacts, place, item, columns) {
   if (item.type === "inner") return null;
   const key = `rows ${item.section}`;
   const count = place.folded.length;
   const x = item.type === "frame" ? 0 : 12;
   const button = { "data-fold": key, role: "button", tabindex: "0", "aria-expanded": `${count === 0}` };
   const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
-  const text = `${count} ${facts.labels.folded}`;
+  const text = `${count} ${stepFacts.labels.folded}`;
   const w = uiWidth(text, 11) + 14;
   const free = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
   const right = Math.min(free, columns.w - 12 - w);
@@ -219,10 +219,10 @@ function stateSign(item) {
   );
 }
 
-/** Storages in one line. @param {StepFacts} facts @param {PlacedItem} place
+/** Storages in one line. @param {StepFacts} stepFacts @param {PlacedItem} place
  * @param {import("../layout/memory_items.js").FoldItem} item @param {Columns} columns */
-export function foldLineMark(facts, place, item, columns) {
-  const { labels, snap } = facts;
+export function foldLineMark(stepFacts, place, item, columns) {
+  const { labels, snap } = stepFacts;
   const n = item.blocks.length;
   const bytes = item.blocks.reduce(
     (sum, { storage }) => sum + (find(snap.entities, storage, "storage")?.nbytes ?? 0),
@@ -275,11 +275,11 @@ function uiWidth(text, size) {
   return (textWidth(text, size) / EM) * UI;
 }
 
-/** What the step freed. @param {StepFacts} facts @param {PlacedItem} place
+/** What the step freed. @param {StepFacts} stepFacts @param {PlacedItem} place
  * @param {import("../layout/memory_items.js").GhostItem} item @param {Columns} columns */
-export function freedMark(facts, place, item, columns) {
+export function freedMark(stepFacts, place, item, columns) {
   const bytes = item.freed.reduce((sum, { nbytes }) => sum + (nbytes ?? 0), 0);
-  const text = `${facts.labels.freedNow}: ${item.freed.length} · ${bytesText(bytes)}`;
+  const text = `${stepFacts.labels.freedNow}: ${item.freed.length} · ${bytesText(bytes)}`;
   let x = columns.names + 18 + uiWidth(text, 11.5) + 12;
   const end = columns.w - 40;
   let hidden = 0;

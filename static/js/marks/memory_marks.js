@@ -14,34 +14,34 @@ import { rowMark } from "./memory_row.js";
 
 const MARGIN = 40;
 
-/** @param {StepFacts} facts @param {MemoryPane} pane @param {import("../layout/view.js").Band} band
+/** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/view.js").Band} band
  * @returns {{heading: VNode[], body: VNode[]}} */
-export function memoryMarks(facts, pane, band) {
+export function memoryMarks(stepFacts, pane, band) {
   const body = /** @type {VNode[]} */ ([]);
   for (const place of pane.placed) {
     if (place.hidden || !inBand(band, place.y - MARGIN, place.y + place.h + MARGIN)) continue;
-    const mark = lineMark(facts, pane, place);
+    const mark = lineMark(stepFacts, pane, place);
     if (mark) body.push(mark);
   }
-  return { heading: headingMarks(facts, pane), body };
+  return { heading: headingMarks(stepFacts, pane), body };
 }
 
-/** @param {StepFacts} facts @param {MemoryPane} pane @param {import("../layout/memory_placed.js").PlacedItem} place */
-function lineMark(facts, { columns, step }, place) {
+/** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/memory_placed.js").PlacedItem} place */
+function lineMark(stepFacts, { columns, step }, place) {
   const { item, y } = place;
-  if (item.kind === "row") return rowMark(facts, place, item, columns, step.options.selected);
-  if (item.kind === "heading") return headingMark(facts, place, item, columns);
-  if (item.kind === "fold") return foldLineMark(facts, place, item, columns);
-  if (item.kind === "ghosts") return freedMark(facts, place, item, columns);
-  if (item.kind === "allocator") return allocatorMark(facts, place, item, columns);
+  if (item.kind === "row") return rowMark(stepFacts, place, item, columns, step.options.selected);
+  if (item.kind === "heading") return headingMark(stepFacts, place, item, columns);
+  if (item.kind === "fold") return foldLineMark(stepFacts, place, item, columns);
+  if (item.kind === "ghosts") return freedMark(stepFacts, place, item, columns);
+  if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }
 
-/** @param {StepFacts} facts @param {MemoryPane} pane @returns {VNode[]} */
-function headingMarks(facts, pane) {
+/** @param {StepFacts} stepFacts @param {MemoryPane} pane @returns {VNode[]} */
+function headingMarks(stepFacts, pane) {
   const { columns, main } = pane;
-  const { labels } = facts;
+  const { labels } = stepFacts;
   const lanes = /** @type {[string, string, number][]} */ ([
     ["names", labels.names, columns.names],
     ["handles", columns.phone ? "" : labels.handles, columns.card],
@@ -50,7 +50,7 @@ function headingMarks(facts, pane) {
   ]);
   const out = lanes.map(([key, text, x]) => h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text));
   if (!main) return out;
-  const here = facts.snap.step?.frame === main;
+  const here = stepFacts.snap.step?.frame === main;
   const x = columns.names + textWidth(labels.names, 12) + 12;
   const w = textWidth(labels.module, 9.5) + 14;
   const fits = x + w < columns.card - 6;
@@ -67,19 +67,19 @@ function headingMarks(facts, pane) {
         "aria-label": labels.module,
       },
       fits && [box, name],
-      valueMarks(facts, pane, main),
+      valueMarks(stepFacts, pane, main),
     ),
   );
   return out;
 }
 
-/** The plain values of the module, those that the step gave first. @param {StepFacts} facts @param {MemoryPane} pane
+/** The plain values of the module, those that the step gave first. @param {StepFacts} stepFacts @param {MemoryPane} pane
  * @param {string} main */
-function valueMarks(facts, { columns, values }, main) {
+function valueMarks(stepFacts, { columns, values }, main) {
   const last = columns.gradW && !columns.phone ? columns.grad + EM * 12 * 5 + 14 : columns.strip + EM * 12 * 8 + 16;
   const flow = flowChips(values, last, columns.w - 8, last, false);
   const shift = columns.w - 12 - Math.max(flow.afterX - 12, last) - (flow.after ? flow.more - 6 : 0);
-  const chips = flow.chips.map((chip) => chipMark(facts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
+  const chips = flow.chips.map((chip) => chipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
   const hidden = flow.before + flow.after;
   if (hidden) {
     const x = flow.before && !flow.after ? flow.beforeX : flow.afterX;

@@ -22,13 +22,13 @@ import { rowTagMark } from "./row_tags.js";
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 /** @typedef {{facts: StepFacts, item: RowItem, layout: RowLayout, columns: Columns, open: boolean}} Row   open: with cards */
 
-/** @param {StepFacts} facts @param {PlacedItem} place @param {RowItem} item @param {Columns} columns
+/** @param {StepFacts} stepFacts @param {PlacedItem} place @param {RowItem} item @param {Columns} columns
  * @param {string | null} selected @returns {VNode | null} */
-export function rowMark(facts, place, item, columns, selected) {
+export function rowMark(stepFacts, place, item, columns, selected) {
   const { layout } = place;
   if (!layout) return null;
   const { block } = item;
-  const row = { facts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
+  const row = { facts: stepFacts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
   const chosen = selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
   const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
   return h(
@@ -47,7 +47,7 @@ export function rowMark(facts, place, item, columns, selected) {
     layout.lines.length || block.names.size ? null : labelMark(row, SIZE.inset + layout.top),
     quietRows(row),
     counterMarks(row),
-    place.pins && pinMarks(facts, place.pins, layout, columns, SIZE.inset),
+    place.pins && pinMarks(stepFacts, place.pins, layout, columns, SIZE.inset),
   );
 }
 

@@ -9,12 +9,12 @@ import { beyondMark, linkMark } from "./link.js";
 /** @typedef {{scrolled: number, beyond: () => {above: Rect[], below: Rect[]}}} Scrolled   a pane, by how far it is scrolled, in units */
 
 /**
- * @param {import("./step_facts.js").StepFacts} facts @param {StagePlan} plan
+ * @param {import("./step_facts.js").StepFacts} stepFacts @param {StagePlan} plan
  * @param {Record<import("../layout/stage_plan.js").Side, Scrolled>} panes
  * @param {string | null} selected its uid @param {import("./labels.js").Labels} labels
  * @returns {import("../svg.js").VNode[]}
  */
-export function drawOverlay(facts, plan, panes, selected, labels) {
+export function drawOverlay(stepFacts, plan, panes, selected, labels) {
   const { widths, height } = plan;
   const right = widths.memory + widths.graph;
   const frame = {
@@ -25,7 +25,7 @@ export function drawOverlay(facts, plan, panes, selected, labels) {
     memory: HEADING - panes.memory.scrolled,
     graph: HEADING - panes.graph.scrolled,
   };
-  const lines = links(facts, plan, selected).map((link) => linkMark(link, frame));
+  const lines = links(stepFacts, plan, selected).map((link) => linkMark(link, frame));
   const ends = { memory: widths.memory - 4, graph: right - 4 };
   const counts = /** @type {const} */ (["memory", "graph"]).flatMap((side) => {
     if (!plan[side]) return [];

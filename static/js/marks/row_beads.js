@@ -20,10 +20,10 @@ import { cls, h } from "../svg.js";
 
 const BEAD = 14;
 
-/** @param {StepFacts} facts @param {HandleLine} line @param {Handle} handle
+/** @param {StepFacts} stepFacts @param {HandleLine} line @param {Handle} handle
  * @param {{columns: import("../layout/memory_columns.js").Columns, layout: import("../layout/row_lines.js").RowLayout, inset: number}} row
  * @returns {VNode | null} */
-export function readingMark(facts, line, handle, { columns, layout, inset }) {
+export function readingMark(stepFacts, line, handle, { columns, layout, inset }) {
   const band = bandOf(layout.strip, handle.dtype);
   if (!band) return null;
   const open = layout.level !== "slim";
@@ -46,10 +46,10 @@ export function readingMark(facts, line, handle, { columns, layout, inset }) {
     "g",
     {
       key: `beads ${line.uid}`,
-      class: cls("wire-set", tape, handle.kind === "array" && "array", facts.snap.fresh.has(line.uid) && "fresh"),
+      class: cls("wire-set", tape, handle.kind === "array" && "array", stepFacts.snap.fresh.has(line.uid) && "fresh"),
       "data-wire": line.uid,
     },
-    open ? openMarks(facts, place) : slimMarks(place),
+    open ? openMarks(stepFacts, place) : slimMarks(place),
   );
 }
 
@@ -58,8 +58,8 @@ function beadLine(d, key = "wire") {
   return h("path", { key, class: "wire", d });
 }
 
-/** @param {StepFacts} facts @param {Place} place */
-function openMarks(facts, place) {
+/** @param {StepFacts} stepFacts @param {Place} place */
+function openMarks(stepFacts, place) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
   const lead = line.first ? [beadLine(`M${start} ${place.middle}H${x}`, "lead")] : [];
@@ -76,7 +76,7 @@ function openMarks(facts, place) {
     return [...lead, ...own];
   }
   if (reading.kind === "map") return [...lead, ...cellMapMarks(place, reading)];
-  return [...lead, ...beadMarks(facts, place, reading)];
+  return [...lead, ...beadMarks(stepFacts, place, reading)];
 }
 
 /** Which cells of a wrapped strip are read. @param {Place} place
@@ -129,9 +129,9 @@ function cellRuns(cells, columns) {
   return out;
 }
 
-/** @param {StepFacts} facts @param {Place} place
+/** @param {StepFacts} stepFacts @param {Place} place
  * @param {Extract<import("../layout/row_reading.js").RowReading, {kind: "beads"}>} reading */
-function beadMarks(facts, place, reading) {
+function beadMarks(stepFacts, place, reading) {
   const { line, band, start, x, top, strip, y, middle } = place;
   const n = reading.lines.length;
   const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * SIZE.bead - 3) / 2, n > 1 ? 1 : 0);
@@ -152,20 +152,20 @@ function beadMarks(facts, place, reading) {
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
     out.push(beadLine(`M${lane} ${centre(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
-    for (const bead of beads) out.push(...beadMark(facts, place, bead, centre(k)));
+    for (const bead of beads) out.push(...beadMark(stepFacts, place, bead, centre(k)));
   });
   return out;
 }
 
-/** One bead for all reads of a cell in a line, the others under it. @param {StepFacts} facts @param {Place} place
+/** One bead for all reads of a cell in a line, the others under it. @param {StepFacts} stepFacts @param {Place} place
  * @param {Bead} bead @param {number} cy */
-function beadMark(facts, { line, band, x, handle }, bead, cy) {
+function beadMark(stepFacts, { line, band, x, handle }, bead, cy) {
   const of = bead.reads.length;
   const w = band.cw - 4 - (of > 1 ? 3 : 0);
   const left = x + bead.cell * band.cw + 2;
-  const written = facts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
-  const wrote = facts.writers.has(line.uid);
-  const name = facts.names.paths.get(line.uid) ?? line.uid;
+  const written = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
+  const wrote = stepFacts.writers.has(line.uid);
+  const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
   const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
   const marks = bead.reads.map((read, depth) => {
     const top = depth === of - 1;
@@ -194,7 +194,7 @@ function beadMark(facts, { line, band, x, handle }, bead, cy) {
         "text",
         { key: `times ${bead.cell}`, class: "times", x: left + w + 3.5, y: cy - 4.5, "font-size": 7.5 },
         `×${of}`,
-        h("title", {}, facts.labels.readTimes.replace("{times}", `${of}`)),
+        h("title", {}, stepFacts.labels.readTimes.replace("{times}", `${of}`)),
       ),
     );
   return marks;

@@ -20,20 +20,20 @@ function clippedText(text, room, font) {
   return truncate(text, Math.max(2, Math.floor(room / (EM * font) + 0.02)));
 }
 
-/** @param {StepFacts} facts @param {string} uid @param {Handle} handle @param {boolean} named */
-function attributes(facts, uid, handle, named) {
+/** @param {StepFacts} stepFacts @param {string} uid @param {Handle} handle @param {boolean} named */
+function attributes(stepFacts, uid, handle, named) {
   const text = cardText(handle);
   const tracked = text.tracked || handle.leaf === false;
   const bits = (handle.bits ?? []).join(" ");
-  const role = `${text.tracked ? "∇ " : ""}${roleLabel(text.role, facts.labels)}${bits ? ` ${bits}` : ""}`;
+  const role = `${text.tracked ? "∇ " : ""}${roleLabel(text.role, stepFacts.labels)}${bits ? ` ${bits}` : ""}`;
   const description = `${uid} ${text.shape} ${plainDtype(handle.dtype)}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
-  const fresh = facts.snap.fresh.has(uid);
+  const fresh = stepFacts.snap.fresh.has(uid);
   return {
     shape: text.shape,
     role,
     description,
     fresh,
-    touched: fresh || facts.snap.changed.has(uid),
+    touched: fresh || stepFacts.snap.changed.has(uid),
     attrs: {
       key: `card ${uid}`,
       class: cls(
@@ -55,11 +55,11 @@ function attributes(facts, uid, handle, named) {
   };
 }
 
-/** @param {StepFacts} facts @param {string} uid @param {Place} at */
-export function rowCardMark(facts, uid, at) {
-  const handle = findHandle(facts.snap.entities, uid);
+/** @param {StepFacts} stepFacts @param {string} uid @param {Place} at */
+export function rowCardMark(stepFacts, uid, at) {
+  const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
-  const said = attributes(facts, uid, handle, facts.names.tags.has(uid));
+  const said = attributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
   const { x, y, w } = at;
   const wide = w >= 80;
   const shapeFont = wide ? 11.5 : 10;
@@ -118,12 +118,12 @@ function geometryText(handle, wide) {
   return wide ? `${steps} ${dtype}` : steps;
 }
 
-/** A handle in a closed row. @param {StepFacts} facts @param {string} uid @param {Place} at
+/** A handle in a closed row. @param {StepFacts} stepFacts @param {string} uid @param {Place} at
  * @param {{named: boolean, gradient: boolean}} is gradient: on its way, of this shape */
-export function slimCardMark(facts, uid, at, { named, gradient }) {
-  const handle = findHandle(facts.snap.entities, uid);
+export function slimCardMark(stepFacts, uid, at, { named, gradient }) {
+  const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
-  const said = attributes(facts, uid, handle, named);
+  const said = attributes(stepFacts, uid, handle, named);
   const { x, y, w } = at;
   return h(
     "g",
@@ -136,18 +136,18 @@ export function slimCardMark(facts, uid, at, { named, gradient }) {
   );
 }
 
-/** Handles without a name in one line. @param {StepFacts} facts @param {string[]} uids @param {Columns} columns
+/** Handles without a name in one line. @param {StepFacts} stepFacts @param {string[]} uids @param {Columns} columns
  * @param {number} y @param {{x: number, room: number, say: boolean, aside?: boolean}} at from where on; aside: another handle
  * is what the row is about */
-export function quietMarks(facts, uids, columns, y, at) {
+export function quietMarks(stepFacts, uids, columns, y, at) {
   const end = at.x + at.room;
   let x = at.x;
   const out = [];
   let shown = 0;
   for (const uid of uids) {
-    const handle = findHandle(facts.snap.entities, uid);
+    const handle = findHandle(stepFacts.snap.entities, uid);
     if (!handle) continue;
-    const said = attributes(facts, uid, handle, false);
+    const said = attributes(stepFacts, uid, handle, false);
     const more = shown < uids.length - 1 ? 18 : 0;
     const w = Math.min(textWidth(said.shape, 9.5) + 13, at.room - more);
     if (shown ? x + w + more > end + 0.5 : x + 24 + more > end) break;
@@ -176,13 +176,13 @@ export function quietMarks(facts, uids, columns, y, at) {
       ),
     );
   }
-  if (at.say) out.push(quietLabel(facts, uids.length, columns, y));
+  if (at.say) out.push(quietLabel(stepFacts, uids.length, columns, y));
   return out;
 }
 
-/** @param {StepFacts} facts @param {number} count @param {Columns} columns @param {number} y */
-function quietLabel(facts, count, columns, y) {
-  const text = `${count > 1 ? `${count} × ` : ""}${facts.labels.unnamed}`;
+/** @param {StepFacts} stepFacts @param {number} count @param {Columns} columns @param {number} y */
+function quietLabel(stepFacts, count, columns, y) {
+  const text = `${count > 1 ? `${count} × ` : ""}${stepFacts.labels.unnamed}`;
   return h(
     "text",
     { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5, "font-size": 9.5 },

@@ -20,15 +20,15 @@ const unwritten = new WeakMap();
 /** Of one storage's cells so many descriptions are kept. */
 const MAX_KEPT = 4;
 
-/** @param {StepFacts} facts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
-export function stripMark(facts, uid, strip, at) {
-  const { entities, fresh, written } = facts.snap;
+/** @param {StepFacts} stepFacts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
+export function stripMark(stepFacts, uid, strip, at) {
+  const { entities, fresh, written } = stepFacts.snap;
   const storage = entities.get(uid);
   const cells = storage?.kind === "storage" ? storage.cells : null;
-  if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(facts, uid, strip, at);
+  if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(stepFacts, uid, strip, at);
   const kept = unwritten.get(cells) ?? new Map();
   const place = stripPlace(uid, strip, at);
-  const mark = kept.get(place) ?? newStripMark(facts, uid, strip, at);
+  const mark = kept.get(place) ?? newStripMark(stepFacts, uid, strip, at);
   if (!kept.has(place) && kept.size === MAX_KEPT) kept.clear();
   unwritten.set(cells, kept.set(place, mark));
   return mark;
@@ -43,15 +43,15 @@ function stripPlace(uid, { bands }, { x, y, full, grad }) {
   return `${uid} ${x} ${y} ${full} ${grad} ${lines.join()}`;
 }
 
-/** @param {StepFacts} facts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
-function newStripMark(facts, uid, strip, at) {
-  const storage = facts.snap.entities.get(uid);
-  const fresh = facts.snap.fresh.has(uid);
-  const written = facts.snap.written.get(uid);
+/** @param {StepFacts} stepFacts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
+function newStripMark(stepFacts, uid, strip, at) {
+  const storage = stepFacts.snap.entities.get(uid);
+  const fresh = stepFacts.snap.fresh.has(uid);
+  const written = stepFacts.snap.written.get(uid);
   const several = strip.bands.length > 1;
   const bands = strip.bands.map((band) => {
     if (storage?.kind !== "storage" || band.mode === "bare") return emptyStorageMark(band, at);
-    if (band.mode === "summary") return rowSummaryMarks(facts, uid, storage, band, strip, at);
+    if (band.mode === "summary") return rowSummaryMarks(stepFacts, uid, storage, band, strip, at);
     const values = storage.cells?.[band.dtype] ?? [];
     const now = [...(written ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
     const whole = fresh || (now > 0 && now === values.length);
@@ -68,7 +68,7 @@ function newStripMark(facts, uid, strip, at) {
         height: tall,
         rx: 3,
       }),
-      ...cellMarks(facts, uid, band, values, at, whole),
+      ...cellMarks(stepFacts, uid, band, values, at, whole),
       outlineMark(band.dtype, at, band.y, w, tall),
       several && dtypeMark(band, at, w),
     ];
@@ -108,16 +108,16 @@ function emptyStorageMark(band, at) {
   ];
 }
 
-/** @param {StepFacts} facts @param {string} uid @param {CellBand} band @param {Cell[]} values @param {StripPlace} at
+/** @param {StepFacts} stepFacts @param {string} uid @param {CellBand} band @param {Cell[]} values @param {StripPlace} at
  * @param {boolean} whole all of it was written, and the halo says so @returns {(VNode | null)[]} */
-function cellMarks(facts, uid, band, values, at, whole) {
+function cellMarks(stepFacts, uid, band, values, at, whole) {
   if (!at.full && band.mode === "heat") return colourMarks(band, values, at);
   const most = largestMagnitude(values);
-  const written = facts.snap.written.get(uid);
+  const written = stepFacts.snap.written.get(uid);
   return values.map((value, i) => {
     const box = bandCell(band, i);
     const now = Boolean(written?.has(`${band.dtype}:${i}`));
-    const was = now ? facts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
+    const was = now ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
     const place = { x: at.x + box.x, y: at.y + box.y, w: box.w, h: box.h };
     return cellMark(uid, band, i, value, {
       ...place,

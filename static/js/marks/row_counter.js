@@ -7,13 +7,13 @@ import { versionText } from "./rail.js";
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 
-/** What of a counter every badge says. @param {StepFacts} facts @param {string} counterUid @param {number} handles */
-function counterFacts(facts, counterUid, handles) {
-  const value = find(facts.snap.entities, counterUid, "counter")?.value ?? "?";
-  const before = find(facts.previous, counterUid, "counter")?.value;
+/** What of a counter every badge says. @param {StepFacts} stepFacts @param {string} counterUid @param {number} handles */
+function counterFacts(stepFacts, counterUid, handles) {
+  const value = find(stepFacts.snap.entities, counterUid, "counter")?.value ?? "?";
+  const before = find(stepFacts.previous, counterUid, "counter")?.value;
   const bumped = before !== undefined && before !== value;
   const change = bumped ? `${before} → ${value}` : `${value}`;
-  const writes = value === "?" ? "" : `\n${facts.labels.writesCounted.replace("{n}", `${value}`)}`;
+  const writes = value === "?" ? "" : `\n${stepFacts.labels.writesCounted.replace("{n}", `${value}`)}`;
   return {
     value,
     before,
@@ -32,13 +32,13 @@ function counterFacts(facts, counterUid, handles) {
 }
 
 /**
- * @param {StepFacts} facts @param {string} counter
+ * @param {StepFacts} stepFacts @param {string} counter
  * @param {{y: number, h: number, wearers: number, open: boolean, several: boolean}} at several: whether the row has other
  *   counters, so that each says its name
  * @param {Columns} columns
  */
-export function counterMark(facts, counter, at, columns) {
-  const { value, before, bumped, attributes, title } = counterFacts(facts, counter, at.wearers);
+export function counterMark(stepFacts, counter, at, columns) {
+  const { value, before, bumped, attributes, title } = counterFacts(stepFacts, counter, at.wearers);
   const { rail: x, railW: w } = columns;
   const badge = at.open ? 19 : 16;
   const tall = at.h > badge + 12;
@@ -65,10 +65,10 @@ export function counterMark(facts, counter, at, columns) {
   );
 }
 
-/** The small badge of a gradient's counter. @param {StepFacts} facts @param {string} counter @param {number} x
+/** The small badge of a gradient's counter. @param {StepFacts} stepFacts @param {string} counter @param {number} x
  * @param {number} y */
-export function gradCounterMark(facts, counter, x, y) {
-  const { value, bumped, attributes, title } = counterFacts(facts, counter, 1);
+export function gradCounterMark(stepFacts, counter, x, y) {
+  const { value, bumped, attributes, title } = counterFacts(stepFacts, counter, 1);
   const { text, size } = versionText(undefined, value, false, 17);
   const box = { x, y, width: 19, height: 14, rx: 4 };
   return h(

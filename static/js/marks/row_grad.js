@@ -14,30 +14,30 @@ import { gradCounterMark } from "./row_counter.js";
 /** @typedef {import("../layout/memory_blocks.js").Block} Block */
 /** @typedef {{x: number, y: number, path: string}} Place   path: what the program calls the gradient */
 
-/** @param {StepFacts} facts @param {Block} block @param {HandleLine} line @param {Columns} columns @param {number} y of the line
+/** @param {StepFacts} stepFacts @param {Block} block @param {HandleLine} line @param {Columns} columns @param {number} y of the line
  * @param {boolean} open */
-export function gradPlaceMark(facts, block, line, columns, y, open) {
+export function gradPlaceMark(stepFacts, block, line, columns, y, open) {
   const { grad, uid } = line;
-  const handle = findHandle(facts.snap.entities, uid);
+  const handle = findHandle(stepFacts.snap.entities, uid);
   if (!grad || !handle) return null;
   const at = { x: grad.x, y: y + grad.y, path: grad.path };
-  if (grad.block && grad.strip) return gradMark(facts, uid, grad.block, grad.strip, at, columns, open);
-  if (handle.grad && facts.snap.entities.has(handle.grad))
-    return elsewhereMark(facts, uid, handle.grad, at, columns, open);
-  return noGradientMark(facts, uid, block.lost.get(uid), at, columns, open);
+  if (grad.block && grad.strip) return gradMark(stepFacts, uid, grad.block, grad.strip, at, columns, open);
+  if (handle.grad && stepFacts.snap.entities.has(handle.grad))
+    return elsewhereMark(stepFacts, uid, handle.grad, at, columns, open);
+  return noGradientMark(stepFacts, uid, block.lost.get(uid), at, columns, open);
 }
 
-/** @param {StepFacts} facts @param {string} owner @param {Block} block
+/** @param {StepFacts} stepFacts @param {string} owner @param {Block} block
  * @param {import("../layout/row_strip.js").RowStrip} strip @param {Place} at @param {Columns} columns
  * @param {boolean} open */
-function gradMark(facts, owner, block, strip, at, columns, open) {
+function gradMark(stepFacts, owner, block, strip, at, columns, open) {
   const [uid] = block.handles;
-  const handle = findHandle(facts.snap.entities, uid);
+  const handle = findHandle(stepFacts.snap.entities, uid);
   const counter = handle?.counter;
   const { path } = at;
-  const fresh = facts.snap.fresh.has(uid);
+  const fresh = stepFacts.snap.fresh.has(uid);
   const below = at.y + strip.h + 9;
-  const note = gradNote(facts, block, handle);
+  const note = gradNote(stepFacts, block, handle);
   const room = columns.w - 6 - at.x;
   const text = `${path}${note ? `  ${note}` : ""}`;
   const size = Math.max(7, Math.min(8.5, Math.floor((room / (EM * text.length)) * 10) / 10));
@@ -58,7 +58,7 @@ function gradMark(facts, owner, block, strip, at, columns, open) {
       "aria-label": `${path} ${tuple(handle?.shape ?? [])}`,
     },
     block.storage
-      ? stripMark(facts, block.storage, strip, { x: at.x, y: at.y, full: open, grad: true })
+      ? stripMark(stepFacts, block.storage, strip, { x: at.x, y: at.y, full: open, grad: true })
       : h(
           "text",
           { key: "layout", class: "meta", x: at.x + 2, y: at.y + 14, "font-size": layoutSize },
@@ -66,7 +66,7 @@ function gradMark(facts, owner, block, strip, at, columns, open) {
         ),
     fresh &&
       block.storage &&
-      !facts.snap.fresh.has(block.storage) &&
+      !stepFacts.snap.fresh.has(block.storage) &&
       h("rect", {
         key: "halo",
         class: "halo",
@@ -76,13 +76,13 @@ function gradMark(facts, owner, block, strip, at, columns, open) {
         height: strip.h + 6,
         rx: 5,
       }),
-    counter && gradCounterMark(facts, counter, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+    counter && gradCounterMark(stepFacts, counter, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
         "g",
         { key: "name", class: "grad-name", "data-ref": uid, "data-path": path },
         h("text", { x: at.x + 1, y: below, "font-size": size }, caption),
-        h("title", {}, `${facts.labels.gradient} ${path} ${tuple(handle?.shape ?? [])} → ${uid}`),
+        h("title", {}, `${stepFacts.labels.gradient} ${path} ${tuple(handle?.shape ?? [])} → ${uid}`),
       ),
   );
 }
@@ -97,11 +97,12 @@ function gradNote({ labels }, block, handle) {
   return block.others.length ? `+${block.others.length} ${labels.moreHandles}` : "";
 }
 
-/** A gradient with a row of its own. @param {StepFacts} facts @param {string} owner @param {string} uid
+/** A gradient with a row of its own. @param {StepFacts} stepFacts @param {string} owner @param {string} uid
  * @param {Place} at @param {Columns} columns @param {boolean} open */
-function elsewhereMark(facts, owner, uid, at, columns, open) {
-  const name = facts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? facts.names.paths.get(uid) ?? uid;
-  const text = `${facts.labels.is} ${name}`;
+function elsewhereMark(stepFacts, owner, uid, at, columns, open) {
+  const name =
+    stepFacts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? stepFacts.names.paths.get(uid) ?? uid;
+  const text = `${stepFacts.labels.is} ${name}`;
   const room = columns.w - 6 - at.x;
   return h(
     "g",
@@ -115,10 +116,10 @@ function elsewhereMark(facts, owner, uid, at, columns, open) {
   );
 }
 
-/** No gradient yet, or none any more. @param {StepFacts} facts @param {string} owner @param {string | undefined} lost
+/** No gradient yet, or none any more. @param {StepFacts} stepFacts @param {string} owner @param {string | undefined} lost
  * @param {Place} at @param {Columns} columns @param {boolean} open */
-function noGradientMark(facts, owner, lost, at, columns, open) {
-  const text = lost ? `${lost} ${facts.labels.freed}` : facts.labels.none;
+function noGradientMark(stepFacts, owner, lost, at, columns, open) {
+  const text = lost ? `${lost} ${stepFacts.labels.freed}` : stepFacts.labels.none;
   const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
   const box = { x: at.x, y: at.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
   return h(
@@ -126,6 +127,6 @@ function noGradientMark(facts, owner, lost, at, columns, open) {
     { key: `grad ${owner}`, class: cls("placeholder", lost && "lost"), "data-grad-of": owner },
     h("rect", box),
     h("text", { class: "meta", x: at.x + 8, y: at.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
-    h("title", {}, `${at.path} ${facts.labels.is} None`),
+    h("title", {}, `${at.path} ${stepFacts.labels.is} None`),
   );
 }

@@ -19,14 +19,14 @@ const FONT = 9.5;
 /** Fewer characters of a statement say nothing. */
 const LEAST_STATEMENT = 8;
 
-/** @param {StepFacts} facts @param {PinFlow} flow @param {RowLayout} layout @param {Columns} columns
+/** @param {StepFacts} stepFacts @param {PinFlow} flow @param {RowLayout} layout @param {Columns} columns
  * @param {number} inset from the row's top to its content */
-export function pinMarks(facts, flow, layout, columns, inset) {
-  const out = flow.pins.map((placed) => pinMark(facts, placed, layout, columns, inset));
+export function pinMarks(stepFacts, flow, layout, columns, inset) {
+  const out = flow.pins.map((placed) => pinMark(stepFacts, placed, layout, columns, inset));
   const worst = flow.pins.find(({ pin }) => pin.broken);
   if (flow.more.length) {
     const y = inset + (worst?.dot || flow.pins[0]?.dot ? layout.top + 11 : layout.top - 4.5);
-    const rest = flow.more.map(({ node, slot }) => `${facts.nodeName(node)}.${slot}`).join(", ");
+    const rest = flow.more.map(({ node, slot }) => `${stepFacts.nodeName(node)}.${slot}`).join(", ");
     out.push(
       h(
         "text",
@@ -36,25 +36,25 @@ export function pinMarks(facts, flow, layout, columns, inset) {
       ),
     );
   }
-  if (worst && !worst.dot) out.push(...alarmMarks(facts, flow, worst, layout, columns, inset));
+  if (worst && !worst.dot) out.push(...alarmMarks(stepFacts, flow, worst, layout, columns, inset));
   return out;
 }
 
-/** @param {StepFacts} facts @param {PlacedPin} placed @param {RowLayout} layout @param {Columns} columns
+/** @param {StepFacts} stepFacts @param {PlacedPin} placed @param {RowLayout} layout @param {Columns} columns
  * @param {number} inset */
-function pinMark(facts, { pin, text, x, y, w, h: tall, dot }, layout, columns, inset) {
+function pinMark(stepFacts, { pin, text, x, y, w, h: tall, dot }, layout, columns, inset) {
   const { node, slot, saved } = pin;
   const key = `${node}:${slot}`;
   const top = inset + y;
   const expected = saved.expected ?? null;
   const span = dot ? null : savedSpan(layout, saved, columns);
   const foot = inset + layout.top;
-  const said = pinWords(facts, pin);
+  const said = pinWords(stepFacts, pin);
   return h(
     "g",
     {
       key: `pin ${key}`,
-      class: cls("pin", saved.state, dot && "dot", facts.events.has(key) && "news"),
+      class: cls("pin", saved.state, dot && "dot", stepFacts.events.has(key) && "news"),
       "data-pin": key,
       "data-state": saved.state,
       "data-expected": expected,
@@ -99,11 +99,11 @@ function savedSpan(layout, saved, columns) {
   return [columns.strip + from.x + 1, columns.strip + to.x + to.w - 1];
 }
 
-/** What the most alarming pin has to say, and what wrote the value that it lost. @param {StepFacts} facts
+/** What the most alarming pin has to say, and what wrote the value that it lost. @param {StepFacts} stepFacts
  * @param {PinFlow} flow @param {PlacedPin} worst @param {RowLayout} layout @param {Columns} columns @param {number} inset */
-function alarmMarks(facts, flow, { pin: { saved } }, layout, columns, inset) {
-  const { labels } = facts;
-  const now = find(facts.snap.entities, saved.counter, "counter")?.value;
+function alarmMarks(stepFacts, flow, { pin: { saved } }, layout, columns, inset) {
+  const { labels } = stepFacts;
+  const now = find(stepFacts.snap.entities, saved.counter, "counter")?.value;
   const text =
     saved.state === "changed"
       ? `${labels.still} v${saved.expected} · ${labels.otherBytes}`

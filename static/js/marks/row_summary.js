@@ -17,9 +17,9 @@ import { cellMark, haloMark } from "./row_cell.js";
 /** @typedef {import("./row_cells.js").StripPlace} StripPlace */
 /** @typedef {{uid: string, dtype: string, n: number, x: number, y: number, w: number, ch: number}} Heat   where the colours are */
 
-/** @param {StepFacts} facts @param {string} uid @param {Storage} storage @param {CellBand} band
+/** @param {StepFacts} stepFacts @param {string} uid @param {Storage} storage @param {CellBand} band
  * @param {import("../layout/row_strip.js").RowStrip} strip @param {StripPlace} at */
-export function rowSummaryMarks(facts, uid, storage, band, strip, at) {
+export function rowSummaryMarks(stepFacts, uid, storage, band, strip, at) {
   const { dtype } = band;
   const numbers = storage.summary?.[dtype] ?? {};
   const n = elementCount(storage, dtype);
@@ -27,12 +27,12 @@ export function rowSummaryMarks(facts, uid, storage, band, strip, at) {
   const frame = { x: heat.x, y: heat.y, width: heat.w, height: heat.ch, rx: 3 };
   const cells = at.full ? knownCells(storage.windows?.[dtype] ?? []) : [];
   return [
-    facts.snap.fresh.has(uid) && haloMark("halo", heat.x, heat.y, heat.w, heat.ch, false),
+    stepFacts.snap.fresh.has(uid) && haloMark("halo", heat.x, heat.y, heat.w, heat.ch, false),
     h("rect", { key: "ground", class: "strip-ground", ...frame }),
     ...heatMarks(heat, numbers),
-    ...writeMarks(facts, heat),
+    ...writeMarks(stepFacts, heat),
     h("rect", { key: "frame", class: cls("strip-frame", at.grad && "grad"), ...frame }),
-    ...windowMarks(facts, heat, cells, strip.w),
+    ...windowMarks(stepFacts, heat, cells, strip.w),
     at.full && summaryText(heat, numbers, storage.nbytes),
   ];
 }
@@ -114,16 +114,16 @@ function summaryText({ uid, n, x, y, w }, numbers, nbytes) {
 }
 
 /** Some of the known cells: from where the reader opened it, else from what this step wrote.
- * @param {StepFacts} facts @param {Heat} heat @param {{i: number, value: Cell}[]} cells @param {number} width */
-function windowMarks(facts, heat, cells, width) {
+ * @param {StepFacts} stepFacts @param {Heat} heat @param {{i: number, value: Cell}[]} cells @param {number} width */
+function windowMarks(stepFacts, heat, cells, width) {
   if (!cells.length) return [];
   const { uid, dtype, n, x, y } = heat;
-  const written = facts.snap.written.get(uid);
+  const written = stepFacts.snap.written.get(uid);
   const news = cells.find(({ i }) => written?.has(`${dtype}:${i}`));
   const cw = 34;
   const indexWidth = width > 170 ? 44 : 0;
   const room = Math.max(1, Math.floor((width - 32 - indexWidth) / cw));
-  const shown = windowFrom(cells, facts.peeks.get(uid) ?? news?.i ?? 0, room);
+  const shown = windowFrom(cells, stepFacts.peeks.get(uid) ?? news?.i ?? 0, room);
   const most = largestMagnitude(shown.map(({ value }) => value));
   const top = y + SUMMARY.cells;
   const [low, high] = [shown[0].i, shown[shown.length - 1].i];
@@ -143,7 +143,7 @@ function windowMarks(facts, heat, cells, width) {
     low > 0 && turnMark(heat, "before", Math.max(0, low - room), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
     ...shown.map(({ i, value }, k) => {
       const now = Boolean(written?.has(`${dtype}:${i}`));
-      const was = facts.snap.oldValues.get(`${uid}:${dtype}:${i}`);
+      const was = stepFacts.snap.oldValues.get(`${uid}:${dtype}:${i}`);
       return cellMark(uid, band, i, value, { ...place, x: x + 15 + k * cw, now, was, outline: now, first: k === 0 });
     }),
     high < n - 1 &&

@@ -59,11 +59,15 @@ function unitEnd(steps, first) {
   if (kind === "statement" || kind === "raise") return first;
   if (kind !== "visit" && kind !== "call") return null;
   const end = steps.findIndex(
-    (step, i) => i > first && step.stmt === stmt && step.depth === depth && ["statement", "raise"].includes(step.kind),
+    (traceStep, i) =>
+      i > first &&
+      traceStep.stmt === stmt &&
+      traceStep.depth === depth &&
+      ["statement", "raise"].includes(traceStep.kind),
   );
   if (end < 0) return null;
   const between = steps.slice(first, end);
-  const isWhole = between.some(({ visit }) => visit) && between.every((step) => !step.skipped);
+  const isWhole = between.some(({ visit }) => visit) && between.every((traceStep) => !traceStep.skipped);
   return isWhole ? end : null;
 }
 
