@@ -151,18 +151,18 @@ class IndexBuilder {
     }
   }
 
-  /** @param {string} node @param {string} slot @param {Slot} saved @param {boolean} released @param {number} i */
-  updateSlot(node, slot, saved, released, i) {
+  /** @param {string} nodeUid @param {string} slot @param {Slot} saved @param {boolean} released @param {number} i */
+  updateSlot(nodeUid, slot, saved, released, i) {
     const { index } = this;
-    const key = `${node}:${slot}`;
+    const key = `${nodeUid}:${slot}`;
     const storage = saved.state === "freed" ? null : (saved.storage ?? null);
     index.slotsIn.set(key, released ? null : storage, i);
-    this.updatePin(node, slot, saved, storage, i);
+    this.updatePin(nodeUid, slot, saved, storage, i);
     let entry = index.slots.get(key);
     if (!entry && storage && !released) {
       const { counter = null, expected = null, tensor = null } = saved;
       const never = { stale: null, changed: null, released: null };
-      entry = { key, node, slot, storage, counter, expected, tensor, birth: i, ...never };
+      entry = { key, node: nodeUid, slot, storage, counter, expected, tensor, birth: i, ...never };
       index.slots.set(key, entry);
     }
     if (!entry) return;
@@ -171,15 +171,15 @@ class IndexBuilder {
     if (!storage || released) entry.released ??= i;
   }
 
-  /** @param {string} node @param {string} slot @param {Slot} saved @param {string | null} storage @param {number} i */
-  updatePin(node, slot, saved, storage, i) {
+  /** @param {string} nodeUid @param {string} slot @param {Slot} saved @param {string | null} storageUid @param {number} i */
+  updatePin(nodeUid, slot, saved, storageUid, i) {
     const { pins, end } = this.index;
-    const at = `${node}:${slot}`;
-    const key = pinKey(node, slot, saved);
+    const at = `${nodeUid}:${slot}`;
+    const key = pinKey(nodeUid, slot, saved);
     const before = this.pinned.get(at);
-    if (before && (!storage || before !== key)) this.endPin(before, i);
-    if (!storage) return;
-    const pin = pins.get(key) ?? { node, slot, storage, birth: i, death: end, broken: false };
+    if (before && (!storageUid || before !== key)) this.endPin(before, i);
+    if (!storageUid) return;
+    const pin = pins.get(key) ?? { node: nodeUid, slot, storage: storageUid, birth: i, death: end, broken: false };
     pin.death = end;
     pin.broken ||= ALARMS.has(saved.state);
     this.pinned.set(at, key);
@@ -239,12 +239,12 @@ class IndexBuilder {
     if (storage && tensor?.storage && !gradOwners.has(storage)) gradOwners.set(storage, tensor.storage);
   }
 
-  /** @param {string} storage @param {Delta} fields */
-  updateBytes(storage, fields) {
-    const before = this.sizes.get(storage) ?? 0;
+  /** @param {string} storageUid @param {Delta} fields */
+  updateBytes(storageUid, fields) {
+    const before = this.sizes.get(storageUid) ?? 0;
     const size = fields.within ? 0 : (fields.nbytes ?? before);
     this.alive += size - before;
-    this.sizes.set(storage, size);
+    this.sizes.set(storageUid, size);
   }
 
   /** @param {string} uid of what is gone */

@@ -7,30 +7,30 @@ import { sameValue } from "./entities.js";
 
 /**
  * The last step up to `from` that changed an element of a storage, its allocation included; -1 where none did.
- * @param {import("./state.js").OpenTrace} opened @param {string} storage @param {number} index
+ * @param {import("./state.js").OpenTrace} opened @param {string} storageUid @param {number} index
  * @param {string} dtype under which the element is counted @param {number} from
  */
-export function lastWrite(opened, storage, index, dtype, from) {
-  const writes = opened.index.writes.get(storage) ?? [];
+export function lastWrite(opened, storageUid, index, dtype, from) {
+  const writes = opened.index.writes.get(storageUid) ?? [];
   for (let k = writes.findLastIndex((step) => step <= from); k >= 0; k--) {
     const i = writes[k];
-    const before = opened.state(i - 1).get(storage);
+    const before = opened.state(i - 1).get(storageUid);
     if (!before) return i;
-    const patch = opened.trace.steps[i].set[storage]?.cells_at?.[dtype];
+    const patch = opened.trace.steps[i].set[storageUid]?.cells_at?.[dtype];
     if (patch) {
       if (String(index) in patch) return i;
       continue;
     }
-    if (!sameValue(cellValue(before, dtype, index), cellValue(opened.state(i).get(storage), dtype, index))) return i;
+    if (!sameValue(cellValue(before, dtype, index), cellValue(opened.state(i).get(storageUid), dtype, index))) return i;
   }
   return -1;
 }
 
 /** Where a click on a cell leads: to the step that made it what it is; from that step, to the one before. -1 where there is none.
- * @param {import("./state.js").OpenTrace} opened @param {string} storage @param {number} index @param {string} dtype @param {number} step */
-export function writeBefore(opened, storage, index, dtype, step) {
-  const at = lastWrite(opened, storage, index, dtype, step);
-  return at === step ? lastWrite(opened, storage, index, dtype, step - 1) : at;
+ * @param {import("./state.js").OpenTrace} opened @param {string} storageUid @param {number} index @param {string} dtype @param {number} step */
+export function writeBefore(opened, storageUid, index, dtype, step) {
+  const at = lastWrite(opened, storageUid, index, dtype, step);
+  return at === step ? lastWrite(opened, storageUid, index, dtype, step - 1) : at;
 }
 
 /** The value of an element that is listed, in whole or in a window.

@@ -168,16 +168,16 @@ class Related {
     this.node(key.slice(0, at));
   }
 
-  /** A counter with all that share it. @param {string} counter */
-  counter(counter) {
-    for (const uid of this.index.sharersOf(counter, this.i)) this.handle(uid, false);
-    this.add("counter-badge", counter);
+  /** A counter with all that share it. @param {string} counterUid */
+  counter(counterUid) {
+    for (const uid of this.index.sharersOf(counterUid, this.i)) this.handle(uid, false);
+    this.add("counter-badge", counterUid);
   }
 
-  /** A block of the allocator: its storage with all that read it. @param {string} storage */
-  block(storage) {
-    for (const name of ["block", "storage-strip"]) this.add(name, storage);
-    for (const uid of this.index.handlesOf(storage, this.i)) this.handle(uid);
+  /** A block of the allocator: its storage with all that read it. @param {string} storageUid */
+  block(storageUid) {
+    for (const name of ["block", "storage-strip"]) this.add(name, storageUid);
+    for (const uid of this.index.handlesOf(storageUid, this.i)) this.handle(uid);
   }
 
   /** A node with its edges, its slots, what it made, and the leaf whose gradient it accumulates. @param {string} uid */

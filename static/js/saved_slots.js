@@ -11,10 +11,10 @@ export function breakingStep({ stale, changed }) {
 }
 
 /** Where a click on a pin leads: to the step that broke it; from there, or where nothing did, to the one that saved it.
- * @param {TraceIndex} index @param {string} node @param {string} slot @param {number} step
+ * @param {TraceIndex} index @param {string} nodeUid @param {string} slot @param {number} step
  * @returns {number} -1 for a slot that kept nothing */
-export function pinStep(index, node, slot, step) {
-  const saved = index.slots.get(`${node}:${slot}`);
+export function pinStep(index, nodeUid, slot, step) {
+  const saved = index.slots.get(`${nodeUid}:${slot}`);
   if (!saved) return -1;
   const broken = breakingStep(saved);
   return broken === null || broken === step ? saved.birth : broken;

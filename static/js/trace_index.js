@@ -29,9 +29,9 @@ export function handleKey(uid, handle) {
 }
 
 /** One stay of a saved slot: the tensor that a node saved may be given other memory.
- * @param {string} node @param {string} slot @param {{storage?: string | null}} saved */
-export function pinKey(node, slot, saved) {
-  return `${node}:${slot}|${saved.storage ?? ""}`;
+ * @param {string} nodeUid @param {string} slot @param {{storage?: string | null}} saved */
+export function pinKey(nodeUid, slot, saved) {
+  return `${nodeUid}:${slot}|${saved.storage ?? ""}`;
 }
 
 /** The index of one trace, see `buildIndex`. Its methods take a step and answer for the state after it; uids come in order of appearance. */
@@ -96,49 +96,49 @@ export class TraceIndex {
     return life ? [life.birth, ...(this.laterChanges.get(uid) ?? [])] : [];
   }
 
-  /** The handles that read a storage. @param {string | null | undefined} storage @param {number} step */
-  handlesOf(storage, step) {
-    return this.sorted(this.onStorage.at(storage ?? "", step));
+  /** The handles that read a storage. @param {string | null | undefined} storageUid @param {number} step */
+  handlesOf(storageUid, step) {
+    return this.sorted(this.onStorage.at(storageUid ?? "", step));
   }
 
-  /** The handles that share a version counter. @param {string} counter @param {number} step */
-  sharersOf(counter, step) {
-    return this.sorted(this.onCounter.at(counter, step));
+  /** The handles that share a version counter. @param {string} counterUid @param {number} step */
+  sharersOf(counterUid, step) {
+    return this.sorted(this.onCounter.at(counterUid, step));
   }
 
-  /** The handles whose grad_fn a node is. @param {string} node @param {number} step */
-  outputsOf(node, step) {
-    return this.sorted(this.byNode.at(node, step));
+  /** The handles whose grad_fn a node is. @param {string} nodeUid @param {number} step */
+  outputsOf(nodeUid, step) {
+    return this.sorted(this.byNode.at(nodeUid, step));
   }
 
-  /** The tensors whose `.grad` a handle is. @param {string} handle @param {number} step */
-  gradOwnersOf(handle, step) {
-    return this.sorted(this.byGrad.at(handle, step));
+  /** The tensors whose `.grad` a handle is. @param {string} handleUid @param {number} step */
+  gradOwnersOf(handleUid, step) {
+    return this.sorted(this.byGrad.at(handleUid, step));
   }
 
-  /** The nodes that accumulate into a tensor. @param {string} tensor @param {number} step */
-  accumulatorsOf(tensor, step) {
-    return this.sorted(this.byVariable.at(tensor, step));
+  /** The nodes that accumulate into a tensor. @param {string} tensorUid @param {number} step */
+  accumulatorsOf(tensorUid, step) {
+    return this.sorted(this.byVariable.at(tensorUid, step));
   }
 
-  /** The edges that lead to a node, as the node they leave and its how manieth edge it is. @param {string} node @param {number} step */
-  edgesInto(node, step) {
-    return this.intoNode.at(node, step).map((key) => {
+  /** The edges that lead to a node, as the node they leave and its how manieth edge it is. @param {string} nodeUid @param {number} step */
+  edgesInto(nodeUid, step) {
+    return this.intoNode.at(nodeUid, step).map((key) => {
       const at = key.lastIndexOf(":");
       return { node: key.slice(0, at), edge: Number(key.slice(at + 1)) };
     });
   }
 
-  /** The saved slots that keep a storage, as `node:slot`. @param {string} storage @param {number} step */
-  slotsOf(storage, step) {
-    return this.slotsIn.at(storage, step);
+  /** The saved slots that keep a storage, as `node:slot`. @param {string} storageUid @param {number} step */
+  slotsOf(storageUid, step) {
+    return this.slotsIn.at(storageUid, step);
   }
 
   /** The step before `step` at which a node last ran in a backward; -1 where it did not.
-   * @param {string} backward @param {string} node @param {number} step */
-  visitBefore(backward, node, step) {
-    const visits = this.visits.get(backward) ?? [];
-    return visits.findLast((visit) => visit.node === node && visit.step < step)?.step ?? -1;
+   * @param {string} backwardUid @param {string} nodeUid @param {number} step */
+  visitBefore(backwardUid, nodeUid, step) {
+    const visits = this.visits.get(backwardUid) ?? [];
+    return visits.findLast((visit) => visit.node === nodeUid && visit.step < step)?.step ?? -1;
   }
 
   /** @param {string[]} uids */

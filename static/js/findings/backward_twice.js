@@ -43,9 +43,9 @@ function releasedAt(facts, { step, node }) {
   return visited !== undefined && MESSAGE.test(facts.error?.message ?? "") ? visited : null;
 }
 
-/** @param {RunFacts} facts @param {BackwardCall} call @param {string} node */
-function wasVisited(facts, call, node) {
-  return facts.index.visitsOf.get(node)?.some((step) => step >= call.step && step <= call.end) ?? false;
+/** @param {RunFacts} facts @param {BackwardCall} call @param {string} nodeUid */
+function wasVisited(facts, call, nodeUid) {
+  return facts.index.visitsOf.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
 }
 
 /** The named tensor through which the second backward comes into what the first had walked: the output of the first such

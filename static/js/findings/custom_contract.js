@@ -100,19 +100,24 @@ function writeAfterSave(facts, { frame, start, end }) {
   return null;
 }
 
-/** @param {RunFacts} facts @param {string} node @param {{uid: string, saved: number, written: number}} found @returns {Diagnosis} */
-function writtenDiagnosis(facts, node, { uid, saved, written }) {
+/** @param {RunFacts} facts @param {string} nodeUid @param {{uid: string, saved: number, written: number}} found @returns {Diagnosis} */
+function writtenDiagnosis(facts, nodeUid, { uid, saved, written }) {
   const x = facts.name(uid, written);
-  const visit = facts.index.visitsOf.get(node)?.[0] ?? written;
-  const all = { x, function: functionName(facts, node), saved: facts.steps[saved].line, code: facts.codeFact(written) };
+  const visit = facts.index.visitsOf.get(nodeUid)?.[0] ?? written;
+  const all = {
+    x,
+    function: functionName(facts, nodeUid),
+    saved: facts.steps[saved].line,
+    code: facts.codeFact(written),
+  };
   return {
     variant: "saved_written",
     severity: "warning",
     cause: facts.place(written),
     chain: [
-      link(facts.place(saved), "saved", { ...all, op: all.function }, [uid, node]),
+      link(facts.place(saved), "saved", { ...all, op: all.function }, [uid, nodeUid]),
       link(facts.place(written), "written", all, [uid]),
-      link(facts.place(visit), "starts", { ...all, code: facts.codeFact(visit) }, [node]),
+      link(facts.place(visit), "starts", { ...all, code: facts.codeFact(visit) }, [nodeUid]),
     ],
     names: namesOf(x),
     facts: all,

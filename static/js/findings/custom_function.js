@@ -59,9 +59,9 @@ function hookRegistration(facts, step) {
   return null;
 }
 
-/** @param {RunFacts} facts @param {string} node */
-export function functionName(facts, node) {
-  return (facts.index.nodes.get(node)?.name ?? "").replace(/Backward$/, "");
+/** @param {RunFacts} facts @param {string} nodeUid */
+export function functionName(facts, nodeUid) {
+  return (facts.index.nodes.get(nodeUid)?.name ?? "").replace(/Backward$/, "");
 }
 
 /** Backward of a function gave too few gradients, too many, or one of the wrong shape. @param {RunFacts} facts @returns {Diagnosis[]} */
@@ -120,12 +120,12 @@ function undeclaredWrites(facts) {
 }
 
 /** The call of `forward` that made a node: its frame, its steps, and the tensors that it got. @param {RunFacts} facts
- * @param {string} node @param {number} birth */
-export function forwardCall(facts, node, birth) {
+ * @param {string} nodeUid @param {number} birth */
+export function forwardCall(facts, nodeUid, birth) {
   for (const [uid, fields] of Object.entries(facts.steps[birth]?.set ?? {})) {
     const vars = Object.values(fields.vars ?? {});
     const refs = vars.flatMap((value) => (value && typeof value === "object" && "ref" in value ? [value.ref] : []));
-    if (fields.kind !== "frame" || !refs.includes(node)) continue;
+    if (fields.kind !== "frame" || !refs.includes(nodeUid)) continue;
     const end = facts.index.lives.get(uid)?.death ?? birth;
     return {
       frame: uid,
@@ -148,10 +148,10 @@ function writesWithin(facts, { start, end }) {
   return out;
 }
 
-/** Whether a tensor's history leads to the node that wrote it. @param {RunFacts} facts @param {string} uid @param {string} node @param {number} step */
-function isDirty(facts, uid, node, step) {
+/** Whether a tensor's history leads to the node that wrote it. @param {RunFacts} facts @param {string} uid @param {string} nodeUid @param {number} step */
+function isDirty(facts, uid, nodeUid, step) {
   const tensor = facts.tensor(uid, step);
-  return tensor?.grad_fn === node || !tensor?.requires_grad;
+  return tensor?.grad_fn === nodeUid || !tensor?.requires_grad;
 }
 
 /** @param {RunFacts} facts @param {{node: string, input: string, step: number, start: number, end: number}} call @returns {Diagnosis} */

@@ -56,10 +56,10 @@ export class Flow {
     }
   }
 
-  /** @param {string} node @param {number | null} step @param {(Grad | null)[]} sent */
-  addSent(node, step, sent) {
-    (this.facts.index.nodes.get(node)?.next ?? []).forEach((edge, k) => {
-      if (edge) addToList(this.into, `${edge[0]}:${edge[1]}`, { node, edge: k, step, grad: sent[k] ?? null });
+  /** @param {string} nodeUid @param {number | null} step @param {(Grad | null)[]} sent */
+  addSent(nodeUid, step, sent) {
+    (this.facts.index.nodes.get(nodeUid)?.next ?? []).forEach((edge, k) => {
+      if (edge) addToList(this.into, `${edge[0]}:${edge[1]}`, { node: nodeUid, edge: k, step, grad: sent[k] ?? null });
     });
   }
 
@@ -73,21 +73,21 @@ export class Flow {
     for (const node of reached) if (!this.visits.has(node)) this.addSent(node, null, []);
   }
 
-  /** What came to a node for one of its outputs. @param {string} node @param {number} nr @returns {Arrival} */
-  arrival(node, nr) {
-    const key = `${node}:${nr}`;
-    const step = this.visits.get(node) ?? null;
+  /** What came to a node for one of its outputs. @param {string} nodeUid @param {number} nr @returns {Arrival} */
+  arrival(nodeUid, nr) {
+    const key = `${nodeUid}:${nr}`;
+    const step = this.visits.get(nodeUid) ?? null;
     const grad = step === null ? null : (this.facts.steps[step].visit?.grad_outputs[nr] ?? null);
     const incoming = (this.into.get(key) ?? []).filter(({ grad, step }) => grad || step === null);
-    return { node, nr, step, grad, incoming, root: this.roots.get(key) ?? null };
+    return { node: nodeUid, nr, step, grad, incoming, root: this.roots.get(key) ?? null };
   }
 
-  /** What came to a node for each of its outputs that got something. @param {string} node @returns {Arrival[]} */
-  arrivals(node) {
-    const step = this.visits.get(node);
+  /** What came to a node for each of its outputs that got something. @param {string} nodeUid @returns {Arrival[]} */
+  arrivals(nodeUid) {
+    const step = this.visits.get(nodeUid);
     const outputs = step === undefined ? [] : (this.facts.steps[step].visit?.grad_outputs ?? []);
     const known = outputs.flatMap((grad, nr) => (grad ? [nr] : []));
-    return known.map((nr) => this.arrival(node, nr));
+    return known.map((nr) => this.arrival(nodeUid, nr));
   }
 }
 

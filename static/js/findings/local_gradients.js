@@ -75,10 +75,10 @@ function isClose(a, b) {
   return Object.is(a, b) || Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(a), Math.abs(b));
 }
 
-/** The leaf whose `.grad` is what went along an edge, as it is after the backward. @param {RunFacts} facts @param {string} node
+/** The leaf whose `.grad` is what went along an edge, as it is after the backward. @param {RunFacts} facts @param {string} nodeUid
  * @param {number} edge @param {number} visit @param {Grad} sent */
-function wholeGradientOf(facts, node, edge, visit, sent) {
-  const next = facts.index.nodes.get(node)?.next[edge]?.[0];
+function wholeGradientOf(facts, nodeUid, edge, visit, sent) {
+  const next = facts.index.nodes.get(nodeUid)?.next[edge]?.[0];
   const leaf = facts.index.nodes.get(next ?? "")?.variable;
   const at = (facts.index.visitsOf.get(next ?? "") ?? []).find((step) => step > visit);
   if (!leaf || at === undefined) return null;

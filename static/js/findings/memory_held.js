@@ -54,12 +54,12 @@ function bytesOf(facts, uid, step) {
   return numel(handle?.shape) * itemsize(handle?.dtype);
 }
 
-/** @param {RunFacts} facts @param {string} storage @param {string[]} handles @param {number} nbytes @param {number} read in bytes
+/** @param {RunFacts} facts @param {string} storageUid @param {string[]} handles @param {number} nbytes @param {number} read in bytes
  * @param {number} end the last step @returns {Diagnosis | null} null where no name leads to it */
-function diagnosisOf(facts, storage, handles, nbytes, read, end) {
+function diagnosisOf(facts, storageUid, handles, nbytes, read, end) {
   const [holder] = handles;
   const bound = [...facts.index.placements.values()].flatMap(({ uid, storage: of }) =>
-    of === storage && !handles.includes(uid) ? (facts.scan.bindings.get(uid) ?? []) : [],
+    of === storageUid && !handles.includes(uid) ? (facts.scan.bindings.get(uid) ?? []) : [],
   );
   const whole = bound.sort((a, b) => b.step - a.step)[0];
   if (!whole) return null;
@@ -73,9 +73,9 @@ function diagnosisOf(facts, storage, handles, nbytes, read, end) {
     severity: "note",
     cause: made,
     chain: [
-      link(facts.place(facts.birth(storage)), "made", { x: y }, [storage]),
-      link(made, "shares", { y: x, x: y }, [holder, storage]),
-      link(facts.place(freed), "kept", { x, code: facts.codeFact(freed) }, [holder, storage]),
+      link(facts.place(facts.birth(storageUid)), "made", { x: y }, [storageUid]),
+      link(made, "shares", { y: x, x: y }, [holder, storageUid]),
+      link(facts.place(freed), "kept", { x, code: facts.codeFact(freed) }, [holder, storageUid]),
     ],
     names: namesOf(x, y),
     facts: { x, y, bytes: nbytes, read, count: 1, freed: facts.steps[freed].line },

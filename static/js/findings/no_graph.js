@@ -51,10 +51,10 @@ function numberCut(facts, tensors) {
   return null;
 }
 
-/** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} recorded @param {number} step @returns {Diagnosis} */
-function cutDiagnosis(facts, root, recorded, step) {
+/** @param {RunFacts} facts @param {string} rootUid @param {import("./graph_walk.js").Cut} recorded @param {number} step @returns {Diagnosis} */
+function cutDiagnosis(facts, rootUid, recorded, step) {
   const cut = refineCut(facts, recorded);
-  const y = facts.name(root, step);
+  const y = facts.name(rootUid, step);
   const walk = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
   const x = facts.name(walk?.roots[0] ?? cut.tensor, cut.step);
   const { reason } = cut;
@@ -73,8 +73,8 @@ function cutDiagnosis(facts, root, recorded, step) {
     chain: [
       ...(off && off.line !== facts.place(cut.step).line ? [link(off, "way", turned)] : []),
       link(facts.place(cut.step), "cut", all, [cut.tensor, cut.result]),
-      ...linksToRoot(facts, root, cut, step),
-      link(facts.place(step), "checked", asked, [root]),
+      ...linksToRoot(facts, rootUid, cut, step),
+      link(facts.place(step), "checked", asked, [rootUid]),
     ],
     names: namesOf(y, result, x),
     facts: { ...turned, cut_line: facts.place(cut.step).line },
@@ -94,11 +94,11 @@ function refineCut(facts, cut) {
   return checkpoint === null ? cut : { ...cut, reason: "checkpoint", step: checkpoint };
 }
 
-/** The step that made the root, where it lies between. @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step */
-function linksToRoot(facts, root, cut, step) {
-  const made = facts.birth(root);
+/** The step that made the root, where it lies between. @param {RunFacts} facts @param {string} rootUid @param {import("./graph_walk.js").Cut} cut @param {number} step */
+function linksToRoot(facts, rootUid, cut, step) {
+  const made = facts.birth(rootUid);
   if (made <= cut.step || made >= step) return [];
-  return [link(facts.place(made), "made", { x: facts.name(root, made), code: facts.codeFact(made) }, [root])];
+  return [link(facts.place(made), "made", { x: facts.name(rootUid, made), code: facts.codeFact(made) }, [rootUid])];
 }
 
 /** The first name that one of several steps gave to a tensor. @param {RunFacts} facts @param {number} first @param {number} last
@@ -120,19 +120,19 @@ export function boundAt(facts, step) {
   return names.length === 1 ? code(names[0]) : null;
 }
 
-/** Where a leaf behind it was told not to require grad any more. @param {RunFacts} facts @param {string} root @param {string[]} tensors @param {number} step
+/** Where a leaf behind it was told not to require grad any more. @param {RunFacts} facts @param {string} rootUid @param {string[]} tensors @param {number} step
  * @returns {Diagnosis | null} */
-function frozenDiagnosis(facts, root, tensors, step) {
+function frozenDiagnosis(facts, rootUid, tensors, step) {
   for (const uid of tensors) {
     const frozen = stepThatStoppedGrad(facts, uid);
     if (frozen === undefined) continue;
-    const all = { x: facts.name(uid, step), y: facts.name(root, step), code: facts.codeFact(frozen) };
+    const all = { x: facts.name(uid, step), y: facts.name(rootUid, step), code: facts.codeFact(frozen) };
     return {
       variant: "frozen",
       cause: facts.place(frozen),
       chain: [
         link(facts.place(frozen), "cut", all, [uid]),
-        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [root]),
+        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [rootUid]),
       ],
       names: namesOf(all.x, all.y),
       facts: all,
@@ -143,26 +143,26 @@ function frozenDiagnosis(facts, root, tensors, step) {
   return null;
 }
 
-/** Nothing behind it ever required grad. @param {RunFacts} facts @param {string} root @param {string[]} tensors @param {number} step @returns {Diagnosis} */
-function neverDiagnosis(facts, root, tensors, step) {
+/** Nothing behind it ever required grad. @param {RunFacts} facts @param {string} rootUid @param {string[]} tensors @param {number} step @returns {Diagnosis} */
+function neverDiagnosis(facts, rootUid, tensors, step) {
   const leaves = tensors.filter(
-    (uid) => uid !== root && facts.nameText(uid, step) && /float|complex/.test(facts.handle(uid, step)?.dtype ?? ""),
+    (uid) => uid !== rootUid && facts.nameText(uid, step) && /float|complex/.test(facts.handle(uid, step)?.dtype ?? ""),
   );
   const origins = leaves.filter((uid) => !facts.producer(uid)?.inputs.length);
   const named = origins.length ? origins : leaves;
-  const leaf = named.at(-1) ?? root;
+  const leaf = named.at(-1) ?? rootUid;
   const made = Math.max(0, facts.birth(leaf));
   const all = {
-    y: facts.name(root, step),
+    y: facts.name(rootUid, step),
     x: facts.name(leaf, made),
     leaves: named.map((uid) => facts.name(uid, step)),
   };
   return {
-    variant: leaf === root ? "alone" : "never",
+    variant: leaf === rootUid ? "alone" : "never",
     cause: facts.place(made),
     chain: [
       link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [leaf]),
-      link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [root]),
+      link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [rootUid]),
     ],
     names: namesOf(all.y, all.x),
     facts: all,

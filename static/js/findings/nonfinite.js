@@ -78,22 +78,22 @@ function holdsNan({ cells, cells_at: patches }) {
 }
 
 /** Whether a handle reads a NaN of a storage: an operation may leave more memory than its result reads, and never write it.
- * @param {RunFacts} facts @param {string} storage @param {number} step */
-function isNanRead(facts, storage, step) {
+ * @param {RunFacts} facts @param {string} storageUid @param {number} step */
+function isNanRead(facts, storageUid, step) {
   const entities = facts.state(step);
-  return facts.index.handlesOf(storage, step).some((uid) => {
+  return facts.index.handlesOf(storageUid, step).some((uid) => {
     const handle = facts.handle(uid, step);
     const cells = handle ? cellsOf(entities, handle) : null;
     return !cells || cells.some(isNan); // null: too many to be listed
   });
 }
 
-/** Whether an operation before the backward of the same statement made a storage. @param {RunFacts} facts @param {string} storage
+/** Whether an operation before the backward of the same statement made a storage. @param {RunFacts} facts @param {string} storageUid
  * @param {number} step */
-function isMadeInForward(facts, storage, step) {
+function isMadeInForward(facts, storageUid, step) {
   return facts
     .opsAt(step)
-    .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
+    .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storageUid));
 }
 
 /** A NaN of the forward computation. @param {RunFacts} facts @param {Spot} spot @returns {Diagnosis | null} */
@@ -257,9 +257,9 @@ function reachedLeaf(facts, step) {
   return null;
 }
 
-/** The node that chose among branches and sent a 0 this way. @param {RunFacts} facts @param {string} node @param {number} step */
-function branchNodeBefore(facts, node, step) {
-  let [at] = facts.index.edgesInto(node, step - 1);
+/** The node that chose among branches and sent a 0 this way. @param {RunFacts} facts @param {string} nodeUid @param {number} step */
+function branchNodeBefore(facts, nodeUid, step) {
+  let [at] = facts.index.edgesInto(nodeUid, step - 1);
   for (let depth = 0; at && depth < 6; depth++) {
     if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(at.node)?.name ?? ""))
       return at.node;

@@ -83,9 +83,9 @@ export function missedByOptimizer(facts) {
 }
 
 /** The optimizer made later, or of the module that is trained. @param {RunFacts} facts @param {number} made
- * @param {string} owner of the parameters @param {number | null} later the step after which they are there @param {number} step */
-function optimizerFixes(facts, made, owner, later, step) {
-  const name = facts.nameText(owner, step) ?? "";
+ * @param {string} ownerUid of the parameters @param {number | null} later the step after which they are there @param {number} step */
+function optimizerFixes(facts, made, ownerUid, later, step) {
+  const name = facts.nameText(ownerUid, step) ?? "";
   const place = facts.place(made);
   if (later === null) return [fix("optimizer_of", place, { name })];
   const to = facts.steps[later].line;

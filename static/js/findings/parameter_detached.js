@@ -92,16 +92,16 @@ function isBorrowed(facts, uid, { name, step }) {
   return (facts.scan.bindings.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
 }
 
-/** @param {RunFacts} facts @param {string} optimizer @param {Exchange} change @param {number} step @returns {Diagnosis} */
-function replacedDiagnosis(facts, optimizer, change, step) {
+/** @param {RunFacts} facts @param {string} optimizerUid @param {Exchange} change @param {number} step @returns {Diagnosis} */
+function replacedDiagnosis(facts, optimizerUid, change, step) {
   const x = facts.name(change.after, change.step);
-  const o = facts.name(optimizer, step);
-  const { made } = optimizersOf(facts).get(optimizer) ?? { made: step };
+  const o = facts.name(optimizerUid, step);
+  const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
   return {
     variant: "replaced",
     cause: facts.place(change.step),
     chain: [
-      link(facts.place(made), "made", { x: o }, [optimizer]),
+      link(facts.place(made), "made", { x: o }, [optimizerUid]),
       link(facts.place(change.step), "moved", { x, code: facts.codeFact(change.step) }, [change.before, change.after]),
       link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [change.before]),
     ],
@@ -158,20 +158,20 @@ function parametersThatMoved(facts) {
   });
 }
 
-/** @param {RunFacts} facts @param {string} uid @param {string} other @param {number} step @returns {Diagnosis} */
-function sharedDiagnosis(facts, uid, other, step) {
-  const [x, y] = [facts.name(uid, step), facts.name(other, step)];
+/** @param {RunFacts} facts @param {string} uid @param {string} otherUid @param {number} step @returns {Diagnosis} */
+function sharedDiagnosis(facts, uid, otherUid, step) {
+  const [x, y] = [facts.name(uid, step), facts.name(otherUid, step)];
   const effect = facts.events("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
   const written = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
   return {
     variant: "data",
     cause: facts.place(step),
     chain: [
-      link(facts.place(facts.birth(other)), "made", { x: y }, [other]),
-      link(facts.place(step), "shares", { x: y, y: x }, [uid, other]),
+      link(facts.place(facts.birth(otherUid)), "made", { x: y }, [otherUid]),
+      link(facts.place(step), "shares", { x: y, y: x }, [uid, otherUid]),
       ...(effect ? [link(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
       ...(written
-        ? [link(facts.place(written.step), "written", { x, code: facts.codeFact(written.step) }, [uid, other])]
+        ? [link(facts.place(written.step), "written", { x, code: facts.codeFact(written.step) }, [uid, otherUid])]
         : []),
     ],
     names: namesOf(x, y),

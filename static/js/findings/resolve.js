@@ -26,9 +26,9 @@ export function resolve(facts, path, step, at = step) {
 }
 
 /** A variable as a frame sees it: its own, else one of the frames around. @param {Entities} entities
- * @param {string | null} frame @param {string} name @returns {Value | undefined} */
-function variable(entities, frame, name) {
-  for (let uid = frame, depth = 0; uid && depth < 50; depth++) {
+ * @param {string | null} frameUid @param {string} name @returns {Value | undefined} */
+function variable(entities, frameUid, name) {
+  for (let uid = frameUid, depth = 0; uid && depth < 50; depth++) {
     const found = find(entities, uid, "frame");
     if (found?.vars.has(name)) return found.vars.get(name);
     uid = found?.caller ?? null;
@@ -36,12 +36,12 @@ function variable(entities, frame, name) {
   return undefined;
 }
 
-/** @param {Entities} entities @param {string | null} frame @param {string} part in brackets */
-function keyOf(entities, frame, part) {
+/** @param {Entities} entities @param {string | null} frameUid @param {string} part in brackets */
+function keyOf(entities, frameUid, part) {
   const text = part.slice(1, -1);
   if (/^-?\d+$/.test(text)) return Number(text);
   if (/^['"]/.test(text)) return text.slice(1, -1);
-  return variable(entities, frame, text);
+  return variable(entities, frameUid, text);
 }
 
 /** @param {Entities} entities @param {string} uid @param {Value | undefined} key @returns {Value | undefined} */

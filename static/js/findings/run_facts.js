@@ -157,9 +157,9 @@ export class RunFacts {
     return /** @type {import("./scan.js").Occurrence<E>[]} */ (this.scan.events(event));
   }
 
-  /** The writes of a storage, in order. @param {string | null | undefined} storage */
-  writesOf(storage) {
-    return this.scan.writes.get(storage ?? "") ?? [];
+  /** The writes of a storage, in order. @param {string | null | undefined} storageUid */
+  writesOf(storageUid) {
+    return this.scan.writes.get(storageUid ?? "") ?? [];
   }
 
   /** The operation that an event says it came from. @param {{step: number, op?: number | null}} event
@@ -213,10 +213,10 @@ export class RunFacts {
     return null;
   }
 
-  /** The saved slots of a node. @param {string} node @returns {SavedSlot[]} */
-  slotsOfNode(node) {
-    const slots = this.index.nodes.get(node)?.slots ?? [];
-    return slots.flatMap((slot) => this.index.slots.get(`${node}:${slot}`) ?? []);
+  /** The saved slots of a node. @param {string} nodeUid @returns {SavedSlot[]} */
+  slotsOfNode(nodeUid) {
+    const slots = this.index.nodes.get(nodeUid)?.slots ?? [];
+    return slots.flatMap((slot) => this.index.slots.get(`${nodeUid}:${slot}`) ?? []);
   }
 
   /** What a reader calls a thing: its name, else how it was made; a uid is never said.

@@ -89,11 +89,11 @@ function missesSavedElements(facts, slot, step) {
 }
 
 /** The in-place operation of a step on memory that the step itself allocated: there is no event of that.
- * @param {RunFacts} facts @param {number} step @param {string} storage */
-function writeWithin(facts, step, storage) {
+ * @param {RunFacts} facts @param {number} step @param {string} storageUid */
+function writeWithin(facts, step, storageUid) {
   return facts
     .opsAt(step)
-    .findLast(({ name, inputs }) => isInPlace(name) && facts.handle(inputs[0], step)?.storage === storage);
+    .findLast(({ name, inputs }) => isInPlace(name) && facts.handle(inputs[0], step)?.storage === storageUid);
 }
 
 /** Whether a handle is what the node itself gave. @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot
@@ -119,9 +119,9 @@ function flagPhrase(facts) {
   return lines.length ? phrase("finding.saved_overwritten.flag_lines", { lines }) : "";
 }
 
-/** @param {RunFacts} facts @param {string | null} counter @param {number} step */
-function versionAt(facts, counter, step) {
-  const entity = facts.state(step).get(counter ?? "");
+/** @param {RunFacts} facts @param {string | null} counterUid @param {number} step */
+function versionAt(facts, counterUid, step) {
+  const entity = facts.state(step).get(counterUid ?? "");
   return (entity?.kind === "counter" ? entity.value : null) ?? "?";
 }
 

@@ -117,13 +117,13 @@ function storedTensors(facts) {
   return out;
 }
 
-/** The handles that read a storage before a step and after it. @param {RunFacts} facts @param {string} storage @param {number} step */
-function livingBefore(facts, storage, step) {
-  return facts.index.handlesOf(storage, step).filter((uid) => facts.birth(uid) < step);
+/** The handles that read a storage before a step and after it. @param {RunFacts} facts @param {string} storageUid @param {number} step */
+function livingBefore(facts, storageUid, step) {
+  return facts.index.handlesOf(storageUid, step).filter((uid) => facts.birth(uid) < step);
 }
 
-/** @param {RunFacts} facts @param {Write} write @param {string} frame @param {Map<string, number[]>} uses @returns {Reader | null} */
-function readerOf(facts, write, frame, uses) {
+/** @param {RunFacts} facts @param {Write} write @param {string} frameUid @param {Map<string, number[]>} uses @returns {Reader | null} */
+function readerOf(facts, write, frameUid, uses) {
   const { targets } = mentionsAt(facts, write.step);
   if (!write.by && !hasArray(facts, write)) return null;
   const region = regionCells(write);
@@ -141,7 +141,7 @@ function readerOf(facts, write, frame, uses) {
     const reader = usedLater(facts, uid, names, write.step, uses);
     if (reader) return reader;
   }
-  return aliasOf(facts, write, frame, uses);
+  return aliasOf(facts, write, frameUid, uses);
 }
 
 /** The object whose method a statement calls and does no more: that it changes what it holds is no surprise.
@@ -164,9 +164,9 @@ function hasArray(facts, { storage, step }) {
 }
 
 /** Another name for the tensor that was written: a second variable, or a place in a list or dict that the statement does not
- * mention. A parameter that is updated is none of that. @param {RunFacts} facts @param {Write} write @param {string} frame
+ * mention. A parameter that is updated is none of that. @param {RunFacts} facts @param {Write} write @param {string} frameUid
  * @param {Map<string, number[]>} uses @returns {Reader | null} */
-function aliasOf(facts, { by, step, storage }, frame, uses) {
+function aliasOf(facts, { by, step, storage }, frameUid, uses) {
   const handle = by ? facts.handle(by, step) : undefined;
   if (!by || !handle) return null;
   if (handle.requires_grad && handle.leaf) return comparedParameter(facts, by, step, uses);
@@ -176,8 +176,8 @@ function aliasOf(facts, { by, step, storage }, frame, uses) {
   const tags = facts.names(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
   const stored = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
-  const written = variables.some(({ text, frame: of }) => targets.has(text) && of === frame);
-  const others = written ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frame) : [];
+  const written = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
+  const others = written ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
   const elsewhere = stored.filter(({ text }) => !mentioned.has(rootOf(text)));
   const again = stored.filter(({ text }) => targets.has(rootOf(text))).slice(1);
   return usedLater(facts, uid, [...others, ...elsewhere, ...again], step, uses);
@@ -297,10 +297,10 @@ function sharedSince(facts, uid, writer, step, tag) {
     const other = facts.scan.bindings.get(uid)?.findLast((binding) => binding.step < step);
     return Math.max(bound?.step ?? facts.birth(uid), writer ? (other?.step ?? 0) : 0);
   }
-  const since = (/** @type {string} */ handle) =>
+  const since = (/** @type {string} */ handleUid) =>
     tensorHistory(facts)
-      .changes(handle, "storage")
-      .findLast((change) => change.step < step)?.step ?? facts.birth(handle);
+      .changes(handleUid, "storage")
+      .findLast((change) => change.step < step)?.step ?? facts.birth(handleUid);
   const later = Math.max(since(uid), since(writer));
   return later < step ? later : since(uid);
 }

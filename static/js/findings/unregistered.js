@@ -58,9 +58,9 @@ function hiddenParameters(facts, { after, step }) {
   return container && CONTAINERS.has(container.type ?? "") ? trainable(entities, String(after)) : [];
 }
 
-/** @param {Entities} entities @param {string} root @returns {string[]} */
-function trainable(entities, root) {
-  const seen = new Set([root]);
+/** @param {Entities} entities @param {string} rootUid @returns {string[]} */
+function trainable(entities, rootUid) {
+  const seen = new Set([rootUid]);
   /** @type {string[]} */
   const out = [];
   for (const uid of seen) {

@@ -155,20 +155,20 @@ function stateOf({ state }) {
   return state === "active_allocated" ? "allocated" : "waiting";
 }
 
-/** What the program calls a storage, after the first of its handles that has a name. @param {MemoryStep} memoryStep @param {string} storage */
-function storageName(memoryStep, storage) {
-  const handles = memoryStep.readers.get(storage) ?? [];
+/** What the program calls a storage, after the first of its handles that has a name. @param {MemoryStep} memoryStep @param {string} storageUid */
+function storageName(memoryStep, storageUid) {
+  const handles = memoryStep.readers.get(storageUid) ?? [];
   const { paths } = memoryStep.names;
   const owner = handles.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
   const named = handles.find((uid) => paths.has(uid) && isHandle(memoryStep.entities.get(uid)));
   const path = named !== undefined ? paths.get(named) : owner !== undefined ? ownersName(memoryStep, owner) : undefined;
   const [, of, kind] = path?.match(OPTIMIZED) ?? [];
-  return { name: of ? `${of} ${kind}` : (path ?? storage), gradient: owner !== undefined };
+  return { name: of ? `${of} ${kind}` : (path ?? storageUid), gradient: owner !== undefined };
 }
 
-/** @param {MemoryStep} memoryStep @param {string} owner of a gradient */
-function ownersName(memoryStep, owner) {
-  const path = memoryStep.names.paths.get(owner);
+/** @param {MemoryStep} memoryStep @param {string} ownerUid of a gradient */
+function ownersName(memoryStep, ownerUid) {
+  const path = memoryStep.names.paths.get(ownerUid);
   return path && `${path}.grad`;
 }
 

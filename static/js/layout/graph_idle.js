@@ -18,8 +18,8 @@ export const IDLE_KEY = "graph idle";
 /** @param {GraphStep} graphStep @param {string[]} idle @param {number} y @param {number} w of the pane @returns {IdlePlaces} */
 export function idlePlaces(graphStep, idle, y, w) {
   const open = graphStep.toggled.has(IDLE_KEY);
-  const own = (/** @type {string} */ leaf) =>
-    open || leaf === graphStep.now || leaf === graphStep.selected || graphStep.touched.uids.has(leaf);
+  const own = (/** @type {string} */ leafUid) =>
+    open || leafUid === graphStep.now || leafUid === graphStep.selected || graphStep.touched.uids.has(leafUid);
   let at = y;
   const leaves = idle.filter(own).map((leaf) => {
     const place = idleLeaf(graphStep, leaf, at, w);
@@ -33,22 +33,22 @@ export function idlePlaces(graphStep, idle, y, w) {
   return { height: at + FOLD - y, leaves, line };
 }
 
-/** @param {GraphStep} graphStep @param {string} leaf @param {number} y @param {number} w @returns {IdleLeaf} */
-function idleLeaf(graphStep, leaf, y, w) {
-  const visit = leaf === graphStep.now ? graphStep.step?.visit : null;
-  const facts = graphStep.model.visits.get(leaf)?.find((other) => other.step === graphStep.i);
-  const label = `+= ${graphStep.leafName(leaf)}`;
+/** @param {GraphStep} graphStep @param {string} leafUid @param {number} y @param {number} w @returns {IdleLeaf} */
+function idleLeaf(graphStep, leafUid, y, w) {
+  const visit = leafUid === graphStep.now ? graphStep.step?.visit : null;
+  const facts = graphStep.model.visits.get(leafUid)?.find((other) => other.step === graphStep.i);
+  const label = `+= ${graphStep.leafName(leafUid)}`;
   const x = 14;
   const wide = Math.min(w - 100, Math.ceil(textWidth(label, 10)) + 30);
   const grad = visit?.grad_outputs.find(Boolean);
   const chip = grad ? gradChip(grad, w - x - wide - 24) : null;
   const cy = y + 11;
   return {
-    ...{ leaf, label, cy, x, y: y + 2, w: wide, h: 18, lead: facts ? 18 : 0 },
+    ...{ leaf: leafUid, label, cy, x, y: y + 2, w: wide, h: 18, lead: facts ? 18 : 0 },
     turn: facts ? { k: facts.k, step: facts.step, state: graphStep.step?.visit?.failed ? "failed" : "running" } : null,
     grad:
       grad && chip
-        ? { key: leaf, grad, chip, now: true, to: null, x: x + wide + 14, y: cy - 9, w: chip.width, h: 18 }
+        ? { key: leafUid, grad, chip, now: true, to: null, x: x + wide + 14, y: cy - 9, w: chip.width, h: 18 }
         : null,
   };
 }

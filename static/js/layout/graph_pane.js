@@ -180,9 +180,9 @@ function titlePlace(graphStep, component, y) {
 function assemble(graphStep, room, lines, placed, idle) {
   /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
   const homes = new Map();
-  const isPlaced = (/** @type {string} */ leaf, /** @type {string} */ reader) => {
-    const home = homes.get(leaf) ?? graphStep.leafHome(leaf) ?? reader;
-    homes.set(leaf, home);
+  const isPlaced = (/** @type {string} */ leafUid, /** @type {string} */ reader) => {
+    const home = homes.get(leafUid) ?? graphStep.leafHome(leafUid) ?? reader;
+    homes.set(leafUid, home);
     return home === reader;
   };
   const rows = lines.flatMap((line) => {

@@ -184,12 +184,12 @@ export class GraphStep {
     return this.model.opened.trace.steps[turn.step].visit ?? null;
   }
 
-  /** The reader at which a leaf stands for itself: the one whose gradient came last, else the first. @param {string} leaf
+  /** The reader at which a leaf stands for itself: the one whose gradient came last, else the first. @param {string} leafUid
    * @returns {string | null} */
-  readerOf(leaf) {
+  readerOf(leafUid) {
     let reader = /** @type {string | null} */ (null);
     let latest = -1;
-    for (const uid of this.model.readersOf.get(leaf) ?? []) {
+    for (const uid of this.model.readersOf.get(leafUid) ?? []) {
       const block = this.model.blocks.get(uid);
       if (!block || !this.node(uid)) continue;
       reader ??= uid;
@@ -201,11 +201,11 @@ export class GraphStep {
     return reader;
   }
 
-  /** The reader at which the step has to do with a leaf; null where it has nothing to do with it. @param {string} leaf */
-  leafHome(leaf) {
-    if (leaf === this.now || leaf === this.selected) return this.readerOf(leaf);
-    const block = this.targets.has(leaf) ? this.model.blocks.get(this.nowBlock ?? "") : undefined;
-    return block?.docks.some((dock) => dock.leaf === leaf) ? block.uid : null;
+  /** The reader at which the step has to do with a leaf; null where it has nothing to do with it. @param {string} leafUid */
+  leafHome(leafUid) {
+    if (leafUid === this.now || leafUid === this.selected) return this.readerOf(leafUid);
+    const block = this.targets.has(leafUid) ? this.model.blocks.get(this.nowBlock ?? "") : undefined;
+    return block?.docks.some((dock) => dock.leaf === leafUid) ? block.uid : null;
   }
 
   /** How much a node's line matters, see `Leveled`. @param {Block} block */

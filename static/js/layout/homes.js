@@ -71,13 +71,13 @@ export class Homes {
   }
 
   /** Where a storage stands: at the home of the handle that was named first, one of the module's before the others'.
-   * @param {string} storage @returns {Home | undefined} */
-  ofStorage(storage) {
-    let home = this.ofStorages.get(storage);
+   * @param {string} storageUid @returns {Home | undefined} */
+  ofStorage(storageUid) {
+    let home = this.ofStorages.get(storageUid);
     if (home === undefined) {
-      const homes = (this.named.get(storage) ?? []).map((uid) => this.of.get(uid));
+      const homes = (this.named.get(storageUid) ?? []).map((uid) => this.of.get(uid));
       home = homes.find((other) => other?.main) ?? homes[0] ?? null;
-      this.ofStorages.set(storage, home);
+      this.ofStorages.set(storageUid, home);
     }
     return home ?? undefined;
   }
@@ -151,14 +151,14 @@ class Builder {
     return Object.values(fields.vars ?? {}).some((value) => refOf(value)?.[0] === "o");
   }
 
-  /** A name that means a tensor or an array. @param {string} frame @param {string} name @param {string | null} uid
+  /** A name that means a tensor or an array. @param {string} frameUid @param {string} name @param {string | null} uid
    * @param {Entities} entities */
-  addName(frame, name, uid, entities) {
-    const owner = entities.get(frame);
+  addName(frameUid, name, uid, entities) {
+    const owner = entities.get(frameUid);
     if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
     this.assignHome(
       uid,
-      { kind: "var", text: name, frame, name, scope: owner.caller ? `${owner.name}` : "" },
+      { kind: "var", text: name, frame: frameUid, name, scope: owner.caller ? `${owner.name}` : "" },
       entities,
     );
   }

@@ -128,8 +128,8 @@ function savedValues(collector, selected) {
  * @param {LinkCollector} collector @param {string} selected */
 function selectionLinks(collector, selected) {
   const handle = find(collector.facts.snap.entities, selected, "tensor");
-  const named = (/** @type {string} */ node, /** @type {string} */ uid) => ({
-    graphName: collector.facts.nodeName(node),
+  const named = (/** @type {string} */ nodeUid, /** @type {string} */ uid) => ({
+    graphName: collector.facts.nodeName(nodeUid),
     memoryName: collector.nameOf(uid),
   });
   if (handle?.grad_fn) collector.add("selected", [handle.grad_fn], [selected], named(handle.grad_fn, selected));
@@ -167,8 +167,8 @@ function newLinks(stepFacts, memory, graph) {
   return collector.links.size > MAX_NEW ? [] : [...collector.links.values()];
 }
 
-/** A storage by the name of one of its handles. @param {LinkCollector} collector @param {string} storage */
-function storageName(collector, storage) {
-  const reader = (collector.facts.readers.get(storage) ?? []).find((uid) => collector.facts.names.paths.has(uid));
-  return reader ? collector.nameOf(reader) : storage;
+/** A storage by the name of one of its handles. @param {LinkCollector} collector @param {string} storageUid */
+function storageName(collector, storageUid) {
+  const reader = (collector.facts.readers.get(storageUid) ?? []).find((uid) => collector.facts.names.paths.has(uid));
+  return reader ? collector.nameOf(reader) : storageUid;
 }

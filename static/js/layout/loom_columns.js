@@ -89,9 +89,9 @@ export class Columns {
     return this.byStorage.has(uid ?? "");
   }
 
-  /** Columns of what wears a counter, in a row. @param {string} counter @param {number} row */
-  columnsOfCounter(counter, row) {
-    return (this.byCounter.get(counter) ?? []).filter((column) => this.spans(column, row, row));
+  /** Columns of what wears a counter, in a row. @param {string} counterUid @param {number} row */
+  columnsOfCounter(counterUid, row) {
+    return (this.byCounter.get(counterUid) ?? []).filter((column) => this.spans(column, row, row));
   }
 }
 

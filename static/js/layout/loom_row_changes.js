@@ -154,9 +154,9 @@ function recordStorage({ storages }, row, r, uid, rowState) {
   if (cells.size) row.writes.set(uid, { ...newWrite(uid, row.last), cells });
 }
 
-/** @param {string} storage @param {number} step @returns {Write} */
-function newWrite(storage, step) {
-  return { storage, by: null, silent: false, cells: new Map(), step, span: null };
+/** @param {string} storageUid @param {number} step @returns {Write} */
+function newWrite(storageUid, step) {
+  return { storage: storageUid, by: null, silent: false, cells: new Map(), step, span: null };
 }
 
 /** Who wrote, what it broke, and what was cut. @param {Row} row @param {RowState} rowState @param {Names} naming

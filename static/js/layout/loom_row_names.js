@@ -29,20 +29,20 @@ export class RowNames {
     this.binds = 0;
   }
 
-  /** A frame's name means something. @param {string} frame @param {string} name @param {string} ref */
-  bind(frame, name, ref) {
-    const order = this.order.get(frame) ?? new Map();
-    this.order.set(frame, order);
+  /** A frame's name means something. @param {string} frameUid @param {string} name @param {string} ref */
+  bind(frameUid, name, ref) {
+    const order = this.order.get(frameUid) ?? new Map();
+    this.order.set(frameUid, order);
     if (!order.has(name)) order.set(name, this.binds++);
-    if (ref[0] === "o") setOf(this.objects, frame).add(name);
+    if (ref[0] === "o") setOf(this.objects, frameUid).add(name);
     const frames = this.boundTo.get(ref) ?? new Map();
     this.boundTo.set(ref, frames);
-    setOf(frames, frame).add(name);
+    setOf(frames, frameUid).add(name);
   }
 
-  /** A frame's name means nothing any more. @param {string} frame @param {string} name */
-  unbind(frame, name) {
-    this.order.get(frame)?.delete(name);
+  /** A frame's name means nothing any more. @param {string} frameUid @param {string} name */
+  unbind(frameUid, name) {
+    this.order.get(frameUid)?.delete(name);
   }
 
   /** An entity has other fields. @param {string} uid @param {Entity} entity */
@@ -90,9 +90,9 @@ export class RowNames {
     return out;
   }
 
-  /** @param {string} frame @param {string} name @param {string} uid */
-  means(frame, name, uid) {
-    const entity = this.entities.get(frame);
+  /** @param {string} frameUid @param {string} name @param {string} uid */
+  means(frameUid, name, uid) {
+    const entity = this.entities.get(frameUid);
     return entity?.kind === "frame" && refOf(entity.vars.get(name)) === uid;
   }
 

@@ -109,8 +109,8 @@ function placeShelves(plan, row, r, readers, y, content) {
   const makers = new Set(row.nodes);
   const made = readers.filter(({ entity, alias }) => !alias && makers.has(entity.grad_fn ?? ""));
   const kept = new Set(made);
-  const shelfOf = (/** @type {string | null | undefined} */ storage) => {
-    const column = columns.at(storage, r);
+  const shelfOf = (/** @type {string | null | undefined} */ storageUid) => {
+    const column = columns.at(storageUid, r);
     return column ? columns.shelfIn(column, r) : 0;
   };
   const nodes = nodesWithShelf(plan, row, r, made, shelfOf, content);

@@ -62,9 +62,9 @@ function putInFront(block, uid) {
   block.others = block.others.filter((other) => other !== uid);
 }
 
-/** @param {Block} row @param {string} owner @param {Block} block */
-function attachGradient(row, owner, block) {
-  row.grads.set(owner, block);
+/** @param {Block} row @param {string} ownerUid @param {Block} block */
+function attachGradient(row, ownerUid, block) {
+  row.grads.set(ownerUid, block);
   row.hot ||= block.hot;
   row.heat = Math.max(row.heat, block.heat);
 }

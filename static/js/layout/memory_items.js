@@ -133,10 +133,10 @@ function footItems(memoryStep, nameless) {
   return out;
 }
 
-/** What a freed storage was called. @param {MemoryStep} memoryStep @param {string} storage */
-function nameBeforeFreed(memoryStep, storage) {
+/** What a freed storage was called. @param {MemoryStep} memoryStep @param {string} storageUid */
+function nameBeforeFreed(memoryStep, storageUid) {
   const { paths } = memoryStep.model.opened.names(memoryStep.index - 1);
-  for (const uid of memoryStep.model.opened.index.handlesOf(storage, memoryStep.index - 1)) {
+  for (const uid of memoryStep.model.opened.index.handlesOf(storageUid, memoryStep.index - 1)) {
     const path = paths.get(uid);
     if (path) return path;
   }

@@ -76,9 +76,9 @@ function hasValues(object) {
   return Object.values(object.attrs ?? {}).some((value) => value !== null && !refOf(value));
 }
 
-/** @param {MemoryStep} memoryStep @param {string} optimizer @param {Block} block */
-function holdsState(memoryStep, optimizer, block) {
-  const path = memoryStep.names.paths.get(optimizer);
+/** @param {MemoryStep} memoryStep @param {string} optimizerUid @param {Block} block */
+function holdsState(memoryStep, optimizerUid, block) {
+  const path = memoryStep.names.paths.get(optimizerUid);
   return path !== undefined && block.state !== null && block.state.text.startsWith(`${path}.`);
 }
 

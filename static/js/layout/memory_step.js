@@ -52,11 +52,11 @@ export class MemoryStep {
     }
   }
 
-  /** @param {string} node @param {import("../entities.js").Node} entity */
-  collectPins(node, entity) {
+  /** @param {string} nodeUid @param {import("../entities.js").Node} entity */
+  collectPins(nodeUid, entity) {
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state !== "freed")
-        addToList(this.pins, saved.storage, { node, slot, saved, broken: ALARMS.has(saved.state) });
+        addToList(this.pins, saved.storage, { node: nodeUid, slot, saved, broken: ALARMS.has(saved.state) });
   }
 
   /** @param {string} uid */

@@ -98,8 +98,8 @@ function readLineMarks({ column, lines }, k, labels) {
 }
 
 /** The window under a cell, with the index by which the handle reads it, where there is room.
- * @param {{index: string, x: number, w: number, cell: number}} cell @param {number} y @param {string} storage */
-function windowMark({ index, x, w, cell }, y, storage) {
+ * @param {{index: string, x: number, w: number, cell: number}} cell @param {number} y @param {string} storageUid */
+function windowMark({ index, x, w, cell }, y, storageUid) {
   const full = `[${index}]`;
   const text = textWidth(full, 11) < w - 5 ? full : index || "·";
   const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * EM));
@@ -109,7 +109,7 @@ function windowMark({ index, x, w, cell }, y, storage) {
     {
       key: `window ${index}`,
       class: "loom-window",
-      "data-loom-reads": `${storage}:${cell}`,
+      "data-loom-reads": `${storageUid}:${cell}`,
       "data-index": index,
     },
     h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE - 4, rx: 3 }),

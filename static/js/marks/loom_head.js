@@ -223,10 +223,10 @@ export function hazardMarks({ x, y, w, h: height }, rx) {
   );
 }
 
-/** A version counter at the step, over its rail. @param {import("../state.js").Snapshot} snap @param {string} counter
+/** A version counter at the step, over its rail. @param {import("../state.js").Snapshot} snap @param {string} counterUid
  * @param {number} x of the rail */
-function badgeMark(snap, counter, x) {
-  const now = find(snap.entities, counter, "counter");
+function badgeMark(snap, counterUid, x) {
+  const now = find(snap.entities, counterUid, "counter");
   if (!now) return null;
   const text = `v${now.value}`;
   const w = Math.max(24, textWidth(text, 11) + 11);
@@ -234,9 +234,9 @@ function badgeMark(snap, counter, x) {
   return h(
     "g",
     {
-      key: `badge ${counter}`,
-      class: cls("loom-badge", snap.changed.has(counter) && "moved"),
-      "data-loom-badge": counter,
+      key: `badge ${counterUid}`,
+      class: cls("loom-badge", snap.changed.has(counterUid) && "moved"),
+      "data-loom-badge": counterUid,
       "data-version": now.value,
     },
     h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX + VALUE_BOX_H}V${HEAD}` }),

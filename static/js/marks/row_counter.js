@@ -32,13 +32,13 @@ function counterFacts(stepFacts, counterUid, handles) {
 }
 
 /**
- * @param {StepFacts} stepFacts @param {string} counter
+ * @param {StepFacts} stepFacts @param {string} counterUid
  * @param {{y: number, h: number, wearers: number, open: boolean, several: boolean}} at several: whether the row has other
  *   counters, so that each says its name
  * @param {Columns} columns
  */
-export function counterMark(stepFacts, counter, at, columns) {
-  const { value, before, bumped, attributes, title } = counterFacts(stepFacts, counter, at.wearers);
+export function counterMark(stepFacts, counterUid, at, columns) {
+  const { value, before, bumped, attributes, title } = counterFacts(stepFacts, counterUid, at.wearers);
   const { rail: x, railW: w } = columns;
   const badge = at.open ? 19 : 16;
   const tall = at.h > badge + 12;
@@ -60,15 +60,15 @@ export function counterMark(stepFacts, counter, at, columns) {
     h("rect", { key: "window", class: "badge", ...inner }),
     h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": Math.min(11, size) }, text),
     named &&
-      h("text", { key: "name", class: "rail-name", x: cx, y: by + badge + (tall ? 9 : 6), "font-size": 8 }, counter),
+      h("text", { key: "name", class: "rail-name", x: cx, y: by + badge + (tall ? 9 : 6), "font-size": 8 }, counterUid),
     title,
   );
 }
 
-/** The small badge of a gradient's counter. @param {StepFacts} stepFacts @param {string} counter @param {number} x
+/** The small badge of a gradient's counter. @param {StepFacts} stepFacts @param {string} counterUid @param {number} x
  * @param {number} y */
-export function gradCounterMark(stepFacts, counter, x, y) {
-  const { value, bumped, attributes, title } = counterFacts(stepFacts, counter, 1);
+export function gradCounterMark(stepFacts, counterUid, x, y) {
+  const { value, bumped, attributes, title } = counterFacts(stepFacts, counterUid, 1);
   const { text, size } = versionText(undefined, value, false, 17);
   const box = { x, y, width: 19, height: 14, rx: 4 };
   return h(

@@ -27,10 +27,10 @@ export function gradPlaceMark(stepFacts, block, line, columns, y, open) {
   return noGradientMark(stepFacts, uid, block.lost.get(uid), at, columns, open);
 }
 
-/** @param {StepFacts} stepFacts @param {string} owner @param {Block} block
+/** @param {StepFacts} stepFacts @param {string} ownerUid @param {Block} block
  * @param {import("../layout/row_strip.js").RowStrip} strip @param {Place} at @param {Columns} columns
  * @param {boolean} open */
-function gradMark(stepFacts, owner, block, strip, at, columns, open) {
+function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
   const [uid] = block.handles;
   const handle = findHandle(stepFacts.snap.entities, uid);
   const counter = handle?.counter;
@@ -47,12 +47,12 @@ function gradMark(stepFacts, owner, block, strip, at, columns, open) {
   return h(
     "g",
     {
-      key: `grad ${owner}`,
+      key: `grad ${ownerUid}`,
       class: cls("grad-place", fresh && "fresh"),
       "data-handle": uid,
       "data-counter": counter ?? null,
       "data-on": handle?.storage ?? null,
-      "data-grad-of": owner,
+      "data-grad-of": ownerUid,
       tabindex: "0",
       role: "group",
       "aria-label": `${path} ${tuple(handle?.shape ?? [])}`,
@@ -97,16 +97,16 @@ function gradNote({ labels }, block, handle) {
   return block.others.length ? `+${block.others.length} ${labels.moreHandles}` : "";
 }
 
-/** A gradient with a row of its own. @param {StepFacts} stepFacts @param {string} owner @param {string} uid
+/** A gradient with a row of its own. @param {StepFacts} stepFacts @param {string} ownerUid @param {string} uid
  * @param {Place} at @param {Columns} columns @param {boolean} open */
-function elsewhereMark(stepFacts, owner, uid, at, columns, open) {
+function elsewhereMark(stepFacts, ownerUid, uid, at, columns, open) {
   const name =
     stepFacts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? stepFacts.names.paths.get(uid) ?? uid;
   const text = `${stepFacts.labels.is} ${name}`;
   const room = columns.w - 6 - at.x;
   return h(
     "g",
-    { key: `grad ${owner}`, class: "grad-elsewhere", "data-grad-of": owner, "data-to": uid },
+    { key: `grad ${ownerUid}`, class: "grad-elsewhere", "data-grad-of": ownerUid, "data-to": uid },
     h(
       "text",
       { class: "meta", x: at.x, y: at.y + (open ? 19 : 12), "font-size": 10 },
@@ -116,15 +116,15 @@ function elsewhereMark(stepFacts, owner, uid, at, columns, open) {
   );
 }
 
-/** No gradient yet, or none any more. @param {StepFacts} stepFacts @param {string} owner @param {string | undefined} lost
+/** No gradient yet, or none any more. @param {StepFacts} stepFacts @param {string} ownerUid @param {string | undefined} lost
  * @param {Place} at @param {Columns} columns @param {boolean} open */
-function noGradientMark(stepFacts, owner, lost, at, columns, open) {
+function noGradientMark(stepFacts, ownerUid, lost, at, columns, open) {
   const text = lost ? `${lost} ${stepFacts.labels.freed}` : stepFacts.labels.none;
   const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
   const box = { x: at.x, y: at.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
   return h(
     "g",
-    { key: `grad ${owner}`, class: cls("placeholder", lost && "lost"), "data-grad-of": owner },
+    { key: `grad ${ownerUid}`, class: cls("placeholder", lost && "lost"), "data-grad-of": ownerUid },
     h("rect", box),
     h("text", { class: "meta", x: at.x + 8, y: at.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
     h("title", {}, `${at.path} ${stepFacts.labels.is} None`),

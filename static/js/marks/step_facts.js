@@ -38,7 +38,7 @@ export function stepFacts(opened, snap, labels, peeks = new Map()) {
     ...sharing(snap, naming),
     ...backwardFacts(opened, snap),
     ...eventFacts(snap),
-    made: (node) => opened.index.outputsOf(node, index),
+    made: (nodeUid) => opened.index.outputsOf(nodeUid, index),
     nodeName: (uid) => graphModelOf(opened).labels.get(uid) ?? shortNodeName(find(entities, uid, "node")?.name ?? uid),
   };
 }

@@ -71,15 +71,15 @@ function unitEnd(steps, first) {
   return isWhole ? end : null;
 }
 
-/** @param {OpenTrace} opened @param {Entities} entities @param {string | null | undefined} frame @param {number} step @returns {Named[]} */
-function namedIn(opened, entities, frame, step) {
+/** @param {OpenTrace} opened @param {Entities} entities @param {string | null | undefined} frameUid @param {number} step @returns {Named[]} */
+function namedIn(opened, entities, frameUid, step) {
   /** @type {Named[]} */
   const out = [];
   const { tags, paths } = opened.names(step);
   for (const [uid, list] of tags) {
     const handle = entities.get(uid);
     if (!isHandle(handle) || list[0]?.kind === "grad") continue;
-    const own = list.find((tag) => tag.kind === "var" && tag.frame === frame);
+    const own = list.find((tag) => tag.kind === "var" && tag.frame === frameUid);
     const path = paths.get(uid) ?? "";
     const name = own?.name ?? (list.some((tag) => tag.kind === "item") && !path.includes("['") ? path : "");
     if (name && name.length <= 40) out.push({ name, uid, handle });
