@@ -27,7 +27,7 @@ STEP_AFTER = (*FORS, *WITHS, *TRIES)
 ASLEEP = -3
 
 
-class Tracing(Protocol):
+class ThreadTracer(Protocol):
     """Who follows the thread; see `LineTracer`."""
 
     active: bool
@@ -49,13 +49,18 @@ class FrameTracer:
 
     __slots__ = (
         "__weakref__", "_asker", "_asleep_in", "_code", "_cut", "_fast", "_from_inside", "_handled", "_is_root", "_jumping",
-        "_place", "_recorder", "_returning", "_sentinel", "_statement", "_table", "_tracing", "other",
+        "_place", "_recorder", "_returning", "_sentinel", "_statement", "_table", "_thread_tracer", "other",
     )  # fmt: skip
 
     def __init__(
-        self, tracing: Tracing, recorder: Recorder, table: StatementTable, frame: FrameType, is_root: bool = False
+        self,
+        thread_tracer: ThreadTracer,
+        recorder: Recorder,
+        table: StatementTable,
+        frame: FrameType,
+        is_root: bool = False,
     ) -> None:
-        self._tracing, self._recorder, self._table = tracing, recorder, table
+        self._thread_tracer, self._recorder, self._table = thread_tracer, recorder, table
         self._code: CodeTable = table.code(frame.f_code)
         self._fast = self._code.fast
         self._statement = self._place = self._asker = self._returning = self._asleep_in = NOWHERE
@@ -67,8 +72,8 @@ class FrameTracer:
         self._is_root = is_root
         self.other: Any = None
 
-    def belongs_to(self, tracing: Tracing) -> bool:
-        return self._tracing is tracing
+    def belongs_to(self, thread_tracer: ThreadTracer) -> bool:
+        return self._thread_tracer is thread_tracer
 
     def begin(self, frame: FrameType) -> None:
         """The frame is entered: a call, or a generator that was made before anybody followed it goes on."""
@@ -118,7 +123,7 @@ class FrameTracer:
             self._on_exception(frame, value)
         if self.other is not None and event != "opcode":
             self.other = self.other(frame, event, value) or self.other
-        return self if self._tracing.active else self.other
+        return self if self._thread_tracer.active else self.other
 
     def _on_instruction(self, frame: FrameType, k: int) -> None:
         if self._statement == ASLEEP:
@@ -194,8 +199,8 @@ class FrameTracer:
             self._jump(frame, i)
         elif self._jumping != NOWHERE and i not in table.around(self._jumping):
             self._jumping = NOWHERE
-        if self._is_root and self._tracing.root_arrives is not None:
-            self._tracing.root_arrives(i)
+        if self._is_root and self._thread_tracer.root_arrives is not None:
+            self._thread_tracer.root_arrives(i)
 
     def _finish(self, frame: FrameType, to: int) -> None:
         """The statement that ran is over, or its head is; `to` comes next."""
@@ -304,8 +309,8 @@ class FrameTracer:
                 self._recorder.on_return(self._returning, value, frame=frame)
                 self._recorder.frames.past_lines.clear()
         suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (0, 1, 2))
-        if self._is_root and not suspended and self._tracing.root_arrives is not None:
-            self._tracing.root_arrives(NOWHERE)
+        if self._is_root and not suspended and self._thread_tracer.root_arrives is not None:
+            self._thread_tracer.root_arrives(NOWHERE)
 
 
 assert SPECIAL not in (NOWHERE, ASLEEP)

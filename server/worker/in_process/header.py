@@ -56,11 +56,6 @@ def header(
     return {"schema": 1, "program": program, "runtime": runtime}
 
 
-def line_count(source: str) -> int:
-    """Lines that a file takes in the program's source."""
-    return source.removesuffix("\n").count("\n") + 1
-
-
 def shown_name(path: str, main: str) -> str:
     """How a file is named: from the main file's folder where it lies in that."""
     try:

@@ -25,15 +25,13 @@ from server.wire.records import (
 )
 from server.worker import recorder_frames, stack
 from server.worker.in_process import process_changes
-from server.worker.in_process.header import header, line_count, shown_name
-from server.worker.in_process.hooks import Hooks, compile_with_hooks, is_recorded_thread
+from server.worker.in_process.header import header
+from server.worker.in_process.hooks import Hooks, is_recorded_thread
 from server.worker.in_process.imports import RecordedImports
 from server.worker.in_process.line_tracer import LineTracer
 from server.worker.in_process.options import ProgramFile, SessionOptions
-from server.worker.in_process.plain_code import Twins, put_back, twins
-from server.worker.in_process.statement_table import StatementTable
+from server.worker.in_process.session_code import SessionCode
 from server.worker.in_process.streams import recorded_stream, recorded_warnings
-from server.worker.instrument import Statements, instrument
 from server.worker.outcomes import error_record, lines_in_program, refused_outcome
 from server.worker.recorder import Recorder
 from server.worker.run_context import RunContext
@@ -64,20 +62,15 @@ class Session:
     """
 
     def __init__(self, options: SessionOptions, files: list[ProgramFile], space: dict[str, Any] | None = None) -> None:
-        self.options, self.files = options, list(files)
+        self.options = options
         self.limits = DEFAULT_LIMITS | options.limits
-        self.statements = Statements()
-        self.statements.passes_mutators = True  # code that is not stepped may change anything
         self.space: dict[str, Any] = {} if space is None else space
         self.recorder: Recorder | None = None
         self.hooks: Hooks | None = None
         self.last_expression: Any = None
         self._steps: list[bytes] = []
         self._size = 0
-        self._offsets: dict[str, int] = {}
-        self._source_lines = 0
-        self._modules: dict[str, tuple[str, CodeType]] = {}
-        self._twins: Twins = {}
+        self._code = SessionCode(files)
         self._outcome: OutcomeRecord | None = None
         self._outcome_line: bytes | None = None
         self._stack = contextlib.ExitStack()
@@ -114,8 +107,6 @@ class Session:
                 f"gradbox needs torch 2.11 or later to ask what autograd saved; this is {torch.__version__}"
             )
         self._wall, self._cpu, self._seed = time.perf_counter(), time.process_time(), torch.initial_seed()
-        for file in self.files:
-            self._place(file)
         _active.append(self)
         self._stack.callback(_active.remove, self)
         try:
@@ -129,15 +120,15 @@ class Session:
         if self.options.visible:
             hidden = frozenset(n for n in self.space if n.startswith("_")) | self.options.hidden
         context = RunContext(
-            self.space, self.statements, self.limits, self._write_step, self._stop_at_limit, self.options.focus,
+            self.space, self._code.statements, self.limits, self._write_step, self._stop_at_limit, self.options.focus,
             hidden_names=hidden, is_recorded=functools.partial(is_recorded_thread, threading.get_ident()),
         )  # fmt: skip
         self.recorder = recorder = Recorder(context)
         self.hooks = hooks = Hooks(recorder)
         enter = self._stack.enter_context
         self._stack.callback(hooks.disconnect)
-        enter(process_changes.program_files(self._offsets))
-        enter(process_changes.program_classes(self._offsets))
+        enter(process_changes.program_files(self._code.line_offsets))
+        enter(process_changes.program_classes(self._code.line_offsets))
         enter(process_changes.room_for_own_frames())
         enter(process_changes.hidden_own_frames(self.options.outermost))
         for name in STREAMS:
@@ -149,11 +140,6 @@ class Session:
         if self.options.also:
             enter(RecordedImports(self.options.also, self._add_module))
 
-    def _place(self, file: ProgramFile) -> None:
-        """Find room for a file behind the others in the program's source."""
-        self._offsets[file.path] = self._source_lines
-        self._source_lines += line_count(file.source)
-
     def _add_module(self, path: str, source: str) -> CodeType | None:
         """The code of a module that is imported, whose statements are stepped; None where it is not to be.
 
@@ -161,24 +147,11 @@ class Session:
         """
         if not self.is_recording or self.hooks is None:
             return None
-        known = self._modules.get(path)
-        if known is not None:  # it is loaded anew; one with another text would have other lines
-            return known[1] if known[0] == source else None
-        file = ProgramFile(path, shown_name(path, self.files[0].path), source)
-        self._place(file)
-        stack.line_offsets[path] = self._offsets[path]
-        process_changes.add_program_classes(path)
-        self.files.append(file)
-        tree = ast.parse(source, path)
-        plain = compile(tree, path, "exec", dont_inherit=True)
-        code = compile_with_hooks(tree, path, self.statements, self._offsets[path], self.hooks)
-        self._add_twins(code, plain)
-        self._modules[path] = (source, code)
-        self._announce_files()
+        known = len(self._code.files)
+        code = self._code.compile_module(path, source, self.hooks)
+        if len(self._code.files) > known:
+            self._announce_files()
         return code
-
-    def _add_twins(self, instrumented: CodeType, plain: CodeType) -> None:
-        self._twins.update((id(pair[0]), pair) for pair in twins(instrumented, plain))
 
     def end(self, error: BaseException | None = None) -> None:
         """Record what is left, and take out what was installed. error: by which the recorded part ended."""
@@ -208,8 +181,7 @@ class Session:
         if self._line_tracer is not None:
             self._line_tracer.release()
         self._stack.close()
-        put_back(self._twins)
-        self._twins.clear()
+        self._code.restore()
         recorder.observer.node_uids.release()
         self.recorder = self.hooks = self._traced = None
 
@@ -217,7 +189,7 @@ class Session:
         """In a forked child: record nothing, leave the trace to the parent."""
         self._stop_line_tracer()
         self._outcome = {"status": "finished"}
-        self._twins.clear()
+        self._code.forget()
         self._uninstall()
 
     # Running code
@@ -234,12 +206,7 @@ class Session:
         frame: that of the first file's code which asks; None for what is called from now on.
         """
         assert self.recorder is not None
-        tables: dict[str, StatementTable] = {}
-        for file in self.files:
-            first = len(self.statements.rows)
-            instrument(ast.parse(file.source, file.path), self.statements, self._offsets[file.path])
-            tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
-        self.statements.passes_mutators = True
+        tables = self._code.statement_tables()
         self._traced = frame
         self.record_begin(frame)
         self._line_tracer = LineTracer(self.recorder, tables)
@@ -264,7 +231,7 @@ class Session:
         if space is not None and space is not self.space:
             raise ValueError("the session was made for another namespace")
         assert self.recorder is not None and self.hooks is not None, "the session has not begun"
-        file = self.files[0]
+        file = self._code.files[0]
         try:
             compiled = self._compile(code, file, flags)
         except SyntaxError as error:
@@ -283,16 +250,13 @@ class Session:
 
     def _compile(self, code: ast.Module | str, file: ProgramFile, flags: int) -> CodeType:
         tree = ast.parse(code, file.path) if isinstance(code, str) else code
-        plain = compile(tree, file.path, "exec", flags, dont_inherit=True)  # warns as plain Python does
         assert self.hooks is not None
-        first = len(self.statements.rows)
+        rows = self._code.statements.rows
+        first = len(rows)
         last = tree.body[-1] if tree.body else None
-        offset = self._offsets[file.path]
-        compiled = compile_with_hooks(tree, file.path, self.statements, offset, self.hooks, flags)
-        self._add_twins(compiled, plain)
+        compiled = self._code.compile(tree, file.path, self.hooks, flags)
         self._announce_files()
         if isinstance(last, ast.Expr):
-            rows = self.statements.rows
             self.hooks.keep_value = max(k for k in range(first, len(rows)) if rows[k]["parent"] is None)
         return compiled
 
@@ -358,7 +322,7 @@ class Session:
     def _header_line(self) -> bytes:
         return encode_line(
             {
-                "header": header(self.files, self.statements, self.limits, self.options, self._seed),
+                "header": header(self._code.files, self._code.statements, self.limits, self.options, self._seed),
                 "deterministic": False,
             }
         )
