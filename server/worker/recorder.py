@@ -18,6 +18,7 @@ from server.worker import instrument
 from server.worker.displayhook import display_text
 from server.worker.introspection import traceback_of
 from server.worker.observer import Observer
+from server.worker.output_log import OutputLog
 from server.worker.probes.backward import Backward
 from server.worker.probes.frames import Frames
 from server.worker.probes.jit import Jit
@@ -48,9 +49,6 @@ from server.worker.thinning import Schedule, SkippedIterations
 BACKWARD_SHARE = 0.3
 """The share of the steps that are left which one backward pass may take."""
 
-MAX_WARNED_LOG = 1000
-"""Entries of a step's log after which warnings are no longer added."""
-
 
 class Recorder:
     """Follows one run.
@@ -65,7 +63,7 @@ class Recorder:
         self._closed = False
         self._expression_values: dict[int, Value] = {}  # frame -> the value of its bare expression
         self._last_raised: tuple[int, int] | None = None
-        self._printed_chars = 0
+        self._output = OutputLog(context, int(run.limits["output"]))
         self.focus_counts: dict[int, int] | None = None
         self.observer = observer = Observer(context, run.focus, run.statements.may_expose_memory())
         self.frames = Frames(
@@ -264,24 +262,12 @@ class Recorder:
         """The program printed."""
         if not text or self._closed:
             return
-        room = int(self._limits["output"]) - self._printed_chars
-        self._printed_chars += len(text)
-        observation = self._context.observation
-        last = observation.log[-1] if observation.log else None
-        shown = text[: max(room, 0)]
-        shown = shown if shown.isascii() else shown.encode("utf-8", "backslashreplace").decode()
-        if last is not None and last["kind"] == "out" and last["stream"] == stream:
-            last["text"] += shown
-        else:
-            observation.append({"kind": "out", "stream": stream, "text": shown})
-        if room < len(text):
+        if not self._output.write(stream, text):
             self.reach_limit("output", self._limits["output"])
 
     def record_warning(self, category: str, text: str) -> None:
         """The program was warned."""
-        observation = self._context.observation
-        if len(observation.log) < MAX_WARNED_LOG:
-            observation.append({"kind": "event", "event": "warning", "category": category, "text": text[:2000]})
+        self._output.warn(category, text)
 
     def reach_limit(self, limit: Limit, value: float) -> None:
         """A limit is reached: a last step holds what is not reported yet, and the run ends here."""
@@ -297,25 +283,13 @@ class Recorder:
     def record_exception(self, error: BaseException) -> None:
         """The program ended by an exception: a step that shows every frame it went through."""
         if self._skipped.active:
-            self.focus_counts = self._active_loops(error)
+            self.focus_counts = self._skipped.counts_where_raised(error)
             self._skipped.end()
         self.observer.stale_views.clear_all()
         with self._guard():
             frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if is_program(f.f_code)]
             if frames:
                 self._record_raise(error, frames[-1], frames)
-
-    def _active_loops(self, error: BaseException) -> dict[int, int]:
-        """The loops in which an exception struck, each with how often it had begun an iteration."""
-        iterations: dict[int, int] = {}
-        position = traceback_of(error)
-        while position is not None:
-            code = position.tb_frame.f_code
-            i = self._statements.at(code, position.tb_lasti) if is_program(code) else None
-            for loop in self._statements.loops(i, True) if i is not None else ():
-                iterations[loop] = self._skipped.schedule.counts.get(loop, 0)
-            position = position.tb_next
-        return iterations
 
     def record_end(self, line: int, frame: FrameType | None = None) -> None:
         """After the program: a step of its own if anything still changed. frame: in which the program goes on, unrecorded."""

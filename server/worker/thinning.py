@@ -10,6 +10,8 @@ from types import FrameType
 
 from server.wire.link import FocusRecord
 from server.worker.instrument import Statements
+from server.worker.introspection import traceback_of
+from server.worker.stack import is_program
 
 UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
 """The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""
@@ -151,6 +153,18 @@ class SkippedIterations:
         if self.active:
             self.active = False
             self._mute(False)
+
+    def counts_where_raised(self, error: BaseException) -> dict[int, int]:
+        """The loops in which an exception struck, each with how often it had begun an iteration."""
+        iterations: dict[int, int] = {}
+        position = traceback_of(error)
+        while position is not None:
+            code = position.tb_frame.f_code
+            i = self._statements.at(code, position.tb_lasti) if is_program(code) else None
+            for loop in self._statements.loops(i, True) if i is not None else ():
+                iterations[loop] = self.schedule.counts.get(loop, 0)
+            position = position.tb_next
+        return iterations
 
     def take_count(self) -> int:
         """How many steps passed unrecorded since the last one that was."""

@@ -49,7 +49,7 @@ class LineTracer:
     def start(self, frame: FrameType | None) -> None:
         """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now."""
         self.active, self._replaced = True, sys.gettrace()
-        self.recorder.frames.after_locals = forget_locals if sys.version_info < (3, 13) else None
+        self.recorder.frames.locals.after_read = forget_locals if sys.version_info < (3, 13) else None
         sys._getframe().f_trace_opcodes = True  # 3.12 asks for it when tracing begins
         self._root = frame
         if frame is not None:
@@ -68,7 +68,7 @@ class LineTracer:
             sys.settrace(self._replaced)
         if sys.getprofile() == self._trace_again:
             sys.setprofile(None)
-        self.recorder.frames.after_locals = None
+        self.recorder.frames.locals.after_read = None
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             release_frame(frame)

@@ -1,6 +1,5 @@
 """Frames: which of the program's run, what their names are bound to, and generators that wait."""
 
-import inspect
 import weakref
 from collections.abc import Callable
 from types import FrameType, FunctionType
@@ -11,6 +10,7 @@ import torch
 from server.wire import entities
 from server.wire.base import Value
 from server.worker.effects import Effects
+from server.worker.probes.frame_locals import IMPLICIT_NAMES, FrameLocals
 from server.worker.probes.probe import ProbeContext
 from server.worker.reachability import MISSING, Reachability, follow_attributes
 from server.worker.stack import frames_outward, is_program, program_line, stepping_depth
@@ -39,7 +39,6 @@ class Frames:
     of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
     iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0. past_lines:
     frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the next one already.
-    after_locals: called with each frame whose locals were read.
     """
 
     def __init__(
@@ -60,15 +59,12 @@ class Frames:
         self._running: list[str] = []  # the frames reported as running, but for the module's
         self._depths: dict[str, int] = {}
         self._suspended: set[str] = set()
-        self._ever_suspended: set[str] = (
-            set()
-        )  # suspended when last seen; one that goes on without `resume` was thrown into
+        self._ever_suspended: set[str] = set()  # when last seen; one that goes on without `resume` was thrown into
         self._ended: set[str] = set()  # suspended frames whose generator died
-        self._locals_left: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
+        self.locals = FrameLocals()
         self.module_uid = context.uids.allocate("f")
         self.iteration_counts: dict[tuple[str, int], int] = {}
         self.past_lines: dict[int, int] = {}
-        self.after_locals: Callable[[FrameType], None] | None = None
 
     def python_frame_key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code
@@ -122,7 +118,7 @@ class Frames:
 
     def _retire(self, uid: str) -> None:
         self._context.observation.retired_frames.append(uid)
-        self._locals_left.pop(uid, None)
+        self.locals.forget(uid)
         self._ever_suspended.discard(uid)
         self._ended.discard(uid)
         self._depths.pop(uid, None)
@@ -152,7 +148,9 @@ class Frames:
                 continue
             seen.append(uid)
             state: FrameState = "suspended" if uid == suspended else "running"
-            self._update_frame(uid, frame.f_code.co_name, self._locals(frame), caller, self._line(frame), state)
+            self._update_frame(
+                uid, frame.f_code.co_name, self.locals.read(frame, uid), caller, self._line(frame), state
+            )
             caller = uid
         self._running = seen
         for uid in list(self._uids_by_key.values()):
@@ -173,7 +171,7 @@ class Frames:
         variables = self._variables(uid)
         if variables is None:
             return False
-        names = self._module if uid == self.module_uid else self._locals(frame)
+        names = self._module if uid == self.module_uid else self.locals.read(frame, uid)
         free = set(frame.f_code.co_freevars)
         for path in effects.paths:
             passed = not first_iteration and path in effects.iterated and path not in effects.bound
@@ -212,7 +210,7 @@ class Frames:
         self._delta.update(caller_uid, facts)
         for f in reversed(entered):
             uid = self.uid(f)
-            self._update_frame(uid, f.f_code.co_name, self._locals(f), caller_uid, self._line(f), "running")
+            self._update_frame(uid, f.f_code.co_name, self.locals.read(f, uid), caller_uid, self._line(f), "running")
             self._running.append(uid)
             caller_uid = uid
         return not self._reachability.incomplete
@@ -265,7 +263,8 @@ class Frames:
         """A variable of enclosing functions was bound: report it in those that run."""
         for f in frames_outward(frame):
             if is_program(f.f_code) and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
-                uid, variables = self.uid(f), self._locals(f)
+                uid = self.uid(f)
+                variables = self.locals.read(f, uid)
                 if uid in self._delta.state:
                     if name in variables:
                         self._set_variable(uid, name, self._values.encode(variables[name]))
@@ -298,22 +297,6 @@ class Frames:
             for name, value in list(self._module.items())
             if type(name) is str and name not in IMPLICIT_NAMES and not (name in hidden and hidden[name] is value)
         }
-
-    def _locals(self, frame: FrameType) -> dict[str, Any]:
-        """A frame's variables. CPython has one dict a frame for them, the program's `locals()`: it is left as it was."""
-        optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
-        uid = self.uid(frame)
-        previous = dict(self._locals_left.get(uid, ())) if optimized else {}
-        live_locals = frame.f_locals
-        implicit = MODULE_NAMES if live_locals is frame.f_globals else IMPLICIT_NAMES
-        variables = {k: v for k, v in dict(live_locals).items() if type(k) is str and k not in implicit}
-        if optimized and self.after_locals is not None:
-            self.after_locals(frame)
-        if optimized and type(live_locals) is dict:
-            self._locals_left[uid] = live_locals
-            live_locals.clear()
-            live_locals.update(previous)
-        return variables
 
     def _line(self, frame: FrameType) -> int | None:
         return self.past_lines.get(id(frame)) or line_of(frame)
@@ -361,13 +344,3 @@ class _ResumeCall:
 
     def __call__(self, value: Any) -> Any:
         return self._resume(value)
-
-
-IMPLICIT_NAMES = frozenset(
-    ("__builtins__", "__annotations__", "__warningregistry__", "__module__", "__qualname__", "__classcell__", ".0")
-)
-
-MODULE_NAMES = IMPLICIT_NAMES | {
-    "__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__cached__", "__path__",
-}  # fmt: skip
-"""Of an imported module also what the import system gives it before its code runs."""
