@@ -40,59 +40,13 @@ export function createPicturePane(
 ) {
   const go = (/** @type {number} */ step) => dispatch({ type: "stepChosen", step });
   const stage = createStage(element("stage"), document, {
+    ...stageActions(dispatch, canRun),
     labels: stageLabels(say),
-    cell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
-    elements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
-    selected: (key) => dispatch({ type: "selectionChanged", key }),
-    pin: (node, slot) => dispatch({ type: "pinChosen", node, slot }),
-    asked(uid) {
-      dispatch({ type: "selectionChanged", key: `handle:${uid}` });
-      dispatch({ type: "questionAsked", uid });
-    },
     scaled,
   });
   const loom = createLoomLoader([element("loom"), document, { labels: loomLabels(say), go }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
-  const printed = createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go);
-  const curves = createCurves(element("curves"), say, go);
-  const findings = createFindingsCard(element("findings"), say, {
-    load: loadFindings,
-    fixes,
-    go,
-    light: (link) => stage.light(link ? ownKeys(link.uids, link.slot) : []),
-    mark(marks, errorExplained) {
-      marked = { ...marked, finding: marks, errorExplained };
-      showMarks();
-    },
-  });
-  /** @type {{finding: ChainMark[], answer: ChainMark[] | null, errorExplained: boolean}} */
-  let marked = { finding: [], answer: null, errorExplained: false };
-  /** The lines of the answer that is open, or else of the finding. */
-  function showMarks() {
-    const marks = marked.answer ?? marked.finding;
-    timeline.markChain(marks);
-    markLines?.(marks, marked.errorExplained);
-  }
-  const answerHost = document.createElement("section");
-  answerHost.id = "answer";
-  answerHost.className = "findings";
-  answerHost.hidden = true;
-  answerHost.setAttribute("aria-label", say("answer"));
-  element("findings").before(answerHost);
-  const question = createQuestionCard({ card: answerHost, stage: element("stage") }, say, {
-    load: loadFindings,
-    go,
-    light: (uids) => stage.light(ownKeys(uids)),
-    mark(marks) {
-      marked = { ...marked, answer: marks };
-      showMarks();
-    },
-    check: checkGradients,
-    ask: (uid) => dispatch({ type: "questionAsked", uid }),
-    close: () => dispatch({ type: "questionClosed" }),
-  });
-  const views = createViews(element("views"), (view) => dispatch({ type: "viewChosen", view }));
   const timeline = createTimeline(
     {
       root: element("timeline"),
@@ -109,17 +63,31 @@ export function createPicturePane(
       reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,
     },
   );
+  const chain = createChainMarks((marks, errorExplained) => {
+    timeline.markChain(marks);
+    markLines?.(marks, errorExplained);
+  });
+  const printed = createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go);
+  const curves = createCurves(element("curves"), say, go);
+  const findings = createFindingsCard(element("findings"), say, {
+    load: loadFindings,
+    fixes,
+    go,
+    light: (link) => stage.light(link ? ownKeys(link.uids, link.slot) : []),
+    mark: chain.ofFinding,
+  });
+  const question = createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
+    load: loadFindings,
+    go,
+    light: (uids) => stage.light(ownKeys(uids)),
+    mark: chain.ofAnswer,
+    check: checkGradients,
+    ask: (uid) => dispatch({ type: "questionAsked", uid }),
+    close: () => dispatch({ type: "questionClosed" }),
+  });
+  const views = createViews(element("views"), (view) => dispatch({ type: "viewChosen", view }));
   onFirstInteraction(loom.prepare); // printing can't wait for it
-  addEventListener("beforeprint", () => {
-    const { opened } = current();
-    if (!opened?.count) return;
-    loom.print(opened);
-    element("loom").prepend(printHead(about()));
-  });
-  addEventListener("afterprint", () => {
-    loom.clearPrint();
-    element("loom").querySelector(".print-head")?.remove();
-  });
+  printWithLoom(loom, element("loom"), () => current().opened, about);
 
   /** The step that made the run raise, asked of the step at which it did. @param {number} i */
   function causeOf(i) {
@@ -209,26 +177,90 @@ export function createPicturePane(
     },
   };
 
+  const zoom = { in: () => stage.zoom(ZOOM), out: () => stage.zoom(1 / ZOOM), fit: () => stage.toggleFit() };
   return {
     render,
     stage,
     preview,
     timeline,
     canAsk: question.canAsk,
-    zoom: {
-      in: () => stage.zoom(ZOOM),
-      out: () => stage.zoom(1 / ZOOM),
-      fit: () => stage.toggleFit(),
-    },
+    zoom,
     /** @type {Record<string, () => void>} */
     shortcuts: {
-      "+": () => stage.zoom(ZOOM),
-      "=": () => stage.zoom(ZOOM),
-      "-": () => stage.zoom(1 / ZOOM),
-      0: () => stage.toggleFit(),
+      "+": zoom.in,
+      "=": zoom.in,
+      "-": zoom.out,
+      0: zoom.fit,
       e: () => findings.focus(),
       w: () => question.askFocused(current().opened, current().step),
       l: () => current().opened?.count && views.toggle(),
     },
   };
+}
+
+/** What a choice on the stage asks the page for. @param {(action: Action) => void} dispatch @param {boolean} canRun */
+function stageActions(dispatch, canRun) {
+  return {
+    cell: (/** @type {string} */ storage, /** @type {number} */ index, /** @type {string} */ dtype) =>
+      dispatch({ type: "cellChosen", storage, index, dtype }),
+    elements: canRun
+      ? (/** @type {string} */ storage, /** @type {number} */ at) =>
+          dispatch({ type: "elementsRequested", storage, at })
+      : undefined,
+    selected: (/** @type {string | null} */ key) => dispatch({ type: "selectionChanged", key }),
+    pin: (/** @type {string} */ node, /** @type {string} */ slot) => dispatch({ type: "pinChosen", node, slot }),
+    asked(/** @type {string} */ uid) {
+      dispatch({ type: "selectionChanged", key: `handle:${uid}` });
+      dispatch({ type: "questionAsked", uid });
+    },
+  };
+}
+
+/** The lines of the answer that is open, or else of the finding.
+ * @param {(marks: ChainMark[], errorExplained: boolean) => void} show */
+function createChainMarks(show) {
+  /** @type {ChainMark[]} */
+  let finding = [];
+  /** @type {ChainMark[] | null} */
+  let answer = null;
+  let explained = false;
+  return {
+    /** @param {ChainMark[]} marks @param {boolean} errorExplained */
+    ofFinding(marks, errorExplained) {
+      finding = marks;
+      explained = errorExplained;
+      show(answer ?? finding, explained);
+    },
+    /** @param {ChainMark[] | null} marks null: none is open */
+    ofAnswer(marks) {
+      answer = marks;
+      show(answer ?? finding, explained);
+    },
+  };
+}
+
+/** The place of an answer, before the findings. @param {import("./locale.js").Locale["say"]} say @param {HTMLElement} findings */
+function answerSection(say, findings) {
+  const section = document.createElement("section");
+  section.id = "answer";
+  section.className = "findings";
+  section.hidden = true;
+  section.setAttribute("aria-label", say("answer"));
+  findings.before(section);
+  return section;
+}
+
+/** On paper the whole run stands under a heading. @param {ReturnType<typeof createLoomLoader>} loom @param {HTMLElement} host of the loom
+ * @param {() => import("./state.js").OpenTrace | null} current @param {() => import("./about.js").About} about */
+function printWithLoom(loom, host, current, about) {
+  addEventListener("beforeprint", () => {
+    const opened = current();
+    if (!opened?.count) return;
+    loom.print(opened);
+    host.prepend(printHead(about()));
+  });
+  addEventListener("afterprint", () => {
+    loom.clearPrint();
+    host.querySelector(".print-head")?.remove();
+  });
 }

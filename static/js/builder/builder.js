@@ -4,17 +4,18 @@ import { button, element } from "../elements.js";
 import { isCurrent } from "../page_selectors.js";
 import { differs } from "../store.js";
 import { aliveNames } from "./alive_names.js";
-import { availableCommands, commandOf, keyHints, CARD_MOVES } from "./card_keys.js";
+import { createBuilderElements } from "./builder_elements.js";
+import { startCardEvents } from "./card_events.js";
+import { availableCommands } from "./card_keys.js";
 import { createCardList } from "./card_list.js";
 import { stepOfLine } from "./card_facts.js";
 import { startDragging } from "./dragging.js";
 import { openEditField } from "./edit_field.js";
 import * as edits from "./edits.js";
-import { createCardPreview } from "./card_preview.js";
-import { lossesAt, affectedLines } from "./preview_effects.js";
-import { applyEdits, toChanges } from "./line_edits.js";
+import { createDraftPreview } from "./draft_preview.js";
+import { toChanges } from "./line_edits.js";
 import { openPalette } from "./palette.js";
-import { positionAbove, positionAtEnd, positionBelow } from "./positions.js";
+import { positionAtEnd, positionBelow } from "./positions.js";
 import { loadBuilderLocale } from "./words.js";
 
 /** @typedef {import("../page_state.js").PageState} PageState */
@@ -46,28 +47,20 @@ const RUN_DELAY_MS = 250;
  */
 export async function createBuilder({ host, editor, store, stage }) {
   const say = (await loadBuilderLocale(document.documentElement.lang)).say;
-  const list = element("ol", "card-list");
-  list.setAttribute("aria-label", say("cards"));
-  const bar = element("div", "cards-foot");
-  const addButton = button("card-add", say("card_add_end"), () => add(positionAtEnd(cards.program())), { key: "/" });
-  const status = element("p", "card-told");
-  status.setAttribute("role", "status");
-  const toolsAt = element("div", "card-tools-at");
-  bar.append(
-    button("quiet card-undo", "↶", () => undo(), { label: say("card_undo") }),
-    button("quiet card-redo", "↷", () => redo(), { label: say("card_redo") }),
-    toolsAt,
-    keyHints(say),
-  );
-  host.replaceChildren(list, addButton, bar, status);
+  const { list, addButton, tools, status } = createBuilderElements(host, say, {
+    add: () => add(positionAtEnd(cards.program())),
+    undo: () => undo(),
+    redo: () => redo(),
+  });
   let isShown = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let runTimer;
+  const cards = createCardList(list, tools, say, { choose: moveTo, tool: (name, item) => runCommand(name, item) });
+  const draftPreview = createDraftPreview(stage, list, cards, store.state, say);
 
-  const cards = createCardList(list, toolsAt, say, { choose, tool: (name, item) => runCommand(name, item) });
-
-  /** @param {Item} item */
-  function choose(item) {
+  /** @param {Item | null} item */
+  function moveTo(item) {
+    if (!item) return;
     cards.setCurrent(item.first, true);
     goTo(item);
   }
@@ -158,24 +151,6 @@ export async function createBuilder({ host, editor, store, stage }) {
     });
   }
 
-  const hasLive = document.getElementById("workbench")?.dataset.live !== "off";
-  /** the edits that are previewed @type {import("./line_edits.js").LineEdit[]} */
-  let previewed = [];
-  const cardPreview = createCardPreview(stage, hasLive, {
-    onProblem(problem) {
-      const line = list.querySelector(".ghost-problem");
-      if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
-      if (!problem) cards.setAffectedLines(new Map());
-    },
-    onPreview(opened, step) {
-      const state = store.state();
-      cards.setAffectedLines(affectedLines(isCurrent(state) ? state.opened : null, opened, previewed));
-      const { memory, nodes } = lossesAt(opened, step);
-      const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
-      return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;
-    },
-  });
-
   /** Opens the palette at a place. @param {Position} position @param {string} [operation] whose form is opened at once */
   async function add(position, operation) {
     closePalette();
@@ -187,7 +162,7 @@ export async function createBuilder({ host, editor, store, stage }) {
       line: position.line,
       alive: aliveNames(program, position, opened, cards.stepsOfItem),
       label: say("card_add"),
-      preview: (draft) => preview(position, draft),
+      preview: (draft) => draftPreview.show(position, draft),
       add(draft) {
         const outcome = edits.insertStatements(cards.program(), position, draft.statement, draft.imports);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
@@ -209,19 +184,8 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   function closePalette() {
-    cardPreview.clear();
+    draftPreview.clear();
     cards.removeInserted();
-  }
-
-  /** @param {Position} position @param {import("./palette.js").Draft | null} draft */
-  function preview(position, draft) {
-    const outcome = draft && edits.insertStatements(cards.program(), position, draft.statement, draft.imports);
-    if (!draft || !outcome || "refused" in outcome) return cardPreview.clear();
-    previewed = outcome.edits;
-    const source = applyEdits(cards.program().lines, outcome.edits).join("\n");
-    const line = outcome.line + 1;
-    const statement = draft.statement.split("\n")[0];
-    cardPreview.show({ source, ...store.state().settings }, line, say("form_said", { line, statement }));
   }
 
   function undo() {
@@ -257,45 +221,13 @@ export async function createBuilder({ host, editor, store, stage }) {
     else if (name === "add") void add(positionAtEnd(cards.program()));
   }
 
-  /** @param {Item | null} item */
-  function moveTo(item) {
-    if (!item) return;
-    cards.setCurrent(item.first, true);
-    goTo(item);
-  }
-
-  list.addEventListener("keydown", (event) => {
-    if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
-    const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
-    const name = commandOf(event);
-    if (isPlain && event.key in CARD_MOVES) moveTo(cards.step(CARD_MOVES[event.key]));
-    else if (name) runCommand(name);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  host.addEventListener("keydown", (event) => {
-    const name = commandOf(event);
-    const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
-    if (isTyped || (name !== "undo" && name !== "redo")) return;
-    runCommand(name); // also where no card is left to be at
-    event.preventDefault();
-  });
-  list.addEventListener("dblclick", (event) => {
-    const card = event.target instanceof Element ? event.target.closest(".statement-card:not(.editing)") : null;
-    const item = card && cards.currentItem();
-    if (item && cards.cardOf(item) === card) edit(item);
-  });
+  startCardEvents(host, list, cards, { command: runCommand, moveTo, edit });
 
   /** @param {Element} row @param {Element} target @param {boolean} isBelow @returns {Outcome | null} */
   function dropOutcome(row, target, isBelow) {
     const item = cards.itemOfRow(row);
     const other = cards.itemOfRow(target);
-    if (!item || !other) return null;
-    const program = cards.program();
-    const isInside = isBelow || other.kind === "blank" || other.kind === "clause";
-    const position = isInside ? positionBelow(program, other) : positionAbove(program, other);
-    return edits.moveCard(program, item, position);
+    return item && other ? edits.dropCard(cards.program(), item, other, isBelow) : null;
   }
   startDragging(list, {
     refusal(row, target, isBelow) {

@@ -2,7 +2,7 @@
 
 import { applyEdits, lineStarts, reindent } from "./line_edits.js";
 import { parse } from "./grammar.js";
-import { headOfClause, positionDown, positionUp } from "./positions.js";
+import { headOfClause, positionAbove, positionBelow, positionDown, positionUp } from "./positions.js";
 import { readProgram } from "./statements.js";
 import { commentOut, uncomment } from "./commented_out.js";
 
@@ -174,6 +174,13 @@ export function moveCardUp(program, item) {
 /** @param {Program} program @param {Item} item @returns {Outcome} */
 export function moveCardDown(program, item) {
   return moveCard(program, item, isComment(item) ? commentDown(program, item) : positionDown(program, item));
+}
+
+/** A card let go over another one: below it, or above. @param {Program} program @param {Item} item @param {Item} other @param {boolean} isBelow
+ * @returns {Outcome} */
+export function dropCard(program, item, other, isBelow) {
+  const isInside = isBelow || other.kind === "blank" || other.kind === "clause";
+  return moveCard(program, item, isInside ? positionBelow(program, other) : positionAbove(program, other));
 }
 
 /** The block of a card at another place, in that place's indentation. @param {Program} program @param {Item} item @param {Position | null} to @returns {Outcome} */

@@ -1,0 +1,48 @@
+/** The preview of a draft at its position: what its program would show, and which cards and names it would affect. */
+
+import { isCurrent } from "../page_selectors.js";
+import { createCardPreview } from "./card_preview.js";
+import * as edits from "./edits.js";
+import { applyEdits } from "./line_edits.js";
+import { affectedLines, lossesAt } from "./preview_effects.js";
+
+/**
+ * @param {import("./card_preview.js").PreviewStage} stage
+ * @param {HTMLElement} list of the cards
+ * @param {ReturnType<typeof import("./card_list.js").createCardList>} cards
+ * @param {() => import("../page_state.js").PageState} current the page's state
+ * @param {import("../locale.js").Locale["say"]} say
+ */
+export function createDraftPreview(stage, list, cards, current, say) {
+  const hasLive = document.getElementById("workbench")?.dataset.live !== "off";
+  /** the edits that are previewed @type {import("./line_edits.js").LineEdit[]} */
+  let previewed = [];
+  const cardPreview = createCardPreview(stage, hasLive, {
+    onProblem(problem) {
+      const line = list.querySelector(".ghost-problem");
+      if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
+      if (!problem) cards.setAffectedLines(new Map());
+    },
+    onPreview(opened, step) {
+      const state = current();
+      cards.setAffectedLines(affectedLines(isCurrent(state) ? state.opened : null, opened, previewed));
+      const { memory, nodes } = lossesAt(opened, step);
+      const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
+      return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;
+    },
+  });
+
+  return {
+    clear: cardPreview.clear,
+    /** @param {import("./positions.js").Position} position @param {import("./palette.js").Draft | null} draft null: nothing is */
+    show(position, draft) {
+      const outcome = draft && edits.insertStatements(cards.program(), position, draft.statement, draft.imports);
+      if (!draft || !outcome || "refused" in outcome) return cardPreview.clear();
+      previewed = outcome.edits;
+      const source = applyEdits(cards.program().lines, outcome.edits).join("\n");
+      const line = outcome.line + 1;
+      const statement = draft.statement.split("\n")[0];
+      cardPreview.show({ source, ...current().settings }, line, say("form_said", { line, statement }));
+    },
+  };
+}
