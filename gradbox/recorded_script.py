@@ -49,6 +49,14 @@ class Progress:
             os.write(self._stream.fileno(), b"\x1b[2K")
 
 
+def second_stderr() -> TextIO | Any:
+    """A stream beside `sys.stderr` that writes to the same place, so that what is printed to either is told apart."""
+    error = sys.stderr
+    if error is None:
+        return None
+    return open(error.fileno(), "w", buffering=1, encoding=error.encoding, errors=error.errors, closefd=False)
+
+
 def find_script(target: str, is_module: bool) -> tuple[str, Any]:
     """The file of a script, or of a module to be run like `python -m`, and the module's spec (None for a script).
 
@@ -101,7 +109,7 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
         module = sys.modules["__main__"] = main_module(path, spec)
         progress = Progress(sys.stderr, request["quiet"])
         if request["stdout_to_stderr"]:
-            sys.stdout = sys.stderr
+            sys.stdout = second_stderr()
         return run_parts(request, path, module.__dict__, source, progress.step, progress.clear)
     files = LineFiles(Path(request["folder"]))
     in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
@@ -113,7 +121,7 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
     module = sys.modules["__main__"] = main_module(path, spec)
     session = in_process.Session(options, [options_module.ProgramFile(path, Path(path).name, source)], module.__dict__)
     if request["stdout_to_stderr"]:
-        sys.stdout = sys.stderr
+        sys.stdout = second_stderr()
     try:
         session.begin()
     except RuntimeError as refused:  # a torch that is too old

@@ -69,6 +69,7 @@ const bundles = [
       embed: "static/js/embed.js",
       compare: "static/js/compare/page.js",
       series_new: "static/js/series/page.js",
+      open: "static/js/open_file/page.js",
       compare_embed: "static/js/compare/embed.js",
     },
     plugins: [listChunks],

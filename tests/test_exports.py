@@ -301,6 +301,7 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
         "static/dist/embed.js",
         "static/dist/style.css",
         "templates/partials/_offline.html",
+        "templates/partials/_viewer.html",
         "templates/embed.html",
     ):
         versions.append(Renderer(1).version)

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 from gradbox.command import main
-from gradbox.recorded_script import encoding_error, find_script
+from gradbox.recorded_script import encoding_error, find_script, second_stderr
 from gradbox.run import Run
 from gradbox.viewer import Viewer
 from server.wire.trace import Trace
+from server.worker.in_process.streams import recorded_stream
 from tests.referee.comparison import disagreements
 
 ROOT = Path(__file__).parent.parent
@@ -237,6 +238,32 @@ def test_findings_and_files_of_a_recorded_run(tmp_path: Path, capsys: Any) -> No
     assert main(["open", str(ROOT / "package.json")]) == 2 and "no trace" in capsys.readouterr().err
     assert main(["export", str(golden), "--out", str(tmp_path / "x.svg"), "--step", "1000"]) == 1
     assert "there is no such step" in capsys.readouterr().err
+
+
+def test_what_is_printed_is_recorded_once_where_both_streams_are_one(
+    capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The script of `gradbox trace` prints to stderr, and a program may make one stream of both."""
+    output: list[tuple[str, str]] = []
+
+    def record_prints() -> None:
+        with (
+            recorded_stream("stdout", lambda *of: output.append(of)),
+            recorded_stream("stderr", lambda *of: output.append(of)),
+        ):
+            print("out")
+            print("err", file=sys.stderr)
+
+    beside = second_stderr()
+    monkeypatch.setattr(sys, "stdout", beside)
+    record_prints()
+    assert output == [("stdout", "out"), ("stdout", "\n"), ("stderr", "err"), ("stderr", "\n")]
+    output.clear()
+    monkeypatch.setattr(sys, "stdout", sys.stderr)
+    record_prints()
+    assert output == [("stdout", "out"), ("stdout", "\n"), ("stdout", "err"), ("stdout", "\n")]
+    assert capfd.readouterr() == ("", "out\nerr\n" * 2)
+    beside.close()
 
 
 def test_lines_of_several_files_are_told_by_file_and_line() -> None:

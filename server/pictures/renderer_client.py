@@ -46,7 +46,7 @@ def assets_version() -> str:
         return ""
     parts += [
         PROJECT_FOLDER / "templates" / name
-        for name in ("embed.html", "partials/_offline.html", "partials/_controls.html")
+        for name in ("embed.html", "partials/_offline.html", "partials/_viewer.html", "partials/_controls.html")
     ]
     return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:8]
 

@@ -65,6 +65,12 @@ def find_place(services: Services, root: str, language: str, name: str, scenario
     return None
 
 
+@router.get("/open", response_class=HTMLResponse)
+async def open_file(request: Request) -> Response:
+    """The page that opens a file of its reader: the browser draws a trace, nothing is sent here."""
+    return render(request, "open.html")
+
+
 @router.get("/gallery", response_class=HTMLResponse)
 async def gallery(request: Request, services: ServicesDep) -> Response:
     """All scenarios, by thread."""

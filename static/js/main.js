@@ -10,6 +10,7 @@ import { tryFixes } from "./fixes.js";
 import { checkGradients } from "./gradient_check.js";
 import { loadFindings } from "./findings_bundle.js";
 import { startKeys } from "./keys.js";
+import { startOpening } from "./open_file/workbench.js";
 import { startLessonOf } from "./lesson_loader.js";
 import { startLegend } from "./legend.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
@@ -224,6 +225,7 @@ startPredict(element, store, say, {
 });
 void startLessonOf(document.getElementById("lesson"), store, say, { run: program.run, edit: program.editor.focus });
 startTheme(element("theme"));
+startOpening({ button: element("open-file"), field: element("file") }, dispatch);
 startLegend(element("legend"));
 startPaneBorder(element("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
 element("closer").addEventListener("click", picture.zoom.in);

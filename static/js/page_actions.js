@@ -40,7 +40,7 @@
  *   | {type: "predictionMade", given: import("./predict/mode.js").Given}
  *   | {type: "predictContinued"}
  *   | {type: "predictRestarted"}
- *   | {type: "problemFound", problem: Problem}} Action
+ *   | {type: "problemFound", problem: Problem | null}} Action
  */
 
 export {};

@@ -116,6 +116,7 @@ function otherCommands({ element, openPalette }) {
   /** @param {string} selector @returns {() => HTMLElement | null} */
   const find = (selector) => () => document.querySelector(selector);
   return [
+    click("open_file", () => element("open-file")),
     click("theme", () => element("theme")),
     click("language", find("a[data-keep]")),
     click("help", () => element("help-button"), { keys: ["?"] }),

@@ -14,6 +14,10 @@ from server.worker.streams import Stream
 Emit = Callable[[Stream, str], None]
 
 
+_RECORDING: list[Callable[[Any], Any]] = []
+"""The `write` of each stream that is recorded now."""
+
+
 class PassedText(str):
     """Text for a stream that is not recorded a second time."""
 
@@ -29,6 +33,9 @@ def recorded_stream(name: Stream, emit: Emit, before: Callable[[], None] | None 
         yield
         return
     write = stream.write
+    if write in _RECORDING:  # `sys.stdout = sys.stderr`: once is what was printed
+        yield
+        return
 
     def recorded_write(text: Any) -> Any:
         if before is not None:
@@ -42,6 +49,17 @@ def recorded_stream(name: Stream, emit: Emit, before: Callable[[], None] | None 
 
     own = getattr(stream, "__dict__", {})
     replaced_write = own.get("write")
+    _RECORDING.append(recorded_write)
+    try:
+        with _in_place(stream, name, recorded_write, replaced_write):
+            yield
+    finally:
+        _RECORDING.remove(recorded_write)
+
+
+@contextlib.contextmanager
+def _in_place(stream: Any, name: Stream, recorded_write: Callable[[Any], Any], replaced_write: Any) -> Iterator[None]:
+    """While entered, the stream writes with `recorded_write`. replaced_write: what it had among its attributes."""
     try:
         stream.write = recorded_write
     except AttributeError:

@@ -1,0 +1,34 @@
+/** A file of the reader's on the workbench: a program comes into the editor, a trace is shown by the page that opens files. */
+
+import { startFileOpening } from "./file_opening.js";
+import { ROOT } from "../root.js";
+
+/**
+ * @param {{button: HTMLElement, field: HTMLInputElement}} parts
+ * @param {(action: import("../page_state.js").Action) => void} dispatch
+ */
+export function startOpening(parts, dispatch) {
+  /** @param {import("../page_state.js").Problem | null} problem */
+  const tell = (problem) => dispatch({ type: "problemFound", problem });
+
+  startFileOpening(parts, async (files) => {
+    tell(null);
+    const [{ FileProblem, readFile }, { handOver }] = await Promise.all([
+      import("./chosen_file.js"),
+      import("./handed_traces.js"),
+    ]);
+    try {
+      if (files.length !== 1) throw new FileProblem("file_one");
+      const content = await readFile(files[0]);
+      if (content.kind === "program") return dispatch({ type: "programEdited", text: unixLines(content.source) });
+      await handOver({ name: content.name, texts: content.texts, shown: 0 });
+      location.assign(`${ROOT}/open?lang=${document.documentElement.lang}`);
+    } catch (error) {
+      if (error instanceof FileProblem) tell({ key: error.key, args: error.args });
+      else tell({ key: "file_unread", args: { name: files[0].name } });
+    }
+  });
+}
+
+/** As the editor has them. @param {string} text */
+const unixLines = (text) => text.replace(/\r\n?/g, "\n");
