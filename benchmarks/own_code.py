@@ -2,12 +2,15 @@
 
 Each figure is of a fresh process, in which a small GPT or a small ResNet (`benchmarks/own_code_models.py`) trains on random
 numbers in one thread. Times are the processor's, so that a busy machine changes them less; ratios are the medians of runs
-that take turns. torchlens and torchviz trace the same model once after the training, if they can be imported: they are
-optional, and `pip install --target FOLDER torchlens torchviz graphviz` with `--path FOLDER` is enough.
+that take turns. For the iterations after the recorded one, where little is to be seen, a
+plain run and a recorded one take turns at every iteration. torchlens and torchviz trace the same model once after the
+training, if they can be imported: they are optional, and `pip install --target FOLDER torchlens torchviz graphviz` with
+`--path FOLDER` is enough.
 """
 
 import argparse
 import ast
+import contextlib
 import importlib
 import json
 import os
@@ -60,6 +63,7 @@ def measure(script: str, options: argparse.Namespace) -> Result:
             "all": [*recorded, "train.py", str(count)],
         }
         rounds: dict[str, list[Result]] = {way: [] for way in ways}
+        outside = []
         for turn in range(options.rounds):
             for way, command in sorted(ways.items(), reverse=bool(turn % 2)):
                 result = run(command, folder, "")
@@ -68,8 +72,29 @@ def measure(script: str, options: argparse.Namespace) -> Result:
                 if way != "plain":
                     result["trace"] = trace_facts(folder / "run.json")
                 rounds[way].append(result)
+            plain, one = in_turns([[*ways[way], "paced"] for way in ("plain", "one")], count, folder)
+            outside.append(later(iterations(one), iterations(plain), watched))
         tools = {tool: run(["train.py", "20", tool], folder, options.path) for tool in TOOLS}
-    return figures(rounds, tools, watched)
+    return figures(rounds, tools, watched) | {"outside": statistics.median(outside), "outside_rounds": outside}
+
+
+def in_turns(commands: list[list[str]], count: int, folder: Path) -> list[Result]:
+    """What paced scripts print at their end, when each waits with its next iteration until the others have done theirs."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(subprocess.Popen([sys.executable, *command], cwd=folder, env=environment, text=True, **pipes))
+            for command in commands
+        ]  # fmt: skip
+        pairs = [(process.stdin, process.stdout) for process in processes if process.stdin and process.stdout]
+        lines = [answers.readline() for _, answers in pairs]
+        for _ in range(count):
+            for index, (requests, answers) in enumerate(pairs):
+                requests.write("\n")
+                requests.flush()
+                lines[index] = answers.readline()
+        return [json.loads(line) for line in lines]
 
 
 def trace_facts(path: Path) -> Result:
@@ -83,14 +108,11 @@ def figures(rounds: dict[str, list[Result]], tools: dict[str, Result], watched: 
     """What is told of one model's runs."""
     plain, one = ([iterations(result) for result in rounds[way]] for way in ("plain", "one"))
     per_iteration = statistics.median(statistics.median(times) for times in plain)
-    outside = [later(a, watched) / later(b, watched) for a, b in zip(one, plain, strict=True)]
     whole = [sum(iterations(result)) for result in rounds["all"]]
     return {
         "elements": rounds["plain"][0]["elements"],
         "same_loss": len({result["loss"] for results in rounds.values() for result in results}) == 1,
         "iteration": per_iteration,
-        "outside": statistics.median(outside),
-        "outside_all": [round(ratio, 4) for ratio in outside],
         "watched": statistics.median(max(times[watched : watched + 2]) for times in one),
         "whole_run": statistics.median(a / sum(b) for a, b in zip(whole, plain, strict=True)),
         "peak": {way: statistics.median(result["peak"] for result in results) for way, results in rounds.items()},
@@ -99,9 +121,13 @@ def figures(rounds: dict[str, list[Result]], tools: dict[str, Result], watched: 
     }
 
 
-def later(times: list[float], watched: int) -> float:
-    """How an iteration after the recorded one compares with one before it, to which nothing has been installed yet."""
-    return statistics.median(times[watched + 2 :]) / statistics.median(times[WARM_UP:watched])
+def later(recorded: list[float], plain: list[float], watched: int) -> float:
+    """How the iterations after the recorded one compare with those before it, to which nothing has been installed yet.
+
+    Each is taken beside the plain run's iteration of the same moment.
+    """
+    ratios = [a / b for a, b in zip(recorded, plain, strict=True)]
+    return statistics.median(ratios[watched + 2 :]) / statistics.median(ratios[WARM_UP:watched])
 
 
 def cost_of_a_part() -> float:
@@ -130,7 +156,7 @@ def report(name: str, found: Result, part: float) -> str:
     one, whole = found["traces"]["one"], found["traces"]["all"]
     lines = [
         f"{name}: {found['elements']:,} elements, {each * 1000:.1f} ms an iteration; the same loss each way: {found['same_loss']}",
-        f"  after the recorded iteration       {found['outside']:.4f} times as before it, beside plain (each round: {found['outside_all']})",
+        f"  after the recorded iteration       {found['outside']:.4f} times as before it, beside plain (each round: {[round(ratio, 4) for ratio in found['outside_rounds']]})",
         f"  a part that is not due             {part * 1e9:.0f} ns, {part / each:.4%} of an iteration",
         f"  the recorded iteration             {found['watched'] / each:.0f} iterations ({found['watched']:.2f} s): "
         f"{one['steps']} steps, {one['bytes'] / 1e6:.2f} MB",

@@ -1,7 +1,8 @@
 """The training scripts of `benchmarks.own_code`: complete programs, as a user would have them, that print what they measured.
 
 Each trains on random numbers and prints one line of JSON: the processor's and the wall's seconds of each iteration, and the
-largest memory of its process. With a tool's name as argument it has that tool trace the model once, after the training.
+largest memory of its process. With a tool's name as argument it has that tool trace the model once, after the training; with
+"paced" it prints an empty line before each iteration and waits for one.
 """
 
 COMMON = """
@@ -91,6 +92,9 @@ model = Model()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 wall, cpu = [time.perf_counter()], [time.process_time()]
 for step in range(ITERATIONS):
+    if TOOL == "paced":
+        print(flush=True)
+        sys.stdin.readline()
     x, y = batch()
     loss = loss_of(model(x), y)
     optimizer.zero_grad()
@@ -100,7 +104,7 @@ for step in range(ITERATIONS):
     cpu.append(time.process_time())
 result = {"wall": wall, "cpu": cpu, "loss": loss.item(), "elements": sum(p.numel() for p in model.parameters())}
 result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-if TOOL:
+if TOOL and TOOL != "paced":
     import importlib
     library = importlib.import_module(TOOL)
     x, y = batch()
