@@ -75,9 +75,9 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is run, and how it is recorded."""
     parser.add_argument("--also", metavar="GLOB", action="append", default=[],
                         help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
-    parser.add_argument("--lines", metavar="A:B", type=lines,
+    parser.add_argument("--lines", metavar="A:B", type=line_range,
                         help="record only these lines, the first time that they run")  # fmt: skip
-    parser.add_argument("--iterations", metavar="N,…", type=iterations,
+    parser.add_argument("--iterations", metavar="N,…", type=iteration_numbers,
                         help="record only these iterations, from 0, of the loop that trains, or of the one in --lines")  # fmt: skip
     parser.add_argument("--after", metavar="EXPR", type=expression,
                         help="once this is true at the end of an iteration, like 'loss.isnan()', record the next one")  # fmt: skip
@@ -92,19 +92,19 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     rest.required = False  # or a missing FILE is said to be two
 
 
-def lines(text: str) -> tuple[int, int]:
+def line_range(text: str) -> tuple[int, int]:
     """`40:80` or `40`: the first and the last line. Raises argparse.ArgumentTypeError."""
     first, _, last = text.partition(":")
     try:
-        found = int(first), int(last or first)
+        numbers = int(first), int(last or first)
     except ValueError:
         raise argparse.ArgumentTypeError(f"two line numbers are needed, like 40:80, not {text!r}") from None
-    if not 0 < found[0] <= found[1]:
+    if not 0 < numbers[0] <= numbers[1]:
         raise argparse.ArgumentTypeError(f"the first line, from 1, and one that is not before it are needed: {text!r}")
-    return found
+    return numbers
 
 
-def iterations(text: str) -> tuple[int, ...]:
+def iteration_numbers(text: str) -> tuple[int, ...]:
     """`0,1,100`: numbers from 0. Raises argparse.ArgumentTypeError."""
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts):
@@ -152,7 +152,7 @@ def run_server(arguments: list[str]) -> int:
 
 def run_recorded(args: argparse.Namespace) -> int:
     """Run the script, and do with its run what the command asks for; the script's exit status."""
-    problem = problem_of(args)
+    problem = find_problem(args)
     if problem:
         print(problem, file=sys.stderr)
         return CANNOT_BEGIN
@@ -170,19 +170,19 @@ def run_recorded(args: argparse.Namespace) -> int:
             print(NO_PART if parts.any else NOTHING, file=sys.stderr)
         return recorded.status or 1
     try:
-        return use(args, recorded, parts.any)
+        return output_runs(args, recorded, parts.any)
     except (OSError, RuntimeError, ValueError) as error:
-        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
-        print(f"gradbox: {said}", file=sys.stderr)
+        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        print(f"gradbox: {reason}", file=sys.stderr)
         return recorded.status or 1
 
 
-def problem_of(args: argparse.Namespace) -> str:
+def find_problem(args: argparse.Namespace) -> str:
     """Why a script can't be run at all; "" where it can."""
     if importlib.util.find_spec("torch") is None:
         return NO_TORCH
     for name in (getattr(args, "out", None), getattr(args, "trace", None)):
-        problem = "" if name is None else unwritable(Path(name))
+        problem = "" if name is None else why_unwritable(Path(name))
         if problem:
             return f"gradbox: {name}: {problem}"
     if getattr(args, "out", None) is not None and Path(args.out).suffix not in (".html", ".svg", ".png"):
@@ -196,7 +196,7 @@ def problem_of(args: argparse.Namespace) -> str:
         return f"gradbox: can't open file {str(Path(args.file).absolute())!r}: [Errno {error.errno}] {error.strerror}"
 
 
-def unwritable(path: Path) -> str:
+def why_unwritable(path: Path) -> str:
     """Why a file can't be written, as far as that can be said before the script runs; "" where it seems that it can."""
     folder = path.absolute().parent
     if not folder.is_dir():
@@ -206,10 +206,10 @@ def unwritable(path: Path) -> str:
     return "" if os.access(path if path.exists() else folder, os.W_OK) else "it can't be written"
 
 
-def use(args: argparse.Namespace, recorded: Recorded, of_parts: bool) -> int:
+def output_runs(args: argparse.Namespace, recorded: Recorded, in_parts: bool) -> int:
     """Write, print or open what was recorded; the script's exit status. Raises OSError, RuntimeError, ValueError.
 
-    of_parts: parts of the script were asked for, of which there may be several.
+    in_parts: parts of the script were asked for, of which there may be several.
     """
     runs = recorded.runs
     if args.command == "trace" and args.pretty:
@@ -221,9 +221,9 @@ def use(args: argparse.Namespace, recorded: Recorded, of_parts: bool) -> int:
     elif args.command == "explain" and args.json:
         found = {name: [f.model_dump(mode="json") for f in run.findings()] for name, run in runs.items()}
         parts = [{"recording": name, "findings": findings} for name, findings in found.items()]
-        print(json.dumps(parts if of_parts else found[""]))
+        print(json.dumps(parts if in_parts else found[""]))
     elif args.command == "explain":
-        print("\n\n".join(f"{run.title}\n\n{run.explain()}" if of_parts else run.explain() for run in runs.values()))
+        print("\n\n".join(f"{run.title}\n\n{run.explain()}" if in_parts else run.explain() for run in runs.values()))
     else:
         open_or_write(args, runs)
     return recorded.status
@@ -248,7 +248,7 @@ def open_or_write(args: argparse.Namespace, runs: dict[str, Run]) -> None:
     for name, run in runs.items():
         written = []
         for target in filter(None, (args.trace, args.out)):
-            path = file_of(target, name, len(runs))
+            path = recording_path(target, name, len(runs))
             write(run, path, as_trace=target is args.trace)
             written.append(str(path))
         where = f" Written to {' and '.join(written)}" if written else ""
@@ -257,7 +257,7 @@ def open_or_write(args: argparse.Namespace, runs: dict[str, Run]) -> None:
         show(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
 
 
-def file_of(target: str, name: str, count: int) -> Path:
+def recording_path(target: str, name: str, count: int) -> Path:
     """Where one of several recordings goes: `run.html` is `run-iteration-100.html` then."""
     path = Path(target)
     return path if count == 1 else path.with_stem(f"{path.stem}-{re.sub(r'[^0-9a-z]+', '-', name)}")
@@ -274,10 +274,10 @@ def write(run: Run, path: Path, as_trace: bool) -> None:
         else:
             run.save(path)
     except (OSError, RuntimeError):
-        kept = Path(tempfile.mkdtemp(prefix="gradbox-")) / "run.json"
-        kept.write_bytes(run.body)
+        trace_file = Path(tempfile.mkdtemp(prefix="gradbox-")) / "run.json"
+        trace_file.write_bytes(run.body)
         print(
-            f"gradbox: {path} could not be written; the trace is kept: gradbox export {kept} --out FILE",
+            f"gradbox: {path} could not be written; the trace is kept: gradbox export {trace_file} --out FILE",
             file=sys.stderr,
         )
         raise

@@ -26,7 +26,7 @@ class explain(watch):  # noqa: N801 like `watch`
         super().__exit__(kind, error, at)
         try:
             self.findings = self.run.findings()
-            said = self.run.explain()
+            text = self.run.explain()
         except (RuntimeError, OSError) as failure:
-            said = f"gradbox: {self.run.summary()} It could not be explained: {failure}"
-        print(said, file=sys.stderr)
+            text = f"gradbox: {self.run.summary()} It could not be explained: {failure}"
+        print(text, file=sys.stderr)

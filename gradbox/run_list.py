@@ -54,8 +54,8 @@ def list_page(runs: Sequence[Run], language: str = "en") -> str:
     rows = []
     for k, run in enumerate(runs, 1):
         label = run.title.partition(": ")[2]
-        said = run.summary().removeprefix(f"{run.title}: ")
-        rows.append(f'<li><a href="{k}/"><b>{html.escape(label)}</b>{html.escape(said)}</a></li>')
+        summary = run.summary().removeprefix(f"{run.title}: ")
+        rows.append(f'<li><a href="{k}/"><b>{html.escape(label)}</b>{html.escape(summary)}</a></li>')
     return PAGE.substitute(
         language=language, nonce=secrets.token_hex(16), rows="\n".join(rows),
         heading=html.escape(HEADINGS[language].format(script=script)),

@@ -58,12 +58,12 @@ def names_of(function: ast.expr) -> set[str]:
 
 def leading_to(callees: dict[str, set[str]], targets: set[str]) -> set[str]:
     """The targets and the functions that call one of them, themselves or through others."""
-    found = set(targets)
+    functions = set(targets)
     while True:
-        more = {name for name, called in callees.items() if called & found} - found
+        more = {name for name, called in callees.items() if called & functions} - functions
         if not more:
-            return found
-        found |= more
+            return functions
+        functions |= more
 
 
 def contains(node: ast.AST, others: Iterable[ast.AST]) -> bool:

@@ -58,8 +58,10 @@ def handler_of(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHan
             self._respond(body=False)
 
         def _respond(self, body: bool) -> None:
-            asked = self.path.partition("?")[0].encode()
-            page = next((page for name, page in pages.items() if secrets.compare_digest(asked, name.encode())), None)
+            requested = self.path.partition("?")[0].encode()
+            page = next(
+                (page for name, page in pages.items() if secrets.compare_digest(requested, name.encode())), None
+            )
             content = b"not found\n" if page is None else page
             self.send_response(HTTPStatus.OK if page is not None else HTTPStatus.NOT_FOUND)
             self.send_header(

@@ -76,8 +76,8 @@ class Authenticator:
         address = client_address(scope, self._proxies)
         client = Client(address, address)
         await self._attempts.check(client)
-        expected, given = (hmac.digest(self._key, text, "sha256") for text in (self._password, password))
-        if hmac.compare_digest(expected, given):
+        expected, actual = (hmac.digest(self._key, text, "sha256") for text in (self._password, password))
+        if hmac.compare_digest(expected, actual):
             return True
         await self._attempts.hit(client)
         self._on_failure()

@@ -43,7 +43,7 @@ def lesson_items(root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], l
     ]
 
 
-def place_in_lesson(
+def workbench_lesson(
     root: str, lessons: list[Lesson], lesson: Lesson, scenarios: Mapping[str, Scenario], language: str, scenario: str
 ) -> dict[str, Any]:
     """What the workbench gets of the lesson whose program it shows. scenario: its name, or "" for the lesson's question."""

@@ -33,9 +33,9 @@ def judge_broker(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
     major = version.partition(".")[0]
     old = f"it needs Redis {OLDEST} or newer" if not major.isdigit() or int(major) < OLDEST else ""
     yield "queue", f"Redis {version}", old
-    kept = "log on disk" if facts.get("aof_enabled") else "memory only"
+    persistence = "log on disk" if facts.get("aof_enabled") else "memory only"
     lost = "" if facts.get("aof_enabled") else "a restart of Redis forgets the programs that wait: appendonly yes"
-    yield "broker, persistence", kept, lost
+    yield "broker, persistence", persistence, lost
     policy = str(facts.get("maxmemory_policy", "?"))
     bound = int(facts.get("maxmemory", 0))
     forgets = "" if policy == "noeviction" or not bound else "it drops what waits when memory is full: noeviction"

@@ -29,8 +29,8 @@ class GradientReport:
         yield self._say("summary", line=check.line or "?", checked=checked, elements=elements, runs=check.runs)
         if not check.complete:
             yield self._say("incomplete")
-        said = [sentence for leaf in check.leaves for sentence in self._sentences_of(leaf)]
-        yield from said or [self._say("what.all")]
+        sentences = [sentence for leaf in check.leaves for sentence in self._sentences_of(leaf)]
+        yield from sentences or [self._say("what.all")]
         if any(leaf.verdict == "kink" for leaf in check.leaves):
             for corner in check.corners:
                 yield self._say("corner", op=corner.op, line=corner.line or "?")

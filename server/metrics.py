@@ -37,10 +37,6 @@ class Metrics:
     ) -> None:
         registry = self._registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-
-        def totals() -> StoreTotals:
-            return health.state.totals or StoreTotals()
-
         self._runs = Counter("gradbox_runs", "Runs, by outcome.", ("status", "device"), registry=registry)
         self._limits = Counter("gradbox_limits", "Runs that were stopped by a limit.", ("limit",), registry=registry)
         self._seconds = Histogram(
@@ -59,6 +55,18 @@ class Metrics:
             buckets=REQUEST_BUCKETS,
             registry=registry,
         )
+        self._add_gauges(pool, cache, health, quota)
+        self._add_queue_gauges(pool)
+        if shared is not None:
+            sentence = "Whether rate limits and results are shared with the other web processes now (1) or not (0)."
+            Gauge("gradbox_shared_reachable", sentence, registry=registry).set_function(lambda: int(shared.reachable))
+
+    def _add_gauges(self, pool: PoolInterface, cache: Cache, health: StoreHealth, quota: int) -> None:
+        """What is asked of the parts of the server whenever the metrics are read."""
+
+        def totals() -> StoreTotals:
+            return health.state.totals or StoreTotals()
+
         for name, sentence, ask in (
             ("spare_children", "Idle worker processes.", lambda: pool.spares),
             ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.ready)),
@@ -76,18 +84,17 @@ class Metrics:
             ("scenario_bytes", "Size of all saved programs and series in bytes.", lambda: totals().size),
             ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
         ):
-            Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)
+            Gauge(f"gradbox_{name}", sentence, registry=self._registry).set_function(ask)
+
+    def _add_queue_gauges(self, pool: PoolInterface) -> None:
         for name, sentence, of in (
             ("waiting", "Programs in the queue.", attrgetter("waiting")),
             ("queue_age_seconds", "Time that the oldest program in the queue has waited.", attrgetter("age")),
             ("running", "Programs that are running.", attrgetter("running")),
         ):
-            by_queue = Gauge(f"gradbox_{name}", sentence, ("queue",), registry=registry)
+            by_queue = Gauge(f"gradbox_{name}", sentence, ("queue",), registry=self._registry)
             for label, queue in pool.queues.items():
                 by_queue.labels(label).set_function(partial(of, queue))
-        if shared is not None:
-            sentence = "Whether rate limits and results are shared with the other web processes now (1) or not (0)."
-            Gauge("gradbox_shared_reachable", sentence, registry=registry).set_function(lambda: int(shared.reachable))
 
     def run_finished(self, job: Job, result: Result) -> None:
         """Count a run by its outcome."""

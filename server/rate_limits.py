@@ -28,8 +28,8 @@ class RateLimited(ProblemError):
     what: is limited: run, save, picture, sign-in, request.
     """
 
-    def __init__(self, whose: str, limit: str, retry_after: float, what: str = "run") -> None:
-        message = f"{whose} may ask for {limit}; try again in {math.ceil(retry_after)} s"
+    def __init__(self, subject: str, limit: str, retry_after: float, what: str = "run") -> None:
+        message = f"{subject} may ask for {limit}; try again in {math.ceil(retry_after)} s"
         super().__init__(429, "limited", message, retry_after=retry_after)
         self.limit, self.retry_after, self.what = limit, retry_after, what
 

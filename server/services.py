@@ -203,15 +203,8 @@ def create_services(settings: Settings, prepare: str) -> Services:
     shared = create_shared_state(settings, database)
     counts = shared.counts if shared is not None else None
     metrics = Metrics(pool, cache, health, settings.quota, shared)
-
-    def on_result(job: Job, result: Result) -> None:
-        metrics.run_finished(job, result)
-        log.run_finished(job, result, settings.log_programs)
-
     limits = create_limits(settings, counts)
-    results, others = (shared.results, shared.runs) if shared is not None else (None, None)
-    process = others.name if others is not None else ""
-    executions = Executions(pool, cache, settings.cache, on_result, results, process)
+    executions = create_executions(settings, pool, cache, metrics, shared)
     renderer = Renderer(settings.pictures)
     scenarios = load_scenarios(SCENARIOS)
     scenario_traces = ScenarioTraces(pool, settings)
@@ -226,7 +219,9 @@ def create_services(settings: Settings, prepare: str) -> Services:
         picture_limits=limits.pictures,
         pool=pool,
         executions=executions,
-        runs=RunService(settings, pool, executions, limits.runs, limits.live_runs, others),
+        runs=RunService(
+            settings, pool, executions, limits.runs, limits.live_runs, shared.runs if shared is not None else None
+        ),
         store=store,
         store_health=health,
         metrics=metrics,
@@ -250,6 +245,19 @@ def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInt
         return Pool(settings, prepare)
     pool: PoolInterface = importlib.import_module("server.cluster").create_pool(settings, database)
     return pool
+
+
+def create_executions(
+    settings: Settings, pool: PoolInterface, cache: Cache, metrics: Metrics, shared: SharedState | None
+) -> Executions:
+    """The executions of this process, whose results are counted and logged. shared: with other web processes."""
+
+    def on_result(job: Job, result: Result) -> None:
+        metrics.run_finished(job, result)
+        log.run_finished(job, result, settings.log_programs)
+
+    results, process = (shared.results, shared.runs.name) if shared is not None else (None, "")
+    return Executions(pool, cache, settings.cache, on_result, results, process)
 
 
 def create_shared_state(settings: Settings, database: Database) -> SharedState | None:

@@ -19,18 +19,18 @@ def punctuation_repair(source: str) -> Repair | None:
     if source.isascii():
         return None
     lines = source.split("\n")
-    edits, found = [], dict.fromkeys("")
+    edits, replaced = [], dict.fromkeys("")
     quote = ""
     for number, line in enumerate(lines, 1):
         text, quote, characters = replace_in_line(line, quote)
         if text != line:
-            found |= dict.fromkeys(characters)
+            replaced |= dict.fromkeys(characters)
             first = next(at for at, (old, new) in enumerate(zip(line, text, strict=True)) if old != new)
             last = next(at for at in range(len(line), 0, -1) if line[at - 1] != text[at - 1])
             edits.append(Edit(line=number, col=first, end_line=number, end_col=last, text=text[first:last]))
     if not 0 < len(edits) <= MAX_EDITS:
         return None
-    return Repair(key="punctuation", args={"text": " ".join(list(found)[:8])}, edits=edits)
+    return Repair(key="punctuation", args={"text": " ".join(list(replaced)[:8])}, edits=edits)
 
 
 def replace_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:

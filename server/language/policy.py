@@ -36,7 +36,7 @@ tensorflow torchaudio torchinfo torchmetrics torchsummary torchtext torchvision 
     "processes": "subprocess multiprocessing threading concurrent signal asyncio",
     "interpreter": "builtins ctypes importlib code codeop ast dis marshal pdb",
 }
-_CLOSED = {
+_CLOSED_BY_REASON = {
     "missing": "torch.onnx torch.utils.tensorboard",
     "files": "torch.from_file torch.package numpy.fromfile numpy.memmap",
     "network": "torch.hub torch.utils.model_zoo",
@@ -70,7 +70,7 @@ UNAVAILABLE_MODULES = {
 }
 """Modules that programs like to import, and why they are not here."""
 
-CLOSED_MEMBERS = {name: why for why, names in _CLOSED.items() for name in names.split()}
+CLOSED_MEMBERS = {name: why for why, names in _CLOSED_BY_REASON.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
 
 OPEN_MEMBERS = frozenset(["torch._inductor.config"])

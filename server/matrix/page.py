@@ -78,21 +78,21 @@ def first_questions() -> set[str]:
 
 def inapplicable_questions(groups: list[tuple[str, list[PageRow]]]) -> list[InapplicableQuestion]:
     """Why questions do not apply, each message once, with the operations of which torch says it."""
-    found: dict[tuple[str, str], list[str]] = {}
+    operations: dict[tuple[str, str], list[str]] = {}
     for _, rows in groups:
         for row in rows:
             for cell in row.cells:
                 if cell.verdict == "not_applicable":
-                    found.setdefault((cell.question.name, cell.detail), []).append(row.row.title)
-    return [InapplicableQuestion(question, message, rows) for (question, message), rows in found.items()]
+                    operations.setdefault((cell.question.name, cell.detail), []).append(row.row.title)
+    return [InapplicableQuestion(question, message, rows) for (question, message), rows in operations.items()]
 
 
 def find_cell(address: str) -> tuple[MatrixRow, Question, Situation] | None:
     """What the name of a cell's program stands for: `operation.property.tensor.memory.mode`; None for any other text."""
     name, _, rest = address.partition(".")
-    asked, _, key = rest.partition(".")
+    question_name, _, key = rest.partition(".")
     row = next((row for row in ROWS if row.name == name), None)
-    question = next((question for question in QUESTIONS if question.name == asked), None)
+    question = next((question for question in QUESTIONS if question.name == question_name), None)
     situation = find_situation(key)
     return (row, question, situation) if row and question and situation else None
 

@@ -131,11 +131,11 @@ def best_operand(row: OperationRow, hole: Hole, alive: Sequence[AliveName], text
     """What fits a hole best, beside the operands that are there: the nearest name that nothing speaks against."""
     if hole.proposed is not None:
         return hole.proposed
-    found = [choice for choice in choices(row, hole, alive, {**texts, hole.name: ""}) if not choice.impossible]
+    possible = [choice for choice in choices(row, hole, alive, {**texts, hole.name: ""}) if not choice.impossible]
     taken = set(texts.values())
     dims = CONSTRAINTS[hole.kind].dims
     ranked = sorted(
-        found,
+        possible,
         key=lambda choice: (
             choice.why is not None,
             dims not in (None, len(choice.alive.shape or [])),

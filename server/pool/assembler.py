@@ -75,7 +75,7 @@ class Assembler:
     ) -> tuple[AssemblyReply, bytes]:
         """Send a request and read the reply. Raises OSError, ValueError and EOFError where the process is gone."""
         assert process.stdin is not None and process.stdout is not None
-        kept = False
+        answered = False
         try:
             sized = request.model_copy(update={"size": len(data)})
             process.stdin.write(sized.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
@@ -83,10 +83,10 @@ class Assembler:
             await process.stdin.drain()
             reply = AssemblyReply.model_validate_json(await process.stdout.readuntil(b"\n"))
             body = await process.stdout.readexactly(reply.size)
-            kept = not self._closed
+            answered = not self._closed
             return reply, body
         finally:  # also where it is cancelled: else the next request would read its reply
-            if kept:
+            if answered:
                 self._idle.append(process)
             else:
                 await kill_process(process)

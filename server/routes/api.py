@@ -104,7 +104,7 @@ STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "s
 
 @router.post("/runs", response_model=ExplainedTrace, responses=ANSWERS, summary="Run a program and get its trace")
 async def run(
-    asked: RunOrPipelineRequest,
+    run_request: RunOrPipelineRequest,
     request: Request,
     services: ServicesDep,
     client: ClientDep,
@@ -125,7 +125,7 @@ async def run(
     The program is a `source`, or a `pipeline` of operations (`GET /api/operations`); the trace has the source that was
     made of it, in `program.source`. Where an item does not fit, `error.field` names it, like `pipeline.2.operands.a`.
     """
-    body = program_of(asked)
+    body = program_of(run_request)
     if cached_only:
         cached = await services.runs.cached(body)
         if cached is None:
@@ -155,8 +155,8 @@ async def explained(trace: bytes, body: RunRequest, services: Services, client: 
     if not body.explain:
         return trace
     before = partial(services.picture_limits.hit, client)
-    found = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
-    return await asyncio.to_thread(with_findings, trace, found)
+    findings = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
+    return await asyncio.to_thread(with_findings, trace, findings)
 
 
 @router.get(

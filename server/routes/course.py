@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from server.course import lesson_address, lesson_items, place_in_lesson
+from server.course import lesson_address, lesson_items, workbench_lesson
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.language.lessons import Lesson
 from server.services import Services
@@ -61,7 +61,7 @@ async def question_page(request: Request, name: str, services: ServicesDep) -> R
         devices=services.pool.devices,
         live=services.settings.live_mode,
         title=lesson.text[language]["title"],
-        lesson=place_in_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, ""),
+        lesson=workbench_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, ""),
     )
 
 
@@ -78,7 +78,7 @@ async def answer(
     """Runs a program together with the check of the question, which counts as one of the client's runs, and says whether
     it is an answer."""
     question = find_lesson(services, name).question
-    asked = body.model_copy(update={"source": question.with_check(body.source)})
-    result = await services.runs.wait(await services.runs.start(asked, client), disconnected)
+    checked = body.model_copy(update={"source": question.with_check(body.source)})
+    result = await services.runs.wait(await services.runs.start(checked, client), disconnected)
     assert result is not None
     return JSONResponse(await services.programs.reader.read("judge", result.body))

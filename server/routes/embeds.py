@@ -60,14 +60,14 @@ def frame(
     """
     language = request_language(request) if "lang" in request.query_params else lang or program.content.language
     title = program.content.title
-    told = {
+    page_data = {
         "trace_url": trace_url(request.scope["root_path"], program.id),
         "step": None,
         "title": title,
         **(first or {}),
     }
     away = away or permalink(services.settings, request.scope["root_path"], program.id)
-    response = render_public(request, "embed.html", language, first=told, away=away, title=title, theme=theme)
+    response = render_public(request, "embed.html", language, first=page_data, away=away, title=title, theme=theme)
     response.headers.update(frame_headers(request, frames or services.settings.frames))
     response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
     return response

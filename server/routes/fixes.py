@@ -38,7 +38,9 @@ async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disc
     await before()
     trace = await run(body.source)
     findings = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
-    finding = next((one for one in findings if (one.kind, one.line) == (body.kind, body.line)), None)
+    finding = next(
+        (candidate for candidate in findings if (candidate.kind, candidate.line) == (body.kind, body.line)), None
+    )
     if finding is None:
         raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")
     trials = FixTrials(

@@ -32,7 +32,7 @@ from server.wire.saved_programs import Language
 PAGE_MAX_WAIT = 0.5
 """Seconds that the page waits for the measurement before it says how far that is."""
 
-RENEWAL = 2
+REFRESH_SECONDS = 2
 """Seconds after which the page of a measurement looks again."""
 
 NOT_MEASURED: dict[int | str, dict[str, Any]] = {
@@ -109,10 +109,10 @@ async def as_csv(request: Request, services: ServicesDep) -> Response:
 @router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
 async def cell_program_page(request: Request, services: ServicesDep, cell: str) -> Response:
     """The workbench with the program that a cell is the answer of."""
-    found = find_cell(cell)
-    if found is None:
+    address = find_cell(cell)
+    if address is None:
         raise ProblemError(404, "not_found", "the matrix has no such cell", field="cell")
-    row, question, situation = found
+    row, question, situation = address
     words = MESSAGES[request_language(request)]
     values: dict[str, Any] = {
         "first": {"source": cell_program(row, question, situation).source, "trace_url": None},
@@ -147,7 +147,7 @@ def unmeasured_page(request: Request, services: Services, language: str, error: 
     response.status_code = error.status
     response.headers["Cache-Control"] = "no-store"
     if not failed:
-        response.headers["Refresh"] = str(RENEWAL)
+        response.headers["Refresh"] = str(REFRESH_SECONDS)
     return response
 
 

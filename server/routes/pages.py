@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from server import PROJECT_FOLDER
-from server.course import place_in_lesson
+from server.course import workbench_lesson
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import Disconnected
 from server.gallery import FILTERS, neighbours, search_entries, threads
@@ -61,7 +61,7 @@ def find_place(services: Services, root: str, language: str, name: str, scenario
     """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario alone."""
     for lesson in services.lessons:
         if lesson.name == name and any(program.scenario == scenario.name for program in lesson.programs):
-            return place_in_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, scenario.name)
+            return workbench_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, scenario.name)
     return None
 
 

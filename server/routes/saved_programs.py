@@ -135,12 +135,12 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -
 
 
 def saved_page(
-    request: Request, services: Services, program: SavedProgram, told: dict[str, Any], **values: Any
+    request: Request, services: Services, program: SavedProgram, page_data: dict[str, Any], **values: Any
 ) -> Response:
-    """The workbench with a saved program. told: what its script is told besides; values: for the template."""
+    """The workbench with a saved program. page_data: what its script gets besides; values: for the template."""
     reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
     first: dict[str, Any] = {
-        **told,
+        **page_data,
         "source": reply.source,
         "trace_url": trace_url(request.scope["root_path"], program.id),
         "saved": reply.model_dump(mode="json", by_alias=True, exclude={"source"}),

@@ -10,7 +10,7 @@ from server.templating import render
 MAX_WAIT = 3.0
 """Seconds that a response waits for the programs of the claims, which are run once, by whoever asks first."""
 
-RENEWAL = 3
+REFRESH_SECONDS = 3
 """Seconds after which a page without all verdicts looks again."""
 
 router = APIRouter(include_in_schema=False)
@@ -28,7 +28,7 @@ async def settled(request: Request, services: ServicesDep) -> Response:
         holding=str(count[True]),
         refuted=str(count[False]),
         waiting=count[None],
-        renewal=RENEWAL,
+        renewal=REFRESH_SECONDS,
         versions=services.pool.versions,
     )
 

@@ -54,7 +54,7 @@ async def picture(request: Request, pictures: Thumbnails, name: str, theme: Them
     """Raises ProblemError: 404 for an unknown name, 503 where it is not made in so many seconds."""
     tag = await pictures.tag(name)
     headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
-    if tag in [asked.strip() for asked in request.headers.get("if-none-match", "").split(",")]:
+    if tag in [given.strip() for given in request.headers.get("if-none-match", "").split(",")]:
         return Response(status_code=304, headers=headers)
     body = await pictures.get(name, theme, max_wait)
     headers |= {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}

@@ -113,8 +113,8 @@ class ContentStore:
         """The shortest id of this digest that no other content has."""
         candidates = list(candidate_ids(hash_))
         id_ = self._table.c.id
-        taken = {row.id for row in await connection.execute(select(id_).where(id_.in_(candidates)))}
-        return next(name for name in candidates if name not in taken)
+        used = {row.id for row in await connection.execute(select(id_).where(id_.in_(candidates)))}
+        return next(name for name in candidates if name not in used)
 
 
 def now_ms() -> int:

@@ -68,8 +68,8 @@ class Focus(RequestModel):
     @model_validator(mode="after")
     def check_single_target(self) -> "Focus":
         """It names one target with all of its parts."""
-        given = [(self.loop, self.iteration), (self.storage, self.from_, self.to), (self.counts,)]
-        named = [parts for parts in given if any(part is not None for part in parts)]
+        targets = [(self.loop, self.iteration), (self.storage, self.from_, self.to), (self.counts,)]
+        named = [parts for parts in targets if any(part is not None for part in parts)]
         if len(named) != 1 or any(part is None for part in named[0]):
             raise ValueError("give loop and iteration, or storage, from and to")
         return self

@@ -105,8 +105,8 @@ class Supervisor:
 
     def _fork(self) -> bool:
         """Fork one spare child; False where the machine has no room for it now."""
-        taken = {child.slot for child in self._children.values()}
-        slot = next(number for number in range(len(taken) + 1) if number not in taken)
+        used_slots = {child.slot for child in self._children.values()}
+        slot = next(number for number in range(len(used_slots) + 1) if number not in used_slots)
         parent = os.getpid()
         job_reader, job_writer = os.pipe()
         trace_reader, trace_writer = os.pipe()

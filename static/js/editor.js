@@ -169,75 +169,78 @@ function scrollToLine(view, line, jumps = 0) {
   });
 }
 
-/**
- * @param {HTMLElement} host
- * @param {{source: string, label: string, leaveHint: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void,
- *   extensions?: import("@codemirror/state").Extension, keepMarks?: boolean}} how
- *   keepMarks: the step's line and the messages stay beside their lines while the text is edited, until others are set
- */
-export function createEditor(
-  host,
-  { source, label, leaveHint, nonce, onRun, onChange, onLine, extensions = [], keepMarks = false },
-) {
-  let silent = false;
-  /** the line that is lit, with its tone; empty where none is, `moved` where the text has changed since */
-  let lit = "";
+/** @typedef {{source: string, label: string, leaveHint: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void,
+ *   extensions?: import("@codemirror/state").Extension, keepMarks?: boolean}} EditorOptions
+ *   keepMarks: the step's line and the messages stay beside their lines while the text is edited, until others are set */
+
+/** What the editor can do and show. @param {EditorOptions} options @returns {import("@codemirror/state").Extension} */
+function editorExtensions({ label, leaveHint, nonce, onRun, onLine, extensions = [], keepMarks = false }) {
   const runKey = () => {
     onRun();
     return true;
   };
+  return [
+    EditorView.cspNonce.of(nonce),
+    breakpoints,
+    gutter({
+      class: "cm-breaks",
+      markers: (editor) => editor.state.field(breakpoints),
+      initialSpacer: () => breakpoint,
+      domEventHandlers: {
+        mousedown(editor, block) {
+          editor.dispatch({ effects: toggleBreakpointAt.of(editor.state.doc.lineAt(block.from).from) });
+          return true;
+        },
+      },
+    }),
+    lineNumbers({
+      domEventHandlers: {
+        mousedown(editor, block) {
+          onLine(editor.state.doc.lineAt(block.from).number);
+          return true;
+        },
+      },
+    }),
+    history(),
+    drawSelection(),
+    EditorView.lineWrapping,
+    indentOnInput(),
+    indentUnit.of("    "),
+    bracketMatching(),
+    pythonLanguage, // without its completions, which would be a tenth of the script
+    syntaxHighlighting(highlightStyle),
+    stepLine,
+    nextLine,
+    chainField,
+    messageField,
+    unfinishedField,
+    keepsMarks.of(keepMarks),
+    extensions,
+    keymap.of([{ key: "Mod-Enter", run: runKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+    EditorView.contentAttributes.of({
+      "aria-label": label,
+      "aria-description": leaveHint,
+      spellcheck: "false",
+      autocapitalize: "off",
+      tabindex: "0",
+    }),
+  ];
+}
+
+/** @param {HTMLElement} host @param {EditorOptions} options */
+export function createEditor(host, options) {
+  let silent = false;
+  /** the line that is lit, with its tone; empty where none is, `moved` where the text has changed since */
+  let lit = "";
   const view = new EditorView({
     parent: host,
     state: EditorState.create({
-      doc: source,
+      doc: options.source,
       extensions: [
-        EditorView.cspNonce.of(nonce),
-        breakpoints,
-        gutter({
-          class: "cm-breaks",
-          markers: (editor) => editor.state.field(breakpoints),
-          initialSpacer: () => breakpoint,
-          domEventHandlers: {
-            mousedown(editor, block) {
-              editor.dispatch({ effects: toggleBreakpointAt.of(editor.state.doc.lineAt(block.from).from) });
-              return true;
-            },
-          },
-        }),
-        lineNumbers({
-          domEventHandlers: {
-            mousedown(editor, block) {
-              onLine(editor.state.doc.lineAt(block.from).number);
-              return true;
-            },
-          },
-        }),
-        history(),
-        drawSelection(),
-        EditorView.lineWrapping,
-        indentOnInput(),
-        indentUnit.of("    "),
-        bracketMatching(),
-        pythonLanguage, // without its completions, which would be a tenth of the script
-        syntaxHighlighting(highlightStyle),
-        stepLine,
-        nextLine,
-        chainField,
-        messageField,
-        unfinishedField,
-        keepsMarks.of(keepMarks),
-        extensions,
-        keymap.of([{ key: "Mod-Enter", run: runKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
-        EditorView.contentAttributes.of({
-          "aria-label": label,
-          "aria-description": leaveHint,
-          spellcheck: "false",
-          autocapitalize: "off",
-          tabindex: "0",
-        }),
+        editorExtensions(options),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) lit = "moved";
-          if (update.docChanged && !silent) onChange();
+          if (update.docChanged && !silent) options.onChange();
         }),
       ],
     }),

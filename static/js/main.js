@@ -344,6 +344,6 @@ for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.queryS
 render(store.state(), null);
 store.subscribe(render);
 const opening = atNote(await url.readAddress(location.hash), page.predicts ? null : (first.series?.step ?? null));
-const chosen = program.chosenSettings();
+const chosenSettings = program.chosenSettings();
 dispatch({ type: "pageOpened", address: opening });
-if (chosen) dispatch({ type: "settingsChanged", settings: chosen }); // made while the page was getting ready
+if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings }); // made while the page was getting ready

@@ -33,7 +33,7 @@ export function notes(opened, i) {
   const out = [
     ...visitNotes(context),
     ...hookNotes(context),
-    ...raiseNotes(context),
+    ...exceptionNotes(context),
     ...step.log.flatMap((entry) => (entry.kind === "event" ? eventNotes(context, entry) : [])),
     ...bindingNotes(context),
     ...(step.visit ? [] : [...modeNotes(context), ...missingGradientNotes(context)]),
@@ -107,7 +107,7 @@ function changesNothing(traceStep) {
 }
 
 /** @param {Context} context @returns {Note[]} */
-function raiseNotes({ opened, step, index }) {
+function exceptionNotes({ opened, step, index }) {
   if (step.kind !== "raise") return [];
   const error = opened.trace.outcome?.error;
   if (error?.step !== index) return [{ key: "caught", args: {}, tone: "bad" }];

@@ -60,10 +60,8 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     run();
   });
   const editor = createEditor(element("editor"), {
+    ...editorTexts(say),
     source: current().text,
-    label: say("program"),
-    leaveHint: `Esc Tab: ${say("help_leave")}`,
-    nonce: document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "",
     onRun: run,
     onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
     onLine: (line) => dispatch({ type: "lineChosen", line }),
@@ -74,9 +72,9 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     { editor, store: { state: current, dispatch }, stage: previewStage },
     () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
-  const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
   /** @type {HTMLTextAreaElement} */
   const input = element("input");
+  const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
   const fields = createSettingsFields({ seed: element("seed"), device, input }, (settings) =>
     dispatch({ type: "settingsChanged", settings }),
   );
@@ -134,34 +132,6 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     nextLine = line;
   }
 
-  /** How the program ended; an error leads to its step. @param {import("./state.js").OpenTrace | null} opened */
-  function showOutcome(opened) {
-    const line = element("outcome");
-    line.replaceChildren();
-    element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
-    line.className = "outcome";
-    if (!opened || hidesFuture(opened.trace)) return;
-    const { status, error } = opened.trace.outcome;
-    line.className = `outcome ${status}`;
-    if (status !== "raised" || !error) {
-      line.textContent = outcomeSentence(opened.trace, say).text;
-      return;
-    }
-    const summary = error.line ? error.type : outcomeSentence(opened.trace, say).text;
-    const label = error.line ? say("raised_at", { line: error.line }) : error.type;
-    line.replaceChildren(
-      linkButton(label, () => go(error.step ?? opened.count - 1)),
-      ` ${summary}`,
-    );
-    const cause = causeOfError(opened);
-    if (cause === null) return;
-    const at = opened.trace.steps[cause].line;
-    line.append(
-      " · ",
-      linkButton(say("caused_at", { line: at }), () => go(cause)),
-    );
-  }
-
   /** A sentence about the server or an address, not about the program. @param {import("./page_state.js").Problem | null} problem */
   function showProblem(problem) {
     const save = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
@@ -190,7 +160,7 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     if (differs(state, before, "opened")) {
       rows = opened && !hidesFuture(opened.trace) ? compareOutputs(opened.trace) : [];
       showOutputSummary(element("outputs"), rows, say, { current: () => current().step, go });
-      showOutcome(opened);
+      showOutcome(element, opened, say, go);
       if (editorHadKeys && opened && !opened.count && document.activeElement === document.body) editor.focus();
       editorHadKeys = false;
     }
@@ -232,6 +202,42 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     chosenSettings: fields.chosen,
     cards,
   };
+}
+
+/** @param {import("./locale.js").Locale["say"]} say */
+function editorTexts(say) {
+  const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
+  return { label: say("program"), leaveHint: `Esc Tab: ${say("help_leave")}`, nonce };
+}
+
+/** How the program ended; an error leads to its step. @param {<T extends HTMLElement>(id: string) => T} element
+ * @param {import("./state.js").OpenTrace | null} opened @param {import("./locale.js").Locale["say"]} say
+ * @param {(step: number) => void} go */
+function showOutcome(element, opened, say, go) {
+  const line = element("outcome");
+  line.replaceChildren();
+  element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
+  line.className = "outcome";
+  if (!opened || hidesFuture(opened.trace)) return;
+  const { status, error } = opened.trace.outcome;
+  line.className = `outcome ${status}`;
+  if (status !== "raised" || !error) {
+    line.textContent = outcomeSentence(opened.trace, say).text;
+    return;
+  }
+  const summary = error.line ? error.type : outcomeSentence(opened.trace, say).text;
+  const label = error.line ? say("raised_at", { line: error.line }) : error.type;
+  line.replaceChildren(
+    linkButton(label, () => go(error.step ?? opened.count - 1)),
+    ` ${summary}`,
+  );
+  const cause = causeOfError(opened);
+  if (cause === null) return;
+  const at = opened.trace.steps[cause].line;
+  line.append(
+    " · ",
+    linkButton(say("caused_at", { line: at }), () => go(cause)),
+  );
 }
 
 /** @param {string} text @param {() => void} onClick */

@@ -18,7 +18,7 @@ export function startRerun({ button, status }, say, id) {
       });
       const comparison = await response.json();
       status.textContent = response.ok
-        ? verdict(comparison, say)
+        ? rerunSentence(comparison, say)
         : say("error_server", { message: comparison.error.message });
     } catch {
       status.textContent = say("error_network");
@@ -34,7 +34,7 @@ export function startRerun({ button, status }, say, id) {
  *   step: the first that differs
  * @param {import("./locale.js").Locale["say"]} say @returns {string}
  */
-export function verdict({ changed, differs, step, repeatable, now }, say) {
+export function rerunSentence({ changed, differs, step, repeatable, now }, say) {
   if (!changed) return say("rerun_same", { torch: now.torch });
   const parts = differs.map((part) => say(`rerun_${part}`)).join(", ");
   const where = step === null ? "" : say("rerun_from", { step: step + 1 });

@@ -22,7 +22,7 @@ export function createStagePane(document, side) {
   scroller.className = "pane-scroll";
   const body = svgElement(document, "pane-body");
   const marks = group(document);
-  body.append(hatching(document, side), marks);
+  body.append(hatchPattern(document, side), marks);
   const headingMarks = group(document);
   heading.append(headingMarks);
   scroller.append(body);
@@ -126,7 +126,7 @@ function group(document) {
 }
 
 /** The pattern of memory that is shown as a stretch. @param {Document} document @param {string} side */
-function hatching(document, side) {
+function hatchPattern(document, side) {
   const defs = document.createElementNS(SVG, "defs");
   const pattern = document.createElementNS(SVG, "pattern");
   const attributes = { id: `hatch-${side}`, width: "8", height: "8", patternUnits: "userSpaceOnUse" };

@@ -32,12 +32,12 @@ def _is_probability(program: FixProgram, node: ast.expr) -> bool:
     """Whether an expression is a sigmoid or softmax, or a name that was given one."""
     if isinstance(node, ast.Call):
         return method(node) in _PROBABILITIES
-    given = [
+    values = [
         other.value
         for other in program.statements
         if isinstance(other, ast.Assign) and ast.unparse(other.targets[0]) == ast.unparse(node)
     ]
-    return isinstance(node, ast.Name) and any(isinstance(v, ast.Call) and method(v) in _PROBABILITIES for v in given)
+    return isinstance(node, ast.Name) and any(isinstance(v, ast.Call) and method(v) in _PROBABILITIES for v in values)
 
 
 def _with_conversion(parent: ast.AST | None, parent_of: object, node: ast.AST) -> ast.AST:

@@ -66,15 +66,15 @@ def _detach_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     value = getattr(statement, "value", None)
     if statement is None or value is None:
         return
-    given = {ast.unparse(part) for part in _assigned_parts(statement)}
+    assigned = {ast.unparse(part) for part in _assigned_parts(statement)}
     pairs = {name.partition("[")[0].rpartition(".")[2] for name in hint.names if name.endswith("]")}
     if isinstance(value, ast.Call) and method(value) == "append":
-        given = {f"{ast.unparse(value.func.value)}[-1]"} if isinstance(value.func, ast.Attribute) else set()
+        assigned = {f"{ast.unparse(value.func.value)}[-1]"} if isinstance(value.func, ast.Attribute) else set()
     work = program.edits()
     read = []
     for node in ast.walk(value):
         is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load)
-        if is_read and ast.unparse(node) in given and not isinstance(work.parent(node), ast.Attribute):
+        if is_read and ast.unparse(node) in assigned and not isinstance(work.parent(node), ast.Attribute):
             text = program.text(node)
             is_pair = text.rpartition(".")[2] in pairs
             work.replace(node, f"tuple(part.detach() for part in {text})" if is_pair else f"{text}.detach()")

@@ -40,9 +40,9 @@ def _with_history_kept(
     for statement in statements:
         for node in program.own_nodes(statement):
             if isinstance(node, ast.expr) and rewriter.is_cut(node):
-                kept = rewriter.visit(copy.deepcopy(node))
-                new = ast.unparse(kept)
-                if isinstance(kept, _NEEDS_BRACKETS) and isinstance(work.parent(node), _BINDS_TIGHTER):
+                rewritten = rewriter.visit(copy.deepcopy(node))
+                new = ast.unparse(rewritten)
+                if isinstance(rewritten, _NEEDS_BRACKETS) and isinstance(work.parent(node), _BINDS_TIGHTER):
                     new = f"({new})"
                 if isinstance(statement, ast.Assign) and statement.value is node and new == _target(statement):
                     work.comment_out(statement)  # `h = h` says nothing

@@ -39,8 +39,10 @@ def _wrap_value(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
         return
     text = program.text(value)
     if isinstance(value, ast.Call) and wrapper == "nn.Parameter":
-        kept = [program.text(part) for part in [*value.args, *(k for k in value.keywords if k.arg != "requires_grad")]]
-        text = f"{program.text(value.func)}({', '.join(kept)})"
+        arguments = [
+            program.text(part) for part in [*value.args, *(k for k in value.keywords if k.arg != "requires_grad")]
+        ]
+        text = f"{program.text(value.func)}({', '.join(arguments)})"
     work = program.edits()
     work.replace(value, f"{program.torch()}.{wrapper}({text})")
     yield from program.with_edits(hint, work)

@@ -46,7 +46,7 @@ GPU_MAX_WAIT = 1.0
 CANCEL_TIME = 5.0
 """Seconds for a worker to end a run that is cancelled."""
 
-FORGETTING = 20
+SHUTDOWN_TURNS = 20
 """Turns of the event loop within which those who wait for a run have noticed that the server goes down."""
 
 log = logging.getLogger("gradbox.pool")
@@ -92,7 +92,7 @@ class RemotePool:
         for run in list(self._census.runs.values()):
             run.error = None if run.started else WorkersUnavailable("the server is going down")
             run.mark_lost()
-        for _ in range(FORGETTING):
+        for _ in range(SHUTDOWN_TURNS):
             if self._census.runs:
                 await asyncio.sleep(0)
         for task in list(self._tasks):

@@ -50,7 +50,7 @@ class SharedCounts:
         """Count a request to each limit; whether none was exceeded."""
 
         async def hit() -> bool:
-            hits = [self._limiter.hit(limit, what, self._digest(whose)) for limit, what, whose in counted]
+            hits = [self._limiter.hit(limit, what, self._digest(owner)) for limit, what, owner in counted]
             return all(await asyncio.gather(*hits))
 
         return await self._broker.ask(hit)
@@ -58,24 +58,24 @@ class SharedCounts:
     async def waits(self, counted: Sequence[Counted]) -> list[float] | None:
         """The seconds until each limit would let another request in; 0.0 where it would now."""
 
-        async def wait(limit: RateLimitItem, what: str, whose: str) -> float:
-            key, seconds = limit.key_for(what, self._digest(whose)), limit.get_expiry()
+        async def wait(limit: RateLimitItem, what: str, owner: str) -> float:
+            key, seconds = limit.key_for(what, self._digest(owner)), limit.get_expiry()
             begin, count = await self._storage.get_moving_window(key, limit.amount, seconds)
             return min(max(begin + seconds - time.time(), 0.001), seconds) if count >= limit.amount else 0.0
 
         async def wait_for_all() -> list[float]:
-            return await asyncio.gather(*(wait(*one) for one in counted))
+            return await asyncio.gather(*(wait(*counter) for counter in counted))
 
         return await self._broker.ask(wait_for_all)
 
-    async def take(self, what: str, whose: str, tokens: float, capacity: float, seconds: float) -> float | None:
+    async def take(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None:
         """As `server.rate_limits.TokenBuckets.take`, of a bucket of this capacity that fills in so many seconds."""
-        key, arguments = f"{PREFIX}:{what}/{self._digest(whose)}", [tokens, seconds / capacity, seconds]
+        key, arguments = f"{PREFIX}:{what}/{self._digest(owner)}", [tokens, seconds / capacity, seconds]
 
         async def take() -> float:
             return float(await self._take(keys=[key], args=arguments))
 
         return await self._broker.ask(take)
 
-    def _digest(self, whose: str) -> str:
-        return hmac.digest(self._key, whose.encode(), "sha256")[:12].hex()
+    def _digest(self, owner: str) -> str:
+        return hmac.digest(self._key, owner.encode(), "sha256")[:12].hex()

@@ -177,14 +177,14 @@ class OpenFiles:
         opener: Callable[[Any, int], int] | None = None,
     ) -> IO[Any]:
         """The `open` of a program."""
-        given = (mode, buffering, encoding, errors, newline, closefd, opener)
+        arguments = (mode, buffering, encoding, errors, newline, closefd, opener)
         real = isinstance(file, int) and file not in self._by_descriptor
         if (
             real
             or not is_valid_mode(mode, buffering, encoding, errors, newline)
             or not (closefd or opener or isinstance(file, int))
         ):
-            return self._real_open(file, *given)  # which raises where an argument is wrong
+            return self._real_open(file, *arguments)  # which raises where an argument is wrong
         raw = self._raw(file, mode, closefd, opener)
         try:
             return with_buffer_and_text(raw, mode, buffering, encoding, errors, newline)

@@ -162,8 +162,8 @@ class SystemCalls:
         del follow_symlinks
         node = self._node(path, dir_fd)
         now = time.time_ns()
-        given = tuple(int(at * 10**9) for at in times) if times is not None else ns or (now, now)
-        node.accessed, node.modified = given
+        nanoseconds = tuple(int(at * 10**9) for at in times) if times is not None else ns or (now, now)
+        node.accessed, node.modified = nanoseconds
         node.changed = now
 
     def listxattr(self, path: Any = None, *, follow_symlinks: bool = True) -> list[str]:

@@ -70,11 +70,11 @@ def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) 
 
 def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
     """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program gets."""
-    asked = requested_tensors(graph, call)
+    tensors = requested_tensors(graph, call)
     if not call.accumulates:
         result = call.proceed()
         return [None if grad is None else detached_copy(grad) for grad in result], result
-    grads: list[torch.Tensor | None] = [None] * len(asked)
+    grads: list[torch.Tensor | None] = [None] * len(tensors)
 
     def gradient_hook(k: int) -> Any:
         def hook(arrived: torch.Tensor | tuple[torch.Tensor | None, ...]) -> None:
@@ -85,7 +85,7 @@ def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | Non
         return hook
 
     handles: list[Any] = []
-    for k, tensor in enumerate(asked):
+    for k, tensor in enumerate(tensors):
         if tensor.is_leaf:
             handles.append(torch.autograd.graph.get_gradient_edge(tensor).node.register_prehook(gradient_hook(k)))
         else:

@@ -135,7 +135,7 @@ class FrameTracer:
         if k in self._code.reraises:
             if i not in (NOWHERE, self._statement, *self._handled) and self._table.kind(i) == "Pass":
                 self._go_to(frame, i)  # the last of a `finally`, which has no other instruction
-            self._pass_on_exception(frame)
+            self._propagate_exception(frame)
             return
         if k in self._code.handler_ends:
             self._end_handler(frame, i)
@@ -148,7 +148,7 @@ class FrameTracer:
         if i not in (NOWHERE, self._statement):
             self._go_to(frame, i)
 
-    def _pass_on_exception(self, frame: FrameType) -> None:
+    def _propagate_exception(self, frame: FrameType) -> None:
         """The end of a `finally`, or nobody who took the exception."""
         place, self._asker = self._statement, NOWHERE
         if place != NOWHERE:

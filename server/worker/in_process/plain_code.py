@@ -15,8 +15,8 @@ def code_pairs(instrumented: CodeType, plain: CodeType) -> Iterator[tuple[CodeTy
         [constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (instrumented, plain)
     )
     if [identity(code) for code in inner] == [identity(code) for code in plain_inner]:
-        for one, other in zip(inner, plain_inner, strict=True):
-            yield from code_pairs(one, other)
+        for inner_code, plain_inner_code in zip(inner, plain_inner, strict=True):
+            yield from code_pairs(inner_code, plain_inner_code)
 
 
 def identity(code: CodeType) -> tuple[object, ...]:
@@ -28,6 +28,6 @@ def restore_plain_code(pairs: CodePairs) -> None:
     """Give every function with instrumented code the plain one. Frames that run or wait keep what they have."""
     for function in gc.get_objects() if pairs else ():
         if type(function) is FunctionType:
-            one, plain = pairs.get(id(function.__code__), (None, None))
-            if plain is not None and one is function.__code__:
+            instrumented, plain = pairs.get(id(function.__code__), (None, None))
+            if plain is not None and instrumented is function.__code__:
                 function.__code__ = plain

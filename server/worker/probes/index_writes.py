@@ -63,15 +63,15 @@ def flat(values: Any) -> Iterator[int]:
 
 def index_writes(observation: Observation, dead_storages: list[str]) -> list[events.Event]:
     """The events `index_copy_written` and `indices_repeated` of the statement."""
-    found: list[events.Event] = []
+    found_events: list[events.Event] = []
     for position, call in enumerate(observation.op_calls):
         if call.repeated is not None:
-            found.append(_repeated(call))
+            found_events.append(_repeated(call))
         if call.entry["name"] in _COPIES and call.results:
             lost = _lost_write(call, position, observation, dead_storages)
             if lost is not None:
-                found.append(lost)
-    return found
+                found_events.append(lost)
+    return found_events
 
 
 def _repeated(call: OpCall) -> events.IndicesRepeated:

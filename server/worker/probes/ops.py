@@ -161,10 +161,10 @@ class Ops:
 
     def _after(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         observation = self._context.observation
-        taken = set(call.entry["inputs"])
+        inputs = set(call.entry["inputs"])
         derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.flatten([result]))
         if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
-            for uid in taken:
+            for uid in inputs:
                 self._tensors.stale_views.mark_current(uid)
         for tensor in self._writes(op, args, kwargs):
             storage = self._storages.register(tensor)
@@ -180,7 +180,7 @@ class Ops:
             if MAKERS.match(call.entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_contents(self._storages.register(tensor))
                 self._uninitialized.note_made(tensor)
-            if uid not in taken:
+            if uid not in inputs:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
         call.log_index = observation.append(call.entry)
         observation.op_calls.append(call)

@@ -32,7 +32,7 @@ export function comparisonPicture(comparison, row, options) {
   const left = sideMarks(comparison, "left", place.left, groups, options.language);
   const right = sideMarks(comparison, "right", place.right, groups, options.language);
   const width = left.width + right.width;
-  const verdict = plain(summary(comparison, say));
+  const verdict = withoutBackticks(summary(comparison, say));
   let y = 14;
   const heading = clipLines(wrapText(verdict, width - 2 * EDGE, 14), 6).map((text) =>
     h("text", { class: "paper-verdict", x: EDGE, y: (y += 19) }, text),
@@ -95,10 +95,10 @@ function footNodes(comparison, row, groups, width, top, language) {
   const { say } = compareLocale(language);
   let y = top + 14;
   const nodes = [h("path", { class: "paper-rule", d: `M0 ${top + 0.5}H${width}` })];
-  const clauses = groups.map((group) => plain(clause(group, say)));
+  const clauses = groups.map((group) => withoutBackticks(clause(group, say)));
   const output = comparison.output
     .filter((difference) => difference.row === row)
-    .map((difference) => plain(outputText(difference, say)));
+    .map((difference) => withoutBackticks(outputText(difference, say)));
   for (const [k, text] of [...clauses, ...output].entries())
     for (const [part, words] of clipLines(wrapText(text, width - 2 * EDGE - 26, 11.5), 3).entries()) {
       y += 21;
@@ -165,6 +165,6 @@ function originInside(tag, attrs, from) {
 }
 
 /** @param {string} text with names in backticks */
-function plain(text) {
+function withoutBackticks(text) {
   return text.replaceAll("`", "");
 }

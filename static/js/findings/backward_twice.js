@@ -55,7 +55,7 @@ function carrierOf(facts, path, entry, first) {
     const made = facts.birth(node);
     for (const step of [first.end, made]) {
       const output = facts.index.outputsOf(node, step).find((uid) => facts.nameText(uid, step));
-      if (output) return { uid: output, made: boundAt(facts, output, step, made) };
+      if (output) return { uid: output, made: bindingStep(facts, output, step, made) };
     }
   }
   return null;
@@ -93,7 +93,7 @@ function rootName(path) {
 
 /** The step at which the name began to mean a tensor by which it is called at a step; where that is not known, the step that
  * made it. @param {RunFacts} facts @param {string} uid @param {number} step @param {number} birth */
-function boundAt(facts, uid, step, birth) {
+function bindingStep(facts, uid, step, birth) {
   const root = rootName(facts.nameText(uid, step) ?? "");
   const bindings = [...facts.scan.meanings].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
   const steps = bindings.flatMap((binding) => (binding.step >= birth && binding.step <= step ? [binding.step] : []));

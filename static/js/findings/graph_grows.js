@@ -31,7 +31,7 @@ function growingNames(facts) {
   /** @type {Map<string, Diagnosis>} by the line that makes it grow */
   const out = new Map();
   for (const [name, meanings] of [...variables(facts), ...attributes(facts)]) {
-    if (meanings.length + 1 < FEWEST_ITERATIONS && !meanings.some(({ uid }) => changesNode(facts, uid))) continue;
+    if (meanings.length + 1 < FEWEST_ITERATIONS && !meanings.some(({ uid }) => growsByWrites(facts, uid))) continue;
     const chain = longestChain(facts, valuesOverTime(facts, meanings));
     if (!chain || chain.holdings.length < FEWEST_ITERATIONS) continue;
     const diagnosis = diagnosisOfChain(facts, name, chain);
@@ -62,7 +62,7 @@ function attributes(facts) {
 }
 
 /** Whether writes in place gave a tensor one node after the other. @param {RunFacts} facts @param {string} uid */
-function changesNode(facts, uid) {
+function growsByWrites(facts, uid) {
   return uid !== "" && tensorHistory(facts).changes(uid, "grad_fn").length >= FEWEST_ITERATIONS;
 }
 

@@ -2,7 +2,7 @@
 
 import { fix, link, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { customNode, multiView, refusedWrite, unrecordedView } from "./refused_write.js";
+import { customNode, multiOutputView, refusedWrite, unrecordedView } from "./refused_write.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
@@ -11,7 +11,7 @@ import { customNode, multiView, refusedWrite, unrecordedView } from "./refused_w
 export function leafInplace(facts) {
   const write = refusedWrite(facts);
   if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
-  if (multiView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
+  if (multiOutputView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
   const { uid, step, op } = write;
   const x = facts.name(uid, step);
   const asked = requiredGradAt(facts, uid, step);

@@ -3,7 +3,7 @@
 import { link, namesOf } from "./finding.js";
 import { leafFixes, requiredGradAt } from "./leaf_inplace.js";
 import { operationName } from "./operation_name.js";
-import { customNode, multiView, namedTarget, refusedWrite, unrecordedView } from "./refused_write.js";
+import { customNode, multiOutputView, namedTarget, refusedWrite, unrecordedView } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function leafViewInplace(facts) {
@@ -12,7 +12,7 @@ export function leafViewInplace(facts) {
   const { base, step, views, op } = write;
   const leaf = facts.tensor(base, step);
   if (!leaf?.leaf || !leaf.requires_grad) return [];
-  if (multiView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
+  if (multiOutputView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
   const target = namedTarget(facts, write);
   const [x, y] = [facts.name(base, step), facts.name(target, step)];
   const made = requiredGradAt(facts, base, step);

@@ -2,12 +2,12 @@
 
 import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiView, refusedWrite, viewedThenRefused } from "./refused_write.js";
+import { multiOutputView, refusedWrite, viewedThenRefused } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function multiViewInplace(facts) {
   const write = refusedWrite(facts);
-  const view = write && multiView(write);
+  const view = write && multiOutputView(write);
   if (!write?.op.grad_mode || !view || !write.tensor.requires_grad) return [];
   const made = view.op.step;
   const { step, op } = write;

@@ -2,13 +2,13 @@
 
 import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiView, refusedWrite, unrecordedView, viewedThenRefused } from "./refused_write.js";
+import { multiOutputView, refusedWrite, unrecordedView, viewedThenRefused } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function noGradViewInplace(facts) {
   const write = refusedWrite(facts);
   const view = write && unrecordedView(facts, write);
-  if (!write || !view || multiView(write)) return [];
+  if (!write || !view || multiOutputView(write)) return [];
   const made = view.op.step;
   const { step, op } = write;
   const x = facts.name(view.uid, step);

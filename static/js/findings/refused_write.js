@@ -38,7 +38,7 @@ const MULTI_VIEW =
   /^aten::(?:unbind|split|split_with_sizes|chunk|tensor_split|unsafe_split|unsafe_chunk|hsplit|vsplit|dsplit)(?:\.|$)/;
 
 /** The view of several that one operation made at once. @param {RefusedWrite} write */
-export function multiView({ views }) {
+export function multiOutputView({ views }) {
   return views.find(({ op }) => MULTI_VIEW.test(op.name));
 }
 

@@ -14,14 +14,14 @@ const MAX_VALUES = 4;
 const DIGITS = 5;
 
 /** @type {WeakMap<object, string[]>} the texts of gradients' first elements, which many steps show */
-const written = new WeakMap();
+const textsByCells = new WeakMap();
 
 /** @param {import("../entities.js").Cell[]} cells @returns {string[]} */
-function textsOf(cells) {
-  const known = written.get(cells);
+function firstTexts(cells) {
+  const known = textsByCells.get(cells);
   if (known) return known;
   const texts = cells.slice(0, MAX_VALUES).map((value) => shortNumber(value, DIGITS));
-  written.set(cells, texts);
+  textsByCells.set(cells, texts);
   return texts;
 }
 
@@ -32,7 +32,7 @@ export function gradChip(grad, room) {
   if (!all.length) return measured(["∅"], []);
   for (let n = Math.min(MAX_VALUES, all.length); n >= 1; n--) {
     const cells = all.slice(0, n);
-    const texts = textsOf(all).slice(0, n);
+    const texts = firstTexts(all).slice(0, n);
     if (n < all.length) texts.push("…");
     const chip = measured(texts, cells);
     if (chip.width <= room) return chip;

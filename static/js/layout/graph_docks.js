@@ -28,17 +28,17 @@ export function bracketAt(column) {
 
 /** How many characters of its label a leaf's place has room for. @param {Pick<import("./graph_row.js").DockPlace, "w" | "turn" | "lead">} place
  * @param {boolean} small in the line of a closed row */
-export function leafCharacters({ w, turn, lead }, small) {
+export function leafLabelCapacity({ w, turn, lead }, small) {
   const taken = turn && lead ? lead + 9 : small ? 10 : 13;
   return Math.max(2, Math.floor((w - taken) / (EM * (small ? 9 : 10))));
 }
 
 /** A leaf that several nodes read is called the same beside each: as short as where it has the least room. @param {Row[]} rows */
-export function nameLeavesAlike(rows) {
+export function unifyLeafLabels(rows) {
   const least = /** @type {Map<string, number>} */ (new Map());
   const places = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
   const roomOf = (/** @type {(typeof places)[number]} */ { dock, small }) =>
-    leafCharacters(dock, small) - (dock.label.indexOf(" ") + 1);
+    leafLabelCapacity(dock, small) - (dock.label.indexOf(" ") + 1);
   for (const place of places)
     least.set(place.dock.leaf, Math.min(least.get(place.dock.leaf) ?? Infinity, roomOf(place)));
   for (const { dock } of places) dock.most = least.get(dock.leaf) ?? dock.most;

@@ -51,7 +51,7 @@ export function graphModel(opened) {
   const shape = new GraphShape(index, edges, namedNodes(trace.steps ?? []));
   const blocks = shape.blocks();
   const seeds = backwardStarts(opened, edges);
-  const components = connected(blocks).map((members) => component(members, blocks, index));
+  const components = connected(blocks).map((members) => makeComponent(members, blocks, index));
   components.sort((a, b) => a.birth - b.birth);
   /** @type {Map<string, string>} */
   const labels = new Map();
@@ -250,7 +250,7 @@ function connected(blocks) {
 }
 
 /** @param {string[]} members @param {Map<string, Block>} blocks @param {TraceIndex} index @returns {Component} */
-function component(members, blocks, index) {
+function makeComponent(members, blocks, index) {
   const order = programOrder(members, blocks, index);
   const line = new Map(order.map((uid, i) => [uid, i]));
   /** @type {Map<string, Input[]>} */

@@ -1,7 +1,7 @@
 /** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
 
 import { graphAnchors, graphFocus, hiddenIn } from "./graph_anchors.js";
-import { nameLeavesAlike } from "./graph_docks.js";
+import { unifyLeafLabels } from "./graph_docks.js";
 import { dockEdges, railEdges } from "./graph_edges.js";
 import { foldPlace } from "./graph_folds.js";
 import { idlePlaces } from "./graph_idle.js";
@@ -194,7 +194,7 @@ function assemble(graphStep, room, lines, placed, idle) {
     const at = { level, top: y, bottom: y + line[level], y: top, docks };
     return [graphRow(graphStep, block, columnOf(line.component, room.w), at, isPlaced)];
   });
-  nameLeavesAlike(rows);
+  unifyLeafLabels(rows);
   const boxes = new Map(/** @type {[string, Rect][]} */ ([...placed.foldOf, ...rows.map((row) => [row.uid, row])]));
   const edges = graphStep.components.flatMap((component) =>
     railEdges(graphStep, component, columnOf(component, room.w), (uid) => boxes.get(uid)),

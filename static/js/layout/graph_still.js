@@ -37,7 +37,7 @@ export function stillLayout(model, w) {
     component.order.forEach((block, i) => still.blocks.set(block.uid, top + offsets[i]));
   }
   still.idle = PAD + packer.height;
-  still.height = still.idle + (someIdle(model) ? FOLD : 0) + FOOT;
+  still.height = still.idle + (hasIdleLeaf(model) ? FOLD : 0) + FOOT;
   if (model.stills.size >= WIDTHS) model.stills.clear();
   model.stills.set(w, still);
   return still;
@@ -54,7 +54,7 @@ function severalAtOnce(components) {
 }
 
 /** Whether a leaf's node ever outlives, or comes before, all that read it. @param {GraphModel} model */
-function someIdle({ index, leaves, readersOf }) {
+function hasIdleLeaf({ index, leaves, readersOf }) {
   return leaves.some((leaf) => {
     const own = index.lives.get(leaf);
     const reads = (readersOf.get(leaf) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);

@@ -41,7 +41,7 @@ export function objectLines(memoryStep, states) {
       rank: memoryStep.homes.sectionRank(home.section),
       inner: heads ? -0.5 : home.rank,
       number: 0,
-      items: [heading, ...stateRows(memoryStep, heading)],
+      items: [heading, ...optimizerStateRows(memoryStep, heading)],
     });
   }
   return out;
@@ -84,7 +84,7 @@ function holdsState(memoryStep, optimizerUid, block) {
 
 /** What an optimizer keeps for its parameters: in its line, unless the step touched it or the reader opened it.
  * @param {MemoryStep} memoryStep @param {HeadingItem} heading @returns {MemoryItem[]} */
-function stateRows(memoryStep, heading) {
+function optimizerStateRows(memoryStep, heading) {
   heading.open = memoryStep.options.toggled.has(`state ${heading.uid}`);
   const kinds = new Set(heading.state.map(stateKind));
   const roots = new Set(heading.state.map((block) => rootOf(stateOwner(block))));

@@ -1,6 +1,6 @@
 /** Leaves of the graph pane, docked above the node that reads them, or waiting below for one. */
 
-import { leafCharacters } from "../layout/graph_docks.js";
+import { leafLabelCapacity } from "../layout/graph_docks.js";
 import { cls, h } from "../svg.js";
 import { gradMark } from "./graph_grad.js";
 import { haloMark, sumCountMark, turnMark } from "./graph_node.js";
@@ -91,7 +91,7 @@ function leafMark({ snap }, place, top, small) {
         y: y + high / 2 + font * 0.36,
         "font-size": font,
       },
-      fitLeaf(place.label, leafCharacters(place, small), place.most ?? Infinity),
+      fitLeaf(place.label, leafLabelCapacity(place, small), place.most ?? Infinity),
     ),
     h("title", { key: "title" }, `${node?.name ?? ""} ${leaf}\n${place.label}`),
   );

@@ -18,7 +18,7 @@ export function pinMark({ plan, i, band }, line) {
   if (headed && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
   if (headed && inBand(band, y, y))
     parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
-  for (const hold of seen) parts.push(...holdMarks(line, hold, band));
+  for (const hold of seen) parts.push(...pinHoldMarks(line, hold, band));
   if (hit && pin.broken !== null)
     parts.push(h("path", { key: "snap", class: "loom-snap", d: `M${hit.x - 6} ${hit.y - 23}l12 12m0 -12l-12 12` }));
   else if (hit && pin.silent !== null)
@@ -56,7 +56,7 @@ export function pinMark({ plan, i, band }, line) {
 
 /** One stretch of a hold, dashed from where a write broke it. @param {import("../layout/loom.js").PinLine} line
  * @param {{x: number, from: number, to: number}} hold @param {import("../layout/view.js").Band} band */
-function holdMarks({ pin, holds, hit }, { x, from, to }, band) {
+function pinHoldMarks({ pin, holds, hit }, { x, from, to }, band) {
   const snap = pin.broken !== null && hit ? hit.y : Infinity;
   const out = [];
   const end = Math.max(from, Math.min(to, snap - 12));

@@ -23,7 +23,7 @@ export function gradPlaceMark(stepFacts, block, line, columns, y, open) {
   const at = { x: grad.x, y: y + grad.y, path: grad.path };
   if (grad.block && grad.strip) return gradMark(stepFacts, uid, grad.block, grad.strip, at, columns, open);
   if (handle.grad && stepFacts.snap.entities.has(handle.grad))
-    return elsewhereMark(stepFacts, uid, handle.grad, at, columns, open);
+    return separateGradMark(stepFacts, uid, handle.grad, at, columns, open);
   return noGradientMark(stepFacts, uid, block.lost.get(uid), at, columns, open);
 }
 
@@ -99,7 +99,7 @@ function gradNote({ labels }, block, handle) {
 
 /** A gradient with a row of its own. @param {StepFacts} stepFacts @param {string} ownerUid @param {string} uid
  * @param {Place} at @param {Columns} columns @param {boolean} open */
-function elsewhereMark(stepFacts, ownerUid, uid, at, columns, open) {
+function separateGradMark(stepFacts, ownerUid, uid, at, columns, open) {
   const name =
     stepFacts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? stepFacts.names.paths.get(uid) ?? uid;
   const text = `${stepFacts.labels.is} ${name}`;

@@ -140,14 +140,14 @@ function windowMarks(stepFacts, heat, cells, width) {
       height: heat.ch + 2,
       rx: 1.5,
     }),
-    low > 0 && turnMark(heat, "before", Math.max(0, low - room), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
+    low > 0 && windowButton(heat, "before", Math.max(0, low - room), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
     ...shown.map(({ i, value }, k) => {
       const now = Boolean(written?.has(`${dtype}:${i}`));
       const was = stepFacts.snap.oldValues.get(`${uid}:${dtype}:${i}`);
       return cellMark(uid, band, i, value, { ...place, x: x + 15 + k * cw, now, was, outline: now, first: k === 0 });
     }),
     high < n - 1 &&
-      turnMark(
+      windowButton(
         heat,
         "after",
         high + 1,
@@ -169,7 +169,7 @@ function windowFrom(cells, start, room) {
 }
 
 /** @param {Heat} heat @param {string} key @param {number} to @param {number} left @param {string} d */
-function turnMark({ uid, dtype, y }, key, to, left, d) {
+function windowButton({ uid, dtype, y }, key, to, left, d) {
   const button = { tabindex: "0", role: "button", "aria-label": `${uid}[${to}]` };
   return h(
     "g",

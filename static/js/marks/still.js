@@ -18,7 +18,7 @@ import { stageMarks } from "./stage_marks.js";
  */
 
 /** The usual room: as wide as on a desktop, and as high as shows a net. */
-const ROOM = { w: 1080, h: 1000 };
+const USUAL_ROOM = { w: 1080, h: 1000 };
 /** Narrower ones, the first in which the picture says as much is taken. */
 const NARROWER = [640, 720, 800, 900];
 const EDGE = 24;
@@ -29,7 +29,7 @@ const EDGE = 24;
  * @returns {Picture}
  */
 export function stepPicture(opened, i, labels, options = {}) {
-  const { w = ROOM.w, h: high = ROOM.h, scale = 1, toggled = new Set(), peeks } = options;
+  const { w = USUAL_ROOM.w, h: high = USUAL_ROOM.h, scale = 1, toggled = new Set(), peeks } = options;
   const model = stageModel(opened);
   const draw = (/** @type {number} */ width) => {
     const plan = stillPlan(model, i, { w: width, h: high }, { scale, toggled });
@@ -54,7 +54,7 @@ export function stepPicture(opened, i, labels, options = {}) {
     height,
     cut: body > plan.height,
     nodes: [
-      hatching(),
+      hatchPattern(),
       ...paneNodes("memory", memory, 0, memoryWidth, height, scrolled.memory),
       ...(graph ? paneNodes("graph", graph, memoryWidth, right.x + EDGE, height, scrolled.graph) : []),
       ...(graph ? [h("path", { key: "divider", class: "fence", d: `M${memoryWidth} 0V${height}` })] : []),
@@ -132,7 +132,7 @@ function paneNodes(name, marks, x, width, height, scrolled) {
 }
 
 /** The pattern of memory that is shown as a stretch. */
-function hatching() {
+function hatchPattern() {
   const pattern = { width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
   const stripe = h("rect", { class: "hatch-stripe", width: 1.6, height: 8 });
   return h("defs", { key: "hatching" }, h("pattern", { id: "hatch-memory", ...pattern }, stripe));

@@ -12,7 +12,7 @@
 export const DIMENSIONS = ["tensor", "memory", "mode"];
 
 /** Every value of a dimension, in order. @param {string[]} situations @param {number} index */
-function values(situations, index) {
+function valuesOfDimension(situations, index) {
   return [...new Set(situations.map((name) => name.split(".")[index]))];
 }
 
@@ -21,7 +21,9 @@ export function decisiveDimensions(cells) {
   const situations = Object.keys(cells);
   return DIMENSIONS.filter((_, index) =>
     situations.some((name) =>
-      values(situations, index).some((value) => cells[name].verdict !== cells[withValue(name, index, value)].verdict),
+      valuesOfDimension(situations, index).some(
+        (value) => cells[name].verdict !== cells[withValue(name, index, value)].verdict,
+      ),
     ),
   );
 }
@@ -40,14 +42,14 @@ export function verdictTable(cells, current) {
   const indexes = dimensions.filter((name) => name !== across).map((name) => DIMENSIONS.indexOf(name));
   const rows = indexes.reduce(
     (/** @type {string[][]} */ made, index) =>
-      made.flatMap((row) => values(situations, index).map((value) => [...row, value])),
+      made.flatMap((row) => valuesOfDimension(situations, index).map((value) => [...row, value])),
     [[]],
   );
   const column = across ? DIMENSIONS.indexOf(across) : -1;
   return {
     dimensions,
     rows,
-    columns: across ? values(situations, column) : [""],
+    columns: across ? valuesOfDimension(situations, column) : [""],
     at(row, value) {
       const inRow = row.reduce((name, part, k) => withValue(name, indexes[k], part), current);
       return value ? withValue(inRow, column, value) : inRow;

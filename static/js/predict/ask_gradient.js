@@ -77,7 +77,7 @@ function askNotKept({ opened, at, step, before }, tensor) {
   const visit = opened.trace.steps.slice(at + 1, step).find((other) => other.visit?.node === node)?.visit;
   const cells = visit?.grad_outputs[nr]?.cells;
   if (!cells?.length) return [];
-  return none(tensor, [cells, cells.map(() => 0)], NOT_KEPT_WEIGHT);
+  return noneQuestion(tensor, [cells, cells.map(() => 0)], NOT_KEPT_WEIGHT);
 }
 
 /** A leaf from which the graph was cut off. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
@@ -90,7 +90,7 @@ function askCut({ opened, at }, tensor) {
   const size = (tensor.handle.shape ?? []).reduce((a, b) => a * b, 1);
   if (!isCut || !tensor.handle.requires_grad || size > 64) return [];
   const zeros = new Array(size).fill(0);
-  return none(tensor, [zeros.map(() => 1), zeros], CUT_WEIGHT);
+  return noneQuestion(tensor, [zeros.map(() => 1), zeros], CUT_WEIGHT);
 }
 
 /** A `.grad` that was there is gone, or all zeros. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
@@ -99,12 +99,12 @@ function askReset({ before, after }, tensor) {
   const is = gradCells(after, tensor.uid);
   if (!was || is === undefined || !was.some((cell) => numberOf(cell) !== 0)) return [];
   const zeros = was.map(() => 0);
-  if (is === null) return none(tensor, [zeros, was], RESET_WEIGHT);
+  if (is === null) return noneQuestion(tensor, [zeros, was], RESET_WEIGHT);
   return is.every((cell) => numberOf(cell) === 0) ? gradientQuestion(tensor, is, [was], ["None"], RESET_WEIGHT) : [];
 }
 
 /** A question whose answer is None. @param {Named} one @param {Cell[][]} beliefs @param {number} weight @returns {Asked[]} */
-function none({ name, uid, handle }, beliefs, weight) {
+function noneQuestion({ name, uid, handle }, beliefs, weight) {
   const shape = handle.shape ?? [];
   const answer = choose(
     "None",

@@ -1,6 +1,6 @@
 /** Entities and steps for hand-written traces, each with the fields that torch 2.13 gives it. */
 
-export { counter, ndarray, node, ref, storage, tensor } from "../specimen_traces.js";
+export { counter, ndarray, node, ref, storage, tensor } from "../specimen_entities.js";
 
 /** @param {string} source @param {any[]} steps */
 export function trace(source, steps) {

@@ -1,0 +1,72 @@
+/** Entities as a trace tells them, and small traces made of them: for specimens and for tests. */
+
+/** @param {string} uid */
+export const ref = (uid) => ({ ref: uid });
+
+export const counter = (value = 0) => ({ kind: "counter", value });
+
+/** @param {any[]} cells @param {string} [dtype] @param {number} [size] of an element, in bytes */
+export const storage = (cells, dtype = "float32", size = 4) => ({
+  kind: "storage",
+  device: "cpu",
+  nbytes: cells.length * size,
+  cells: { [dtype]: cells },
+});
+
+/** @param {any} [over] */
+export const tensor = (over = {}) => ({
+  kind: "tensor",
+  type: "Tensor",
+  shape: [3],
+  dtype: "float32",
+  device: "cpu",
+  layout: "strided",
+  storage: "s1",
+  offset: 0,
+  stride: [1],
+  counter: "c1",
+  requires_grad: false,
+  leaf: true,
+  retains_grad: false,
+  bits: [],
+  hooks: 0,
+  ...over,
+});
+
+/** A numpy array of three numbers, on the storage s1. */
+export const ndarray = () => ({
+  kind: "array",
+  type: "ndarray",
+  shape: [3],
+  dtype: "float32",
+  storage: "s1",
+  at: 0,
+  steps: [4],
+  writeable: true,
+});
+
+/** @param {string} name @param {[string, number][]} next @param {any} [rest] */
+export const node = (name, next, rest = {}) => ({ kind: "node", name, next, saved: {}, attrs: {}, ...rest });
+
+/** @param {Record<string, any>} vars */
+export const frame = (vars) => ({ kind: "frame", name: "<module>", line: 1, state: "running", vars });
+
+/** @param {string} source @param {any[]} steps */
+export function trace(source, steps) {
+  return {
+    program: { source, lines: [], statements: [], notices: [] },
+    steps: steps.map((step, i) => ({
+      i,
+      kind: "statement",
+      stmt: i,
+      line: i + 1,
+      frame: "f1",
+      depth: 0,
+      gone: [],
+      log: [],
+      set: {},
+      ...step,
+    })),
+    outcome: { status: "finished" },
+  };
+}
