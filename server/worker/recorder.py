@@ -62,7 +62,7 @@ class Recorder:
         self._guard = context.guard
         self._closed = False
         self._expression_values: dict[int, Value] = {}  # frame -> the value of its bare expression
-        self._last_raised: tuple[int, int] | None = None
+        self._last_raised: tuple[int, ...] | None = None
         self._output = OutputLog(context, int(run.limits["output"]))
         self.focus_counts: dict[int, int] | None = None
         self.observer = observer = Observer(context, run.focus, run.statements.may_expose_memory())
@@ -229,9 +229,10 @@ class Recorder:
         ):
             return
         with self._guard():
-            if error is None or traceback_of(error) is None:
+            top = None if error is None else traceback_of(error)
+            if error is None or top is None:
                 return
-            mark = (id(error), id(traceback_of(error)))
+            mark = (id(error), id(top), id(top.tb_frame), top.tb_lasti)  # of two that died one may have the other's id
             if mark != self._last_raised:
                 self._last_raised = mark
                 if self.frames.was_woken_by_exception(frame):

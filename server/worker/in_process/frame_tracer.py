@@ -7,10 +7,13 @@ is sent to a generator.
 
 import ast
 import gc
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Protocol
 
 from server.worker.in_process.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
+from server.worker.in_process.value_stack import UNKNOWN
+from server.worker.in_process.waiting_return import waiting_value
 from server.worker.instrument import LOOPS
 from server.worker.recorder import Recorder
 from server.worker.stack import program_line
@@ -43,13 +46,13 @@ class FrameTracer:
     compound statements that a jump or an exception leaves, after which there is no step. `_from_inside`: the statement was
     reached from its own body. `_handled`: the last statement of a handler that is over, whose position what follows may
     have. `_asker`: the `with` whose `__exit__` is asked about an exception. `_returning`: the `return`
-    that waits for `finally` and `with`. `_jumping`: the `break` or `continue` that leaves blocks. `_sentinel`: of a generator
+    that waits for `finally` and `with`; `_returned` is the same once it is recorded. `_jumping`: the `break` or `continue` that leaves blocks. `_sentinel`: of a generator
     that waits; it dies with it.
     """
 
     __slots__ = (
         "__weakref__", "_asker", "_asleep_in", "_code", "_cut", "_fast", "_from_inside", "_handled", "_is_root", "_jumping",
-        "_place", "_recorder", "_returning", "_sentinel", "_statement", "_table", "_thread_tracer", "other",
+        "_place", "_recorder", "_returned", "_returning", "_sentinel", "_statement", "_table", "_thread_tracer", "other",
     )  # fmt: skip
 
     def __init__(
@@ -64,7 +67,7 @@ class FrameTracer:
         self._code: CodeTable = table.code(frame.f_code)
         self._fast = self._code.fast
         self._statement = self._place = self._asker = self._returning = self._asleep_in = NOWHERE
-        self._jumping = NOWHERE
+        self._jumping = self._returned = NOWHERE
         self._handled: tuple[int, ...] = ()
         self._cut: set[int] = set()
         self._from_inside = False
@@ -150,11 +153,22 @@ class FrameTracer:
 
     def _propagate_exception(self, frame: FrameType) -> None:
         """The end of a `finally`, or nobody who took the exception."""
-        place, self._asker = self._statement, NOWHERE
+        place, asker, self._asker = self._statement, self._asker, NOWHERE
+        if (
+            asker == place != NOWHERE and not frame.f_code.co_code[frame.f_lasti + 1]
+        ):  # a `with` passes on by `RERAISE 2`
+            self._cut.difference_update((place, *self._around_in_part(place)))
         if place != NOWHERE:
             self._finish(frame, NOWHERE)
             self._cut.update((place, *self._table.around(place)))
         self._statement = NOWHERE
+
+    def _around_in_part(self, i: int) -> Iterator[int]:
+        """The statements around statement i within the `finally` or handler that it stands in, innermost first."""
+        for statement, part in self._table.enclosing_blocks(i):
+            if part.startswith(("handlers", "finalbody")):
+                return
+            yield statement
 
     def _end_handler(self, frame: FrameType, i: int) -> None:
         """A handler is over, and its exception dies: that is the `try` statement's, not the last one's in it.
@@ -163,10 +177,12 @@ class FrameTracer:
         """
         if i not in (NOWHERE, self._statement, *self._handled):
             self._go_to(frame, i)
-        if NOWHERE == self._returning == self._jumping and self._statement != NOWHERE:
-            last = self._statement
+        last = self._statement
+        if last != NOWHERE and self._table.kind(last) == "Return":
+            self._record_return(frame, last, last)
+        elif NOWHERE == self._returning == self._jumping and last != NOWHERE:
             around = next((j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NOWHERE)
-            if around != NOWHERE and self._table.kind(last) not in ("Return", *JUMPS):
+            if around != NOWHERE and self._table.kind(last) not in JUMPS:
                 self._go_to(frame, around)
                 self._handled = (last, i)
 
@@ -215,7 +231,7 @@ class FrameTracer:
         elif kind == "Return":
             self._returning = i
             self._cut.update(table.around(i))
-            if to != NOWHERE:
+            if to != NOWHERE and not self._record_return(frame, i, to):
                 self._step(frame, i)
         elif kind == "Raise":
             self._cut.update(table.around(i))
@@ -227,6 +243,21 @@ class FrameTracer:
             if left not in self._cut and self._has_step_after(left):
                 self._step(frame, left)
             self._cut.discard(left)
+
+    def _record_return(self, frame: FrameType, i: int, to: int) -> bool:
+        """A `return` has its value, and `to` comes before it leaves, see `waiting_value`: it is a return now where its value
+        can be told, which is the answer; else a statement now, and a return when it leaves.
+        """
+        if self._returned == i:
+            return True
+        value = waiting_value(frame, self._table, i, to)
+        if value is UNKNOWN:
+            return False
+        self._returned = i
+        self._past(frame, i)
+        self._recorder.on_return(i, value, frame=frame)
+        self._recorder.frames.past_lines.clear()
+        return True
 
     def _finish_head(self, frame: FrameType, i: int, kind: str, to: int) -> None:
         part = (
@@ -252,7 +283,7 @@ class FrameTracer:
         """
         if self._jumping != i:
             self._step(frame, i)
-        self._jumping, self._returning = i, NOWHERE
+        self._jumping, self._returning, self._returned = i, NOWHERE, NOWHERE
         inside = True
         for statement, part in self._table.enclosing_blocks(i):
             if inside and self._table.kind(statement) in LOOPS and part == "body":
@@ -288,7 +319,7 @@ class FrameTracer:
             self._cut.update((place, *self._table.around(place)))
             self._place = place
         self._handled = ()
-        self._statement = self._asker = self._returning = NOWHERE
+        self._statement = self._asker = self._returning = self._returned = NOWHERE
 
     def _on_return(self, frame: FrameType, value: Any) -> None:
         k = frame.f_lasti // 2
@@ -304,7 +335,7 @@ class FrameTracer:
                 self._returning = self._statement
             elif self._statement != NOWHERE:
                 self._finish(frame, NOWHERE)
-            if self._returning != NOWHERE:
+            if self._returning not in (NOWHERE, self._returned):
                 self._past(frame, self._returning)
                 self._recorder.on_return(self._returning, value, frame=frame)
                 self._recorder.frames.past_lines.clear()
