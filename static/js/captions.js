@@ -43,14 +43,14 @@ export function stepHeading(trace, i, say) {
  * @param {import("./state.js").OpenTrace} opened @param {number} i @param {Say} say @returns {Sentence[]} */
 export function sentences(opened, i, say) {
   const list = notes(opened, i);
-  list.sort((a, b) => rank(a) - rank(b));
+  list.sort((a, b) => noteRank(a) - noteRank(b));
   return list
     .slice(0, MAX_SENTENCES)
     .map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain", key }));
 }
 
 /** @param {import("./notes.js").Note} note */
-function rank(note) {
+function noteRank(note) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : note.minor ? 3 : 1;
 }
 

@@ -11,15 +11,15 @@ export function startCodeFold(host, button, onChange) {
   let byFinger = false;
 
   /** @param {boolean} folded */
-  function set(folded) {
+  function setFolded(folded) {
     if (host.classList.contains("folded") === folded) return;
     host.classList.toggle("folded", folded);
     button.setAttribute("aria-expanded", String(!folded));
     onChange();
   }
 
-  button.addEventListener("click", () => set(!host.classList.contains("folded")));
-  host.addEventListener("focusin", () => byFinger || set(false));
+  button.addEventListener("click", () => setFolded(!host.classList.contains("folded")));
+  host.addEventListener("focusin", () => byFinger || setFolded(false));
   host.addEventListener(
     "pointerdown",
     ({ pointerType }) => {
@@ -34,9 +34,9 @@ export function startCodeFold(host, button, onChange) {
       byFinger = false;
       event.preventDefault(); // the first tap is for reading: no keyboard comes up
       event.stopPropagation();
-      set(false);
+      setFolded(false);
     },
     { capture: true },
   );
-  return { fold: () => set(true) };
+  return { fold: () => setFolded(true) };
 }

@@ -28,7 +28,7 @@ export function startCoursePage(host) {
     const { right, of, answered } = scoreOf(progress);
     const isBegun = Object.keys(course).length > 0;
     if (sum instanceof HTMLElement && isBegun)
-      sum.textContent = filled(sum.dataset.form, { lessons: answered, all: progress.length, right, of });
+      sum.textContent = fillHoles(sum.dataset.form, { lessons: answered, all: progress.length, right, of });
     if (clear) clear.hidden = !isBegun;
   }
 
@@ -60,7 +60,7 @@ function showMarks(item, lessons, question) {
   const { right, of } = scoreOf(lessons);
   if (score) {
     score.hidden = of === 0;
-    score.textContent = filled(score.dataset.score, { right, of });
+    score.textContent = fillHoles(score.dataset.score, { right, of });
   }
   const mark = /** @type {HTMLElement | null} */ (item.querySelector("[data-question]"));
   if (!mark || !question) return;
@@ -69,6 +69,6 @@ function showMarks(item, lessons, question) {
 }
 
 /** @param {string | undefined} form @param {Record<string, number>} facts */
-function filled(form = "", facts) {
+function fillHoles(form = "", facts) {
   return form.replace(/\{(\w+)\}/g, (_, name) => String(facts[name]));
 }

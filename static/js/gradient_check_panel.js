@@ -30,7 +30,7 @@ export function gradientCheckPanel({ opened, backward, asked, say, check, light 
   box.setAttribute("aria-live", "polite");
 
   /** @param {string} key @param {HTMLElement[]} before */
-  function offer(key, ...before) {
+  function offerCheck(key, ...before) {
     const button = /** @type {HTMLButtonElement} */ (element("button", "check-start", say(key)));
     button.type = "button";
     button.addEventListener("click", start);
@@ -44,7 +44,7 @@ export function gradientCheckPanel({ opened, backward, asked, say, check, light 
       known.set(backward, await check(backward));
       show();
     } catch {
-      offer("check.again", codeParagraph("check-status", say("check.failed")));
+      offerCheck("check.again", codeParagraph("check-status", say("check.failed")));
     }
     box.removeAttribute("aria-busy");
   }
@@ -56,7 +56,7 @@ export function gradientCheckPanel({ opened, backward, asked, say, check, light 
   }
 
   if (known.has(backward)) show();
-  else offer("check.button");
+  else offerCheck("check.button");
   return box;
 }
 
@@ -84,7 +84,7 @@ function replyElements({ check, message }, reading) {
     foot.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
   return [
     ...notes.map((text) => codeParagraph("check-sentence", text)),
-    table(check, reading),
+    leafTable(check, reading),
     ...foot.map((text) => codeParagraph("check-status", text)),
   ];
 }
@@ -109,7 +109,7 @@ function sentenceOf(leaf, say) {
 }
 
 /** @param {GradientCheck} check @param {Reading} reading */
-function table({ leaves }, reading) {
+function leafTable({ leaves }, reading) {
   const { say } = reading;
   const frame = element("div", "check-frame");
   frame.tabIndex = 0;

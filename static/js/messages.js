@@ -29,7 +29,7 @@ export function messages(trace, say, onRepair) {
   const out = [];
   for (const { line, kind, args, repairs } of lineNotices(trace).slice(0, MAX_MESSAGES))
     out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: repairOffers(repairs) });
-  out.push(...replacements(trace, say));
+  out.push(...replacementMessages(trace, say));
   const error = trace.outcome.error;
   for (const refusal of error?.refusals ?? [])
     out.push({
@@ -75,7 +75,7 @@ function lineNotices(trace) {
 }
 
 /** What was done otherwise than a line asks, once for each line. @param {Trace} trace @param {Say} say @returns {Message[]} */
-function replacements(trace, say) {
+function replacementMessages(trace, say) {
   /** @type {Map<string, Message>} */
   const found = new Map();
   for (const { line, log } of trace.steps)

@@ -28,7 +28,7 @@ export class Relation {
   }
 
   /** @param {string} target @param {number} step @returns {string[]} */
-  at(target, step) {
+  uidsAt(target, step) {
     const out = [];
     for (const { uid, from, to } of this.stretches.get(target) ?? []) if (from <= step && step <= to) out.push(uid);
     return out;

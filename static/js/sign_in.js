@@ -27,7 +27,7 @@ if (form) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     submit.disabled = true;
-    alert.textContent = await refusal(field.value);
+    alert.textContent = await refusalText(field.value);
     alert.hidden = alert.textContent === "";
     submit.disabled = false;
     if (alert.hidden)
@@ -37,7 +37,7 @@ if (form) {
 }
 
 /** Ask for a session. @param {string} password @returns {Promise<string>} the sentence that says what is wrong, empty where nothing is */
-async function refusal(password) {
+async function refusalText(password) {
   const { wrong = "", later = "", lost = "" } = form?.dataset ?? {};
   try {
     const body = JSON.stringify({ password });

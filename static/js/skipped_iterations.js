@@ -10,7 +10,7 @@
  */
 
 /** The iterations that were skipped just before step `i`; null where none were. @param {Trace} trace @param {number} i @returns {Gap | null} */
-export function gap(trace, i) {
+export function gapBefore(trace, i) {
   const traceStep = trace.steps[i];
   if (!traceStep?.skipped || traceStep.stmt === undefined || traceStep.stmt === null) return null;
   const before = previousInFrame(trace, i);

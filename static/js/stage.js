@@ -174,7 +174,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     const closest = (/** @type {string} */ selector) =>
       event.target instanceof Element ? event.target.closest(selector) : null;
     const end = closest("[data-bring]");
-    if (end) return bring(end.getAttribute("data-bring") ?? "");
+    if (end) return scrollToTarget(end.getAttribute("data-bring") ?? "");
     const fold = closest("[data-fold]");
     if (fold) return toggleFold(fold.getAttribute("data-fold") ?? "");
     const strip = closest("[data-open]");
@@ -193,7 +193,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   }
 
   /** Scroll to the end of a link that was out of sight. @param {string} target a pane and a height in it */
-  function bring(target) {
+  function scrollToTarget(target) {
     const [side, y] = target.split(" ");
     panes[side === "graph" ? "graph" : "memory"].scrollTo(Number(y));
   }

@@ -98,32 +98,32 @@ export class TraceIndex {
 
   /** The handles that read a storage. @param {string | null | undefined} storageUid @param {number} step */
   handlesOf(storageUid, step) {
-    return this.sorted(this.onStorage.at(storageUid ?? "", step));
+    return this.sorted(this.onStorage.uidsAt(storageUid ?? "", step));
   }
 
   /** The handles that share a version counter. @param {string} counterUid @param {number} step */
   sharersOf(counterUid, step) {
-    return this.sorted(this.onCounter.at(counterUid, step));
+    return this.sorted(this.onCounter.uidsAt(counterUid, step));
   }
 
   /** The handles whose grad_fn a node is. @param {string} nodeUid @param {number} step */
   outputsOf(nodeUid, step) {
-    return this.sorted(this.byNode.at(nodeUid, step));
+    return this.sorted(this.byNode.uidsAt(nodeUid, step));
   }
 
   /** The tensors whose `.grad` a handle is. @param {string} handleUid @param {number} step */
   gradOwnersOf(handleUid, step) {
-    return this.sorted(this.byGrad.at(handleUid, step));
+    return this.sorted(this.byGrad.uidsAt(handleUid, step));
   }
 
   /** The nodes that accumulate into a tensor. @param {string} tensorUid @param {number} step */
   accumulatorsOf(tensorUid, step) {
-    return this.sorted(this.byVariable.at(tensorUid, step));
+    return this.sorted(this.byVariable.uidsAt(tensorUid, step));
   }
 
   /** The edges that lead to a node, as the node they leave and its how manieth edge it is. @param {string} nodeUid @param {number} step */
   edgesInto(nodeUid, step) {
-    return this.intoNode.at(nodeUid, step).map((key) => {
+    return this.intoNode.uidsAt(nodeUid, step).map((key) => {
       const at = key.lastIndexOf(":");
       return { node: key.slice(0, at), edge: Number(key.slice(at + 1)) };
     });
@@ -131,7 +131,7 @@ export class TraceIndex {
 
   /** The saved slots that keep a storage, as `node:slot`. @param {string} storageUid @param {number} step */
   slotsOf(storageUid, step) {
-    return this.slotsIn.at(storageUid, step);
+    return this.slotsIn.uidsAt(storageUid, step);
   }
 
   /** The step before `step` at which a node last ran in a backward; -1 where it did not.

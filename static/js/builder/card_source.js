@@ -21,7 +21,7 @@ export function createSourcePainter(program) {
 
   /** @param {Item} item @returns {NameMark[]} those on the card's own lines */
   function namesOf({ first, last }) {
-    return within(marks, starts[first], starts[last + 1]);
+    return rangesWithin(marks, starts[first], starts[last + 1]);
   }
 
   /** The text of a card's own lines without its indentation. @param {Item} item @returns {Part[]} */
@@ -44,7 +44,7 @@ export function createSourcePainter(program) {
     const spans = names
       .filter((mark) => mark.from >= from && mark.to <= to)
       .map((mark) => ({ ...mark, style: `card-name ${mark.role}` }));
-    for (const colour of within(colours, from, to)) {
+    for (const colour of rangesWithin(colours, from, to)) {
       if (spans.some((span) => span.from < colour.to && span.to > colour.from)) continue;
       spans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
     }
@@ -67,7 +67,7 @@ export function createSourcePainter(program) {
 
 /** Those of ranges in order that reach into another one. @template {{from: number, to: number}} T
  * @param {T[]} ranges that do not overlap @param {number} from @param {number} to @returns {T[]} */
-function within(ranges, from, to) {
+function rangesWithin(ranges, from, to) {
   let low = 0;
   let high = ranges.length;
   while (low < high) {

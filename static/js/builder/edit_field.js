@@ -24,7 +24,7 @@ export function openEditField(card, text, { label, commit, close }) {
   card.prepend(form);
   let isOpen = true;
 
-  function shut() {
+  function closeField() {
     isOpen = false;
     form.remove();
     card.classList.remove("editing");
@@ -36,7 +36,7 @@ export function openEditField(card, text, { label, commit, close }) {
     if (field.value === text) return cancel();
     isOpen = false; // a field that is taken away loses the focus
     const refused = commit(field.value);
-    if (refused === null) return shut();
+    if (refused === null) return closeField();
     isOpen = true;
     problem.textContent = refused;
     field.setAttribute("aria-invalid", "true");
@@ -44,7 +44,7 @@ export function openEditField(card, text, { label, commit, close }) {
   }
 
   function cancel() {
-    shut();
+    closeField();
     close();
   }
 

@@ -20,11 +20,11 @@ export function nameMarks({ source, tree }) {
       const { name } = at;
       if (!NAMING.has(name)) return;
       const { node } = at;
-      if (name === "AssignStatement") assigned(node).forEach(mark);
-      else if (name === "UpdateStatement" && node.firstChild) targets(node.firstChild).forEach(mark);
-      else if (name === "ForStatement") between(node, "for", "in").forEach(mark);
+      if (name === "AssignStatement") assignedNames(node).forEach(mark);
+      else if (name === "UpdateStatement" && node.firstChild) targetNames(node.firstChild).forEach(mark);
+      else if (name === "ForStatement") targetsBetween(node, "for", "in").forEach(mark);
       else if (name === "WithStatement")
-        node.getChildren("as").forEach((as) => as.nextSibling && targets(as.nextSibling).forEach(mark));
+        node.getChildren("as").forEach((as) => as.nextSibling && targetNames(as.nextSibling).forEach(mark));
       else if (name === "VariableName" && !made.has(node.from) && !isKeyword(node))
         used.push({ from: node.from, to: node.to, name: source.slice(node.from, node.to), role: "used" });
     },
@@ -35,29 +35,30 @@ export function nameMarks({ source, tree }) {
 }
 
 /** What an assignment binds or writes: all before its last `=`. @param {SyntaxNode} node @returns {SyntaxNode[]} */
-function assigned(node) {
+function assignedNames(node) {
   const last = node.getChildren("AssignOp").at(-1);
   const out = [];
   for (let child = node.firstChild; child && last && child.from < last.from; child = child.nextSibling)
-    out.push(...targets(child));
+    out.push(...targetNames(child));
   return out;
 }
 
 /** @param {SyntaxNode} node @param {string} first @param {string} last @returns {SyntaxNode[]} the targets between two words */
-function between(node, first, last) {
+function targetsBetween(node, first, last) {
   const out = [];
   for (let child = node.getChild(first)?.nextSibling; child && child.name !== last; child = child.nextSibling)
-    out.push(...targets(child));
+    out.push(...targetNames(child));
   return out;
 }
 
 /** The names in the target of an assignment. @param {SyntaxNode} node @returns {SyntaxNode[]} */
-function targets(node) {
+function targetNames(node) {
   if (node.name === "VariableName") return [node];
-  if (node.name === "MemberExpression" && node.getChild("[")) return node.firstChild ? targets(node.firstChild) : [];
+  if (node.name === "MemberExpression" && node.getChild("["))
+    return node.firstChild ? targetNames(node.firstChild) : [];
   if (!TARGETS.has(node.name)) return [];
   const out = [];
-  for (let child = node.firstChild; child; child = child.nextSibling) out.push(...targets(child));
+  for (let child = node.firstChild; child; child = child.nextSibling) out.push(...targetNames(child));
   return out;
 }
 

@@ -51,7 +51,7 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
   }
 
   /** @param {number} by */
-  function walk(by) {
+  function moveSelection(by) {
     const all = options();
     const at = all.findIndex((option) => option.getAttribute("aria-selected") === "true");
     select(all[Math.max(0, Math.min(all.length - 1, at + by))]);
@@ -112,8 +112,8 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
     if (event.isComposing || isChord) return;
     const isSearch = event.target instanceof Element && event.target.id === "palette-q";
     if (event.key === "Escape") close();
-    else if (isSearch && event.key === "ArrowDown") walk(1);
-    else if (isSearch && event.key === "ArrowUp") walk(-1);
+    else if (isSearch && event.key === "ArrowDown") moveSelection(1);
+    else if (isSearch && event.key === "ArrowUp") moveSelection(-1);
     else if (isSearch && event.key === "Enter")
       void openForm(options().find((option) => option.getAttribute("aria-selected") === "true")?.dataset.operation);
     else if (event.key === "Enter" && event.target instanceof HTMLInputElement) submit();

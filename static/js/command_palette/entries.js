@@ -56,7 +56,7 @@ export function operationEntries(operations, insert) {
 }
 
 /** @param {string} path @returns {Promise<any>} */
-async function read(path) {
+async function fetchJson(path) {
   const response = await fetch(`${ROOT}${path}`);
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response.json();
@@ -65,8 +65,8 @@ async function read(path) {
 /** @param {string} language @returns {Promise<{scenarios: Scenario[], operations: Operation[]}>} */
 export async function loadLists(language) {
   const [{ scenarios }, { operations }] = await Promise.all([
-    read("/gallery.json"),
-    read(`/api/operations?lang=${language}`),
+    fetchJson("/gallery.json"),
+    fetchJson(`/api/operations?lang=${language}`),
   ]);
   return { scenarios, operations };
 }

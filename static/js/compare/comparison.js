@@ -167,13 +167,13 @@ function outputDifferences(left, right, rows) {
     const a = row.left > l ? left.steps[row.left] : null;
     const b = row.right > r ? right.steps[row.right] : null;
     [l, r] = [row.left, row.right];
-    const [was, is] = [printed(a), printed(b)];
+    const [was, is] = [printedText(a), printedText(b)];
     if (was !== is) out.push({ row: k, line: { left: a?.line ?? null, right: b?.line ?? null }, left: was, right: is });
   });
   return out;
 }
 
 /** @param {import("../trace.js").Step | null} traceStep */
-function printed(traceStep) {
+function printedText(traceStep) {
   return (traceStep?.log ?? []).map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
 }

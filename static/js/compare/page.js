@@ -28,8 +28,8 @@ const first = {
 };
 
 const sides = {
-  left: createSide(element("left"), first.left, say, handlers("left")),
-  right: createSide(element("right"), first.right, say, handlers("right")),
+  left: createSide(element("left"), first.left, say, sideHandlers("left")),
+  right: createSide(element("right"), first.right, say, sideHandlers("right")),
 };
 const root = element("comparison");
 const view = createComparisonView(
@@ -40,7 +40,7 @@ const view = createComparisonView(
 );
 
 /** @param {"left" | "right"} side */
-function handlers(side) {
+function sideHandlers(side) {
   return {
     nonce,
     onRun: () => run(null),

@@ -40,7 +40,7 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
   };
 
   /** @param {number} target */
-  function go(target) {
+  function goToRow(target) {
     if (!comparison) return;
     row = Math.max(0, Math.min(target, last()));
     show();
@@ -52,7 +52,7 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
     const places = landmarks();
     const next = direction === 1 ? places.find((place) => place > row) : places.findLast((place) => place < row);
     const target = next ?? (direction === 1 ? places[0] : places.at(-1));
-    if (target !== undefined) go(target);
+    if (target !== undefined) goToRow(target);
   }
 
   function show() {
@@ -76,12 +76,12 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
     slider.setAttribute("aria-valuetext", label);
     part("where").textContent = label;
     slider.style.setProperty("--at", last() > 0 ? String(row / last()) : "0");
-    list(groups);
+    listDifferences(groups);
     root.dataset.row = String(row);
   }
 
   /** @param {ReturnType<typeof differencesAt>[]} groups */
-  function list(groups) {
+  function listDifferences(groups) {
     if (!comparison) return;
     const items = groups.map((group) => sentenceItem(clause(group, say)));
     const printed = comparison.output.filter((difference) => difference.row === row);
@@ -90,12 +90,12 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
     part("differences").replaceChildren(...items, ...output, ...none);
   }
 
-  slider.addEventListener("input", () => go(Number(slider.value)));
+  slider.addEventListener("input", () => goToRow(Number(slider.value)));
   const actions = {
-    first: () => go(0),
-    previous: () => go(row - 1),
-    next: () => go(row + 1),
-    last: () => go(last()),
+    first: () => goToRow(0),
+    previous: () => goToRow(row - 1),
+    next: () => goToRow(row + 1),
+    last: () => goToRow(last()),
     difference: () => goToDifference(1),
   };
   for (const [name, act] of Object.entries(actions))
@@ -127,9 +127,9 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
         if (button) button.disabled = rows.length === 0 || (name === "difference" && !landmarks().length);
       }
       root.dataset.rows = String(rows.length);
-      go(at ?? apart ?? last());
+      goToRow(at ?? apart ?? last());
     },
-    go,
+    go: goToRow,
     get comparison() {
       return comparison;
     },
@@ -141,7 +141,7 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
       if (!comparison) return;
       const { steps } = comparison[side].trace;
       const target = comparison.rows.findIndex((place) => steps[place[side]]?.line === line);
-      if (target >= 0) go(target);
+      if (target >= 0) goToRow(target);
     },
     /** @type {Record<string, () => void>} by key */
     shortcuts: { d: () => goToDifference(1), D: () => goToDifference(-1) },

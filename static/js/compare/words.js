@@ -115,13 +115,13 @@ export function outputText({ line, left, right }, say) {
   const key = !left ? "_right" : !right ? "_left" : "";
   return say(`compare.output${key}`, {
     line: line.left ?? line.right,
-    left: `\`${printed(left)}\``,
-    right: `\`${printed(right)}\``,
+    left: `\`${shortOutput(left)}\``,
+    right: `\`${shortOutput(right)}\``,
   });
 }
 
 /** @param {string} text */
-function printed(text) {
+function shortOutput(text) {
   const flat = text.trim().replace(/\s+/g, " ");
   return flat.length > MAX_PRINTED ? `${flat.slice(0, MAX_PRINTED - 1)}…` : flat;
 }

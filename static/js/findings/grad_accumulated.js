@@ -85,7 +85,7 @@ function possibleResets({ steps }) {
 }
 
 /** @param {number} step @returns {Moment} */
-function added(step) {
+function addedMoment(step) {
   return { step, what: "added" };
 }
 
@@ -94,7 +94,7 @@ function added(step) {
 function gradMoments(facts, uid, skipped) {
   const history = tensorHistory(facts);
   /** @type {Moment[]} */
-  const moments = [...skipped, ...additionsTo(facts, uid).map(({ step }) => added(step))];
+  const moments = [...skipped, ...additionsTo(facts, uid).map(({ step }) => addedMoment(step))];
   for (const { step, value } of history.changes(uid, "grad")) if (!value) moments.push({ step, what: "reset" });
   const grads = new Set(history.changes(uid, "grad").map(({ value }) => value));
   for (const grad of grads) {

@@ -35,16 +35,16 @@ export function heldFact(grad) {
 export function arrayText(cells, shape) {
   const texts = cells.slice(0, MAX_NUMBERS).map((cell) => shortNumber(cell, DIGITS));
   if (!shape.length) return texts.join();
-  if (cells.length <= MAX_NUMBERS) return nested(texts, shape);
+  if (cells.length <= MAX_NUMBERS) return nestedText(texts, shape);
   return `${shape.length > 1 ? `${tuple(shape)} ` : ""}[${texts.slice(0, MAX_NUMBERS - 2).join(", ")}, …]`;
 }
 
 /** @param {string[]} texts @param {number[]} shape @returns {string} */
-function nested(texts, shape) {
+function nestedText(texts, shape) {
   const [length = 0, ...rest] = shape;
   if (!rest.length) return `[${texts.join(", ")}]`;
   const each = texts.length / Math.max(1, length);
-  const parts = Array.from({ length }, (_, k) => nested(texts.slice(k * each, (k + 1) * each), rest));
+  const parts = Array.from({ length }, (_, k) => nestedText(texts.slice(k * each, (k + 1) * each), rest));
   return `[${parts.join(", ")}]`;
 }
 

@@ -30,7 +30,7 @@ export function graphGrows(facts) {
 function growingNames(facts) {
   /** @type {Map<string, Diagnosis>} by the line that makes it grow */
   const out = new Map();
-  for (const [name, meanings] of [...variables(facts), ...attributes(facts)]) {
+  for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
     if (meanings.length + 1 < FEWEST_ITERATIONS && !meanings.some(({ uid }) => growsByWrites(facts, uid))) continue;
     const chain = longestChain(facts, valuesOverTime(facts, meanings));
     if (!chain || chain.holdings.length < FEWEST_ITERATIONS) continue;
@@ -43,12 +43,12 @@ function growingNames(facts) {
 }
 
 /** What each variable meant, by its name. @param {RunFacts} facts @returns {[string, Meaning[]][]} */
-function variables(facts) {
+function meaningsOfVariables(facts) {
   return [...facts.scan.meanings].map(([key, meanings]) => [key.slice(key.indexOf("/") + 1), meanings]);
 }
 
 /** What each attribute of an object of the program was, by its path. @param {RunFacts} facts @returns {[string, Meaning[]][]} */
-function attributes(facts) {
+function meaningsOfAttributes(facts) {
   /** @type {Map<string, Meaning[]>} */
   const out = new Map();
   for (const { owner, name, step, after } of attributeChanges(facts))

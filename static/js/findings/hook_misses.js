@@ -21,7 +21,7 @@ function hooksLeftBehind(facts) {
     const line = facts.steps[step].line;
     if (seen.has(line)) return [];
     seen.add(line);
-    const hung = registration(facts, tensor, step);
+    const hung = hookRegistration(facts, tensor, step);
     const x = facts.name(tensor, step);
     const hook = code(hung.hook);
     return [
@@ -50,7 +50,7 @@ function lastWrite(facts, uid, step) {
 
 /** The step that hung up the hooks of a tensor, and the hook as that line calls it. @param {RunFacts} facts @param {string} uid
  * @param {number} before a step */
-function registration(facts, uid, before) {
+function hookRegistration(facts, uid, before) {
   const change = tensorHistory(facts)
     .changes(uid, "hooks")
     .findLast(({ step, value }) => step < before && value);
@@ -66,7 +66,7 @@ function overwrittenInputs(facts) {
   for (const { step, fields } of facts.index.frameChanges) {
     const { kind, line } = facts.steps[step];
     if (kind !== "call" || out.has(line) || !fields.kind || Object.keys(fields.vars ?? {}).length < 3) continue;
-    const write = overwritten(facts, Object.values(fields.vars ?? {}), step);
+    const write = overwrittenInput(facts, Object.values(fields.vars ?? {}), step);
     if (write) out.set(line, overwrittenDiagnosis(facts, fields, write, step));
   }
   return [...out.values()];
@@ -74,7 +74,7 @@ function overwrittenInputs(facts) {
 
 /** Of the arguments of a hook: the write in the same call over a tensor that is both input and output.
  * @param {RunFacts} facts @param {import("../trace.js").Value[]} args module, inputs, output @param {number} step */
-function overwritten(facts, args, step) {
+function overwrittenInput(facts, args, step) {
   const [module, inputs, output] = args.map(refOf);
   const state = facts.state(step);
   if (!find(state, module, "object") || !output) return null;
@@ -89,7 +89,7 @@ function overwritten(facts, args, step) {
   return input && module && written && facts.birth(input) < written.step ? { module, input, written } : null;
 }
 
-/** @param {RunFacts} facts @param {import("../trace.js").Delta} frame @param {NonNullable<ReturnType<typeof overwritten>>} found
+/** @param {RunFacts} facts @param {import("../trace.js").Delta} frame @param {NonNullable<ReturnType<typeof overwrittenInput>>} found
  * @param {number} step @returns {Diagnosis} */
 function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
   const caller = facts.steps.findLastIndex(
@@ -138,7 +138,7 @@ function neverRun(facts) {
     );
     if (!call || out.has(facts.steps[hung.step].line)) continue;
     const x = facts.name(uid, hung.step);
-    const hook = code(registration(facts, uid, hung.step + 1).hook);
+    const hook = code(hookRegistration(facts, uid, hung.step + 1).hook);
     out.set(facts.steps[hung.step].line, {
       variant: "never_run",
       severity: "note",

@@ -123,7 +123,7 @@ function operationDiagnosis(facts, { step, storage }) {
     chain: [
       ...(origin ? [origin] : []),
       link(facts.place(step), "nonfinite", { x, code: facts.codeFact(step) }, [output]),
-      ...effects(facts, step),
+      ...effectsOnBackward(facts, step),
     ],
     names: namesOf(x, ...named),
     facts: {
@@ -269,7 +269,7 @@ function branchNodeBefore(facts, nodeUid, step) {
 }
 
 /** The backward that carries a NaN of the forward computation to a parameter. @param {RunFacts} facts @param {number} step */
-function effects(facts, step) {
+function effectsOnBackward(facts, step) {
   const call = facts.backwards.find((backward) => backward.step > step);
   const leaf = call ? reachedLeaf(facts, call.step) : null;
   if (!leaf) return [];

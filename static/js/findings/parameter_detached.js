@@ -14,7 +14,7 @@ import { unregistered } from "./unregistered.js";
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function parameterDetached(facts) {
-  const exchanged = replaced(facts);
+  const exchanged = replacedParameters(facts);
   const missed = exchanged.length ? [] : missedByOptimizer(facts);
   return [
     ...unregistered(facts),
@@ -27,7 +27,7 @@ export function parameterDetached(facts) {
 }
 
 /** Parameters that an optimizer goes on to update after the program exchanged them. @param {RunFacts} facts @returns {Diagnosis[]} */
-function replaced(facts) {
+function replacedParameters(facts) {
   /** @type {Map<string, Diagnosis>} by the step that exchanged them */
   const out = new Map();
   for (const { uid: optimizer, made, steps } of optimizersOf(facts).values()) {

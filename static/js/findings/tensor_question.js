@@ -38,7 +38,7 @@ export function tensorOf(opened, key, step) {
       : kind === "node"
         ? (find(entities, value, "node")?.variable ?? opened.index.outputsOf(value, step)[0] ?? "")
         : kind === "name" || kind === "path"
-          ? named(opened, value, step)
+          ? tensorByName(opened, value, step)
           : "";
   const tensor = findHandle(entities, uid);
   if (tensor?.kind !== "tensor") return null;
@@ -46,7 +46,7 @@ export function tensorOf(opened, key, step) {
 }
 
 /** @param {import("../state.js").OpenTrace} opened @param {string} text @param {number} step */
-function named(opened, text, step) {
+function tensorByName(opened, text, step) {
   for (const [uid, tags] of opened.names(step).tags)
     if (uid[0] === "t" && tags.some((tag) => tag.text === text || tag.name === text)) return uid;
   return "";

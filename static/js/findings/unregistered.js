@@ -55,11 +55,11 @@ function hiddenParameters(facts, { after, step }) {
     return isMeant && after ? [after] : [];
   }
   const container = find(entities, after, "object");
-  return container && CONTAINERS.has(container.type ?? "") ? trainable(entities, String(after)) : [];
+  return container && CONTAINERS.has(container.type ?? "") ? trainableWithin(entities, String(after)) : [];
 }
 
 /** @param {Entities} entities @param {string} rootUid @returns {string[]} */
-function trainable(entities, rootUid) {
+function trainableWithin(entities, rootUid) {
   const seen = new Set([rootUid]);
   /** @type {string[]} */
   const out = [];

@@ -75,7 +75,7 @@ export function buildIndex(entries) {
 export function search(index, query) {
   const asked = [...new Set(words(lastError(query)))];
   if (!asked.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
-  const known = asked.flatMap((word) => meanings(index, word, asked.length));
+  const known = asked.flatMap((word) => vocabularyMatches(index, word, asked.length));
   if (asked.length < MESSAGE && new Set(known.map(({ of }) => of)).size < asked.length * MIN_KNOWN_SHARE) return [];
   const scored = index.entries.map((entry) => ({ name: entry.name, value: score(index, entry, known) }));
   scored.sort((a, b) => b.value - a.value);
@@ -95,7 +95,7 @@ function lastError(query) {
 /** The known words that a word stands for, and what each is worth. @param {Index} index @param {string} word
  * @param {number} count of the words that are asked for
  * @returns {{of: string, word: string, worth: number}[]} */
-function meanings({ rarity }, word, count) {
+function vocabularyMatches({ rarity }, word, count) {
   const own = rarity.get(word);
   if (own !== undefined) return [{ of: word, word, worth: own }];
   if (count >= MESSAGE || word.length < 2) return [];

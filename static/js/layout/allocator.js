@@ -111,23 +111,23 @@ function mostOf({ model: { opened } }, uid) {
 /** The blocks of a segment in lines. @param {MemoryStep} memoryStep @param {Block[]} blocks @param {number} room @returns {Part[][]} */
 function placeBlocks(memoryStep, blocks, room) {
   const most = Math.floor((MOST_LINES * room) / NARROW);
-  const lines = wrapped(
-    joined(blocks, most).map((some) => part(memoryStep, some)),
+  const lines = wrapParts(
+    groupBlocks(blocks, most).map((some) => makePart(memoryStep, some)),
     room,
   );
-  for (const line of lines) spread(line, room);
+  for (const line of lines) shareWidth(line, room);
   return lines;
 }
 
 /** Neighbours together, where not each block has the least width. @param {Block[]} blocks @param {number} most
  * @returns {Block[][]} */
-function joined(blocks, most) {
+function groupBlocks(blocks, most) {
   const each = Math.max(1, Math.ceil(blocks.length / Math.max(1, most)));
   return Array.from({ length: Math.ceil(blocks.length / each) }, (_, k) => blocks.slice(k * each, (k + 1) * each));
 }
 
 /** @param {MemoryStep} memoryStep @param {Block[]} blocks @returns {Part} */
-function part(memoryStep, blocks) {
+function makePart(memoryStep, blocks) {
   const [block] = blocks;
   const one = blocks.length === 1;
   const storage = (one && block.storage) || null;
@@ -173,8 +173,8 @@ function ownersName(memoryStep, ownerUid) {
 }
 
 /** The parts in as many lines as they need for their names, up to some. @param {Part[]} parts @param {number} room @returns {Part[][]} */
-function wrapped(parts, room) {
-  const wishes = parts.map(wish);
+function wrapParts(parts, room) {
+  const wishes = parts.map(wishedWidth);
   const wished = wishes.reduce((sum, w) => sum + w, 0);
   const count = Math.min(MOST_LINES, Math.ceil(wished / room));
   const lines = /** @type {Part[][]} */ (Array.from({ length: Math.max(1, count) }, () => []));
@@ -187,8 +187,8 @@ function wrapped(parts, room) {
 }
 
 /** Each gets room for its name, as far as there is any; what is left is shared by size. @param {Part[]} parts @param {number} room */
-function spread(parts, room) {
-  const wishes = parts.map(wish);
+function shareWidth(parts, room) {
+  const wishes = parts.map(wishedWidth);
   const sum = (/** @type {number[]} */ list) => list.reduce((all, one) => all + one, 0);
   const least = parts.map((some, k) =>
     parts.length > FEW_PARTS ? NARROW : some.state === "free" ? wishes[k] : Math.min(wishes[k], SHORT),
@@ -207,7 +207,7 @@ function spread(parts, room) {
 }
 
 /** The width at which a part can say what it is. @param {Part} part */
-function wish({ state, name, size }) {
+function wishedWidth({ state, name, size }) {
   if (state === "several") return NARROW;
   if (state === "free") return Math.max(FREE, textWidth(freeText(size), SIZE_FONT) + 10);
   return Math.min(name.length || 5, LONGEST) * EM * BLOCK_FONT + 12;

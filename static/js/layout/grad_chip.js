@@ -28,20 +28,20 @@ function firstTexts(cells) {
 /** @param {Pick<Grad, "shape" | "cells">} grad @param {number} room @returns {ChipTexts} */
 export function gradChip(grad, room) {
   const all = grad.cells ?? null;
-  if (!all) return measured([tuple(grad.shape ?? [])], []);
-  if (!all.length) return measured(["∅"], []);
+  if (!all) return measuredChip([tuple(grad.shape ?? [])], []);
+  if (!all.length) return measuredChip(["∅"], []);
   for (let n = Math.min(MAX_VALUES, all.length); n >= 1; n--) {
     const cells = all.slice(0, n);
     const texts = firstTexts(all).slice(0, n);
     if (n < all.length) texts.push("…");
-    const chip = measured(texts, cells);
+    const chip = measuredChip(texts, cells);
     if (chip.width <= room) return chip;
   }
-  return measured(all.length > 1 ? ["…"] : [shortNumber(all[0], 4)], all.length > 1 ? [] : all.slice(0, 1));
+  return measuredChip(all.length > 1 ? ["…"] : [shortNumber(all[0], 4)], all.length > 1 ? [] : all.slice(0, 1));
 }
 
 /** @param {string[]} texts @param {ChipTexts["cells"]} cells @returns {ChipTexts} */
-function measured(texts, cells) {
+function measuredChip(texts, cells) {
   const widths = texts.map((text) => Math.max(18, Math.ceil(textWidth(text, CHIP_FONT)) + 6));
   return { texts, cells, widths, width: widths.reduce((sum, width) => sum + width, 0) };
 }

@@ -10,24 +10,24 @@ export function graphAnchors(rows, idle) {
   /** @type {Map<string, Rect>} */
   const anchors = new Map();
   for (const row of rows) {
-    anchors.set(row.uid, rect(row));
-    for (const slot of row.slots) anchors.set(slot.key, rect(slot));
+    anchors.set(row.uid, rectOf(row));
+    for (const slot of row.slots) anchors.set(slot.key, rectOf(slot));
     for (const dock of row.docks) {
-      for (const shaping of dock.shapings) anchors.set(shaping.uid, rect(shaping));
+      for (const shaping of dock.shapings) anchors.set(shaping.uid, rectOf(shaping));
       if (dock.again) continue;
-      anchors.set(dock.leaf, rect(dock));
-      anchors.set(`dock ${dock.leaf}`, rect(dock));
+      anchors.set(dock.leaf, rectOf(dock));
+      anchors.set(`dock ${dock.leaf}`, rectOf(dock));
     }
   }
   for (const leaf of idle.leaves) {
-    anchors.set(leaf.leaf, rect(leaf));
-    anchors.set(`dock ${leaf.leaf}`, rect(leaf));
+    anchors.set(leaf.leaf, rectOf(leaf));
+    anchors.set(`dock ${leaf.leaf}`, rectOf(leaf));
   }
   return anchors;
 }
 
 /** @param {Rect} rect @returns {Rect} */
-function rect({ x, y, w, h }) {
+function rectOf({ x, y, w, h }) {
   return { x, y, w, h };
 }
 

@@ -47,14 +47,14 @@ class FoldableStack {
   }
 
   /** Whether the line beside one is folded with it. @param {number} i @param {number} by */
-  folded(i, by) {
+  isFoldedWith(i, by) {
     const beside = this.lines[i + by];
     return beside?.level === "fold" && beside.group === this.lines[i].group;
   }
 
   /** How many fold lines the neighbours of a line have less when it folds too. @param {number} i */
   foldLinesSaved(i) {
-    return Number(this.folded(i, -1)) + Number(this.folded(i, 1)) - 1;
+    return Number(this.isFoldedWith(i, -1)) + Number(this.isFoldedWith(i, 1)) - 1;
   }
 
   /** @param {Leveled} line */
@@ -67,7 +67,7 @@ class FoldableStack {
   /** A fold of one node says less than the node. @param {number} room */
   openFoldsOfOne(room) {
     this.lines.forEach((line, i) => {
-      if (line.level !== "fold" || this.folded(i, -1) || this.folded(i, 1)) return;
+      if (line.level !== "fold" || this.isFoldedWith(i, -1) || this.isFoldedWith(i, 1)) return;
       if (this.height + line.slim - FOLD > room) return;
       this.height += line.slim - FOLD;
       line.level = "slim";

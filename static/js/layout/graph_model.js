@@ -49,9 +49,9 @@ export function graphModel(opened) {
   const { index, trace } = opened;
   const edges = edgesOverTime(trace.steps ?? []);
   const shape = new GraphShape(index, edges, namedNodes(trace.steps ?? []));
-  const blocks = shape.blocks();
+  const blocks = shape.makeBlocks();
   const seeds = backwardStarts(opened, edges);
-  const components = connected(blocks).map((members) => makeComponent(members, blocks, index));
+  const components = connectedBlocks(blocks).map((members) => makeComponent(members, blocks, index));
   components.sort((a, b) => a.birth - b.birth);
   /** @type {Map<string, string>} */
   const labels = new Map();
@@ -77,7 +77,7 @@ export function graphModel(opened) {
     history: touchHistory(opened),
     blocks,
     components,
-    leaves: [...index.nodes.keys()].filter((uid) => shape.leaf(uid)),
+    leaves: [...index.nodes.keys()].filter((uid) => shape.isLeaf(uid)),
     readersOf,
     hosts,
     labels,
@@ -166,24 +166,24 @@ class GraphShape {
   }
 
   /** @param {string} uid */
-  leaf(uid) {
+  isLeaf(uid) {
     return isLeafNode(this.index.nodes.get(uid) ?? {});
   }
 
   /** @param {string} uid */
-  inputs(uid) {
+  inputEdges(uid) {
     return (this.edges.get(uid) ?? []).filter(({ to }) => this.index.nodes.has(to));
   }
 
   /** The nodes from one down which a leaf is brought into shape for its only reader, and the leaf.
    * @param {string} uid @returns {{vias: string[], leaf: string} | null} */
-  dock(uid) {
+  dockAbove(uid) {
     /** @type {string[]} */
     const vias = [];
     for (let at = uid; vias.length <= MAX_VIAS; ) {
-      if (this.leaf(at)) return { vias, leaf: at };
+      if (this.isLeaf(at)) return { vias, leaf: at };
       const facts = this.index.nodes.get(at);
-      const inputs = this.inputs(at);
+      const inputs = this.inputEdges(at);
       const [reader] = this.readers.get(at) ?? [];
       const shaping = SHAPING.test(facts?.name ?? "") && !facts?.slots.length && !this.named.has(at);
       if (!shaping || inputs.length !== 1 || this.readers.get(at)?.length !== 1 || !this.livesWith(at, reader))
@@ -202,15 +202,15 @@ class GraphShape {
   }
 
   /** @returns {Map<string, Block>} */
-  blocks() {
+  makeBlocks() {
     const docked = new Set();
     /** @type {Map<string, Block>} */
     const blocks = new Map();
     for (const uid of this.index.nodes.keys()) {
-      if (this.leaf(uid)) continue;
+      if (this.isLeaf(uid)) continue;
       const part = { inputs: /** @type {Input[]} */ ([]), docks: /** @type {Dock[]} */ ([]) };
-      for (const input of this.inputs(uid)) {
-        const dock = this.dock(input.to);
+      for (const input of this.inputEdges(uid)) {
+        const dock = this.dockAbove(input.to);
         if (!dock) part.inputs.push(input);
         else addDock(part.docks, dock, input.k);
         for (const via of dock?.vias ?? []) docked.add(via);
@@ -231,7 +231,7 @@ function addDock(docks, { vias, leaf }, k) {
 }
 
 /** Blocks that edges connect; leaves join nothing, for graphs share them. @param {Map<string, Block>} blocks @returns {string[][]} */
-function connected(blocks) {
+function connectedBlocks(blocks) {
   const parent = new Map([...blocks.keys()].map((uid) => [uid, uid]));
   const root = (/** @type {string} */ uid) => {
     let at = uid;

@@ -90,14 +90,14 @@ export class Homes {
 
 /** @param {import("../state.js").OpenTrace} opened @returns {Homes} */
 export function homes(opened) {
-  const builder = new Builder();
+  const builder = new HomesBuilder();
   let i = -1;
   for (const entities of statesOf(opened.trace)) builder.add(opened.trace.steps[++i], entities);
   return builder.homes;
 }
 
 /** Follows the names step by step. */
-class Builder {
+class HomesBuilder {
   constructor() {
     this.homes = new Homes();
     /** @type {Entities} what names go out from */
@@ -116,13 +116,13 @@ class Builder {
       if (!entity) continue;
       if (leadsToNames(entity)) this.sources.set(uid, entity);
       else this.sources.delete(uid);
-      if (entity.kind === "frame") all = this.frame(uid, entity, fields, entities) || all;
+      if (entity.kind === "frame") all = this.addFrame(uid, entity, fields, entities) || all;
       else if (entity.kind === "object") {
         all = true;
         if (isOptimizer(entity)) this.homes.optimizers.add(uid);
       } else if (entity.kind === "tensor") {
         if (fields.grad) this.homes.hasGrads = true;
-        if (fields.storage && this.homes.of.has(uid)) this.own(uid, entity);
+        if (fields.storage && this.homes.of.has(uid)) this.addToStorage(uid, entity);
         all ||= Boolean(fields.parts || fields.tangent || fields.wraps);
       }
     }
@@ -138,7 +138,7 @@ class Builder {
 
   /** @param {string} uid @param {import("../entities.js").Frame} frame @param {import("../trace.js").Delta} fields
    * @param {Entities} entities @returns {boolean} whether it names an object anew */
-  frame(uid, frame, fields, entities) {
+  addFrame(uid, frame, fields, entities) {
     const { frames, sections } = this.homes;
     if (!frame.caller) this.main ||= uid;
     else if (!frames.has(uid)) {
@@ -146,7 +146,7 @@ class Builder {
       const same = [...this.live].filter((other) => nameOf(entities, other) === frame.name).length;
       const key = `${frame.name}()${same > 1 ? ` ${same}` : ""}`;
       frames.set(uid, key);
-      if (!sections.has(key)) sections.set(key, { rank: this.rank(key), kind: "frame" });
+      if (!sections.has(key)) sections.set(key, { rank: this.rankOf(key), kind: "frame" });
     }
     return Object.values(fields.vars ?? {}).some((value) => refOf(value)?.[0] === "o");
   }
@@ -200,11 +200,11 @@ class Builder {
       const scope = main ? "" : this.scopeOf(tag, root, entities);
       const key = scope ? `${scope}/${tag.text}` : tag.text;
       const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : root);
-      this.homes.of.set(uid, { key, rank: this.rank(key), section, main, path: tag.text, root });
+      this.homes.of.set(uid, { key, rank: this.rankOf(key), section, main, path: tag.text, root });
       if (section && !this.homes.sections.has(section))
-        this.homes.sections.set(section, { rank: this.rank(section), kind: "object" });
+        this.homes.sections.set(section, { rank: this.rankOf(section), kind: "object" });
     }
-    this.own(uid, entities.get(uid));
+    this.addToStorage(uid, entities.get(uid));
   }
 
   /** The section of the function whose name begins a path. @param {Tag} tag @param {string} root @param {Entities} entities */
@@ -218,7 +218,7 @@ class Builder {
   }
 
   /** @param {string} uid @param {import("../entities.js").Entity | undefined} handle */
-  own(uid, handle) {
+  addToStorage(uid, handle) {
     if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
     const storage = handle.storage ?? `none ${uid}`;
     const list = this.homes.named.get(storage);
@@ -227,7 +227,7 @@ class Builder {
   }
 
   /** @param {string} key */
-  rank(key) {
+  rankOf(key) {
     const { ranks } = this.homes;
     const rank = ranks.get(key) ?? ranks.size;
     ranks.set(key, rank);

@@ -39,7 +39,7 @@ export class Columns {
   }
 
   /** How many shelves a row has. @param {number} row */
-  depth(row) {
+  shelfCount(row) {
     return this.shelves[row + 1] - this.shelves[row];
   }
 
@@ -57,7 +57,7 @@ export class Columns {
   }
 
   /** Whether a column stands in some of these rows. @param {Column} column @param {number} from @param {number} to */
-  spans(column, from, to) {
+  standsIn(column, from, to) {
     return column.from < this.shelves[to + 1] && column.to >= this.shelves[from];
   }
 
@@ -70,8 +70,8 @@ export class Columns {
   }
 
   /** Where a storage stands in a row. @param {string | null | undefined} uid @param {number} row */
-  at(uid, row) {
-    return this.byStorage.get(uid ?? "")?.find((column) => this.spans(column, row, row));
+  columnAt(uid, row) {
+    return this.byStorage.get(uid ?? "")?.find((column) => this.standsIn(column, row, row));
   }
 
   /** Where a storage stands, from row to row. @param {string} uid */
@@ -91,7 +91,7 @@ export class Columns {
 
   /** Columns of what wears a counter, in a row. @param {string} counterUid @param {number} row */
   columnsOfCounter(counterUid, row) {
-    return (this.byCounter.get(counterUid) ?? []).filter((column) => this.spans(column, row, row));
+    return (this.byCounter.get(counterUid) ?? []).filter((column) => this.standsIn(column, row, row));
   }
 }
 

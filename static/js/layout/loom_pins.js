@@ -16,7 +16,7 @@ export function layoutPins(plan) {
     const y = plan.dots.get(pin.node)?.slots.get(pin.slot);
     const columns = plan.columns
       .columnsOfStorage(pin.storage)
-      .filter((column) => plan.columns.spans(column, pin.birth, pin.death));
+      .filter((column) => plan.columns.standsIn(column, pin.birth, pin.death));
     if (!columns.length || y === undefined) continue;
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = lanes.get(key) ?? new Packer();
@@ -35,7 +35,7 @@ function pinLine(plan, pin, columns, y, by) {
   const hit = pin.broken ?? pin.silent;
   const write = hit === null ? undefined : plan.writes[hit].find((box) => box.write.storage === pin.storage);
   const struck =
-    write?.column ?? (hit === null ? undefined : columns.find((column) => plan.columns.spans(column, hit, hit)));
+    write?.column ?? (hit === null ? undefined : columns.find((column) => plan.columns.standsIn(column, hit, hit)));
   return {
     pin,
     rail,
@@ -60,7 +60,7 @@ function railOf(column, pin) {
 function holdEnd(plan, pin, column, y) {
   const shelf = plan.shelves[column.to];
   const row = plan.rows[pin.death];
-  const over = pin.released && plan.columns.spans(column, pin.death, pin.death);
+  const over = pin.released && plan.columns.standsIn(column, pin.death, pin.death);
   if (!over) return shelf.y + shelf.h;
   return Math.min(shelf.y + shelf.h, pin.death > pin.birth ? row.y + row.h / 2 : y + 7);
 }

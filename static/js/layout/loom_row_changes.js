@@ -21,7 +21,7 @@ import { extent, plainDtype } from "./reads.js";
  * @param {import("../trace.js").Step[]} steps
  */
 export function recordRow(runRows, row, r, rowState, steps) {
-  const naming = rowState.names.of(mentioned(row, rowState, steps));
+  const naming = rowState.names.namesOf(handlesToName(row, rowState, steps));
   for (const uid of rowState.touched.keys()) {
     const now = rowState.after.get(uid);
     if (uid[0] === "s") recordStorage(runRows, row, r, uid, rowState);
@@ -37,7 +37,7 @@ export function recordRow(runRows, row, r, rowState, steps) {
 
 /** What a row has to name: the handles that it touched or bound, and those that it wrote by.
  * @param {Row} row @param {RowState} rowState @param {import("../trace.js").Step[]} steps */
-function mentioned(row, rowState, steps) {
+function handlesToName(row, rowState, steps) {
   /** @type {Set<string>} */
   const out = new Set();
   for (const uid of rowState.touched.keys()) if (isHandle(rowState.after.get(uid))) out.add(uid);

@@ -70,7 +70,7 @@ export class RowNames {
   }
 
   /** The names and paths of these handles now. @param {Iterable<string>} uids @returns {Names} */
-  of(uids) {
+  namesOf(uids) {
     const wanted = this.withCarriers(uids);
     const isContained = [...wanted].some((uid) => this.contained.has(uid));
     if (isContained) for (const uid of this.withCarriers(this.keys)) wanted.add(uid);
@@ -79,7 +79,7 @@ export class RowNames {
     if (isContained) for (const [frame, list] of this.objects) for (const name of list) setOf(bound, frame).add(name);
     for (const uid of wanted)
       for (const [frame, list] of this.boundTo.get(uid) ?? [])
-        for (const name of list) if (this.means(frame, name, uid)) setOf(bound, frame).add(name);
+        for (const name of list) if (this.isNameOf(frame, name, uid)) setOf(bound, frame).add(name);
     return names(this.entities, this.nameSources(bound, wanted));
   }
 
@@ -91,7 +91,7 @@ export class RowNames {
   }
 
   /** @param {string} frameUid @param {string} name @param {string} uid */
-  means(frameUid, name, uid) {
+  isNameOf(frameUid, name, uid) {
     const entity = this.entities.get(frameUid);
     return entity?.kind === "frame" && refOf(entity.vars.get(name)) === uid;
   }

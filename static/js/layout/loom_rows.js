@@ -49,7 +49,7 @@ export function placeRow(plan, row, r, top, room) {
   /** @type {Content} */
   const content = { handles: [], writes: [], dots: [], hidden: readers.hidden };
   const thin =
-    isQuiet(row) && columns.depth(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
+    isQuiet(row) && columns.shelfCount(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
   const code = thin ? firstLine(row.code, beside) : wrapCode(row.code, beside);
   const codeH = code.length * CODE + (thin ? 0 : footHeight(row, readers.hidden));
   const thinH = stacked ? QUIET_ROW_STACKED : QUIET_ROW;
@@ -93,7 +93,7 @@ function shownReaders({ columns, run }, row, r) {
   const named = (/** @type {Reader} */ reader) => (reader.named ? 0 : 1);
   for (const reader of [...row.readers].sort((a, b) => named(a) - named(b))) {
     const uid = reader.entity.storage ?? "";
-    if (!columns.at(uid, r)) continue;
+    if (!columns.columnAt(uid, r)) continue;
     const n = (counts.get(uid) ?? 0) + 1;
     counts.set(uid, n);
     if (n <= MAX_HANDLES) shown.push(reader);
@@ -110,11 +110,11 @@ function placeShelves(plan, row, r, readers, y, content) {
   const made = readers.filter(({ entity, alias }) => !alias && makers.has(entity.grad_fn ?? ""));
   const kept = new Set(made);
   const shelfOf = (/** @type {string | null | undefined} */ storageUid) => {
-    const column = columns.at(storageUid, r);
+    const column = columns.columnAt(storageUid, r);
     return column ? columns.shelfIn(column, r) : 0;
   };
   const nodes = nodesWithShelf(plan, row, r, made, shelfOf, content);
-  for (let shelf = 0; shelf < columns.depth(r); shelf++) {
+  for (let shelf = 0; shelf < columns.shelfCount(r); shelf++) {
     plan.shelves.push({ y, h: 0 });
     const here = readers.filter((reader) => !kept.has(reader) && shelfOf(reader.entity.storage) === shelf);
     y = placeHandles(plan, r, here, y, content);
@@ -148,7 +148,7 @@ function placeHandles(plan, r, readers, y, { handles }) {
     ({ entity }) => entity.storage,
     y,
     (reader, at) => {
-      const box = handleBox(reader, plan.columns.at(reader.entity.storage, r), at);
+      const box = handleBox(reader, plan.columns.columnAt(reader.entity.storage, r), at);
       if (box) handles.push(box);
       if (box && !reader.alias)
         plan.handleRows.set(reader.uid, { row: r, cy: box.cy, name: reader.title.split(" ")[0] });
@@ -187,7 +187,7 @@ function placeNodes(plan, r, lines, made, y, { handles, dots }) {
     let tall = (inline ? SLOT + 2 : NODE) + slotsH;
     let cy = y + tall / 2 - slotsH / 2;
     for (const reader of own) {
-      const block = handleBox(reader, plan.columns.at(reader.entity.storage, r), y);
+      const block = handleBox(reader, plan.columns.columnAt(reader.entity.storage, r), y);
       if (!block) continue;
       handles.push(block);
       cy = block.cy;
@@ -231,7 +231,7 @@ function placeWrites({ columns }, r, list, y, { writes }) {
     ({ storage }) => storage,
     y,
     (write, at) => {
-      const column = columns.at(write.storage, r);
+      const column = columns.columnAt(write.storage, r);
       if (!column) return null;
       writes.push({ write, column, y: at, cy: at + WRITE + LINE / 2 });
       return { column, h: WRITE + LINE + (column.heat ? 6 : 17) };

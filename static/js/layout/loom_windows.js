@@ -85,7 +85,7 @@ export function windowColumns(homes, touches, left, room) {
   const windows = new Windows(room);
   touches.forEach(({ needs, likes }, r) => {
     columns.shelves[r] = windows.shelf;
-    const open = needs.filter((uid) => windows.holds(claims.get(uid)));
+    const open = needs.filter((uid) => windows.isOpen(claims.get(uid)));
     for (const uid of new Set([...open, ...needs])) {
       const claim = claims.get(uid);
       if (!claim || windows.place(claim, r)) continue;
@@ -122,7 +122,7 @@ class Windows {
   }
 
   /** @param {Claim | undefined} claim */
-  holds(claim) {
+  isOpen(claim) {
     return this.open.some((held) => held.claim === claim);
   }
 

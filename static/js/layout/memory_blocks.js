@@ -1,7 +1,7 @@
 /** The storages of a step as rows to draw: with the handles that read them, their names, gradients and pins. */
 
 import { isHandle } from "../entities.js";
-import { purposes } from "./nameless.js";
+import { purposeFinder } from "./nameless.js";
 import { shownNames, uidNumber } from "./pane_names.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
@@ -19,7 +19,7 @@ import { shownNames, uidNumber } from "./pane_names.js";
 /** Those with names, those that an optimizer keeps, and those without.
  * @param {MemoryStep} memoryStep @returns {{named: Block[], states: Block[], nameless: Block[]}} */
 export function memoryBlocks(memoryStep) {
-  const purposeOf = purposes(memoryStep);
+  const purposeOf = purposeFinder(memoryStep);
   const named = /** @type {Block[]} */ ([]);
   const states = /** @type {Block[]} */ ([]);
   const nameless = /** @type {Block[]} */ ([]);

@@ -26,7 +26,7 @@ const MAX_STEPS_MEASURED = 60;
 export function findStill(model, w) {
   const known = model.stills.get(w);
   if (known !== undefined) return known;
-  const still = new Search(model, w).run();
+  const still = new StillSearch(model, w).measureAll();
   model.stills.set(w, still);
   return still;
 }
@@ -48,7 +48,7 @@ function leastHeight(model, w) {
   const totals = [...new Set(few)]
     .filter((i) => i !== undefined)
     .map((i) => {
-      const search = new Search(model, w);
+      const search = new StillSearch(model, w);
       search.measure(i);
       return search.total;
     });
@@ -66,7 +66,7 @@ function stepsToMeasure(count) {
 }
 
 /** Walks over all steps with everything open, and keeps how high each place gets. */
-class Search {
+class StillSearch {
   /** @param {MemoryModel} model @param {number} w */
   constructor(model, w) {
     this.model = model;
@@ -80,7 +80,7 @@ class Search {
   }
 
   /** @returns {Still | null} */
-  run() {
+  measureAll() {
     for (const i of stepsToMeasure(this.model.opened.count)) {
       this.measure(i);
       if (this.total > MAX_HEIGHT) return null;
@@ -114,15 +114,15 @@ class Search {
       if (place) addToList(groups, place, item);
       else {
         const foot = footPlace(item, this.foot, i);
-        if (foot) this.grow(foot, item.h);
+        if (foot) this.growPlace(foot, item.h);
         else addToList(groups, FORMER, item);
       }
     }
-    for (const [place, items] of groups) this.settle(items, place);
+    for (const [place, items] of groups) this.giveSlots(items, place);
   }
 
   /** Gives each its slot, for good. @param {PlacedItem[]} items @param {string} place */
-  settle(items, place) {
+  giveSlots(items, place) {
     const { slots } = this;
     const keyed = items.map(({ item, h }) => ({ key: `${place}/${item.key}`, h }));
     const taken = new Set(keyed.map(({ key }) => slots.get(key)));
@@ -134,12 +134,12 @@ class Search {
         slots.set(key, slot);
         taken.add(slot);
       }
-      this.grow(`${place}/${slot}`, h);
+      this.growPlace(`${place}/${slot}`, h);
     }
   }
 
   /** @param {string} place @param {number} h */
-  grow(place, h) {
+  growPlace(place, h) {
     const before = this.heights.get(place) ?? 0;
     if (h <= before) return;
     this.heights.set(place, h);
@@ -168,13 +168,13 @@ function footPlace({ item }, foot, i) {
 
 /** Places are told apart as `rank:inner/slot`. @param {string} a @param {string} b */
 function byOrder(a, b) {
-  const [one, other] = [numbers(a), numbers(b)];
+  const [one, other] = [placeNumbers(a), placeNumbers(b)];
   for (let k = 0; k < 3; k++) if (one[k] !== other[k]) return one[k] < other[k] ? -1 : 1;
   return 0;
 }
 
 /** @param {string} place */
-function numbers(place) {
+function placeNumbers(place) {
   return place.split(/[:/]/).map((part) => (part === "foot" ? Infinity : Number(part)));
 }
 

@@ -9,15 +9,15 @@ import { spokenName } from "./pane_names.js";
 /** @typedef {import("./memory_blocks.js").Block} Block */
 
 /** @param {import("./memory_step.js").MemoryStep} memoryStep @returns {(block: Block) => Purpose} */
-export function purposes(memoryStep) {
+export function purposeFinder(memoryStep) {
   const onTheWay = gradientsOnTheWay(memoryStep);
   return (block) => {
     const passing = onTheWay.get(block.key);
     if (passing) {
       const { to, shape, arrived } = passing;
       const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
-      if (arrived) return { what: "unnamed", label: `∇ ${target(memoryStep, to)}`, gradient };
-      return { what: "flight", label: to ? `∇ → ${target(memoryStep, to)}` : "∇", gradient };
+      if (arrived) return { what: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
+      return { what: "flight", label: to ? `∇ → ${nameOfTarget(memoryStep, to)}` : "∇", gradient };
     }
     const owner = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
     if (owner) return { what: "flight", label: `${spokenName(memoryStep, owner) ?? owner}.grad` };
@@ -74,7 +74,7 @@ function gradientsOnTheWay(memoryStep) {
 }
 
 /** @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid of a node */
-function target(memoryStep, uid) {
+function nameOfTarget(memoryStep, uid) {
   const node = memoryStep.entities.get(uid);
   const leaf = node?.kind === "node" ? node.variable : undefined;
   return (leaf && spokenName(memoryStep, leaf)) || nodeName(memoryStep, uid);

@@ -107,7 +107,7 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   function showStrip() {
     const state = store.state();
     if (!state.isLive || isUpToDate(state) || state.pending || !isMarked) return strip.hide();
-    if (schedule.isTold) return strip.showReason(reason(state.text));
+    if (schedule.isTold) return strip.showReason(reasonWithoutPicture(state.text));
     if (schedule.notBefore > performance.now())
       return strip.showReason({ text: say("live_waits"), line: null, kind: "later" });
     const line = state.opened && !isCurrent(state) ? firstOlder(state.opened.trace, state.text).line : null;
@@ -117,7 +117,7 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   }
 
   /** Why the text has no picture. @param {string} text @returns {import("./strip.js").Reason} */
-  function reason(text) {
+  function reasonWithoutPicture(text) {
     const { problem } = schedule;
     if (problem) return { text: say(problem.key, problem.args), line: null, kind: "failed" };
     if (held?.source !== text) return { text: "", line: null, kind: "failed" };

@@ -24,8 +24,8 @@ const LABEL_H = 18;
 export function linkMark(link, frame) {
   const { graph, memory } = link;
   const below = link.slot ? BELOW_SLOT : link.behind ? BELOW_LEAF : 0;
-  const from = end((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
-  const to = end((link.above ? memory.y - link.above : memory.y + memory.h / 2) + frame.memory, frame);
+  const from = visibleEnd((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
+  const to = visibleEnd((link.above ? memory.y - link.above : memory.y + memory.h / 2) + frame.memory, frame);
   if (from.out && to.out) return null;
   const start = frame.divider + graph.x + (below ? 10 : -1);
   const stop = link.above ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
@@ -54,7 +54,7 @@ function sumMark(x, y) {
 }
 
 /** A height of the stage, or the edge behind which it lies. @param {number} y @param {Frame} frame */
-function end(y, { top, bottom }) {
+function visibleEnd(y, { top, bottom }) {
   if (y < top) return { y: top + 2 + LABEL_H / 2, out: "above" };
   if (y > bottom) return { y: bottom - 2 - LABEL_H / 2, out: "below" };
   return { y, out: null };

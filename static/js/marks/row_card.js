@@ -21,7 +21,7 @@ function clippedText(text, room, font) {
 }
 
 /** @param {StepFacts} stepFacts @param {string} uid @param {Handle} handle @param {boolean} named */
-function attributes(stepFacts, uid, handle, named) {
+function cardAttributes(stepFacts, uid, handle, named) {
   const text = cardText(handle);
   const tracked = text.tracked || handle.leaf === false;
   const bits = (handle.bits ?? []).join(" ");
@@ -59,7 +59,7 @@ function attributes(stepFacts, uid, handle, named) {
 export function rowCardMark(stepFacts, uid, at) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
-  const said = attributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
+  const said = cardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
   const { x, y, w } = at;
   const wide = w >= 80;
   const shapeFont = wide ? 11.5 : 10;
@@ -78,7 +78,7 @@ export function rowCardMark(stepFacts, uid, at) {
   return h(
     "g",
     said.attrs,
-    said.touched && halo(said.fresh, x, y, w, SIZE.card),
+    said.touched && haloMark(said.fresh, x, y, w, SIZE.card),
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: SIZE.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
     fittedText("shape", left, y + 13, said.shape, x + w - 6 - roleW - left, shapeFont),
@@ -96,7 +96,7 @@ function fittedText(name, x, y, text, room, font) {
 }
 
 /** @param {boolean} fresh @param {number} x @param {number} y @param {number} w @param {number} tall */
-function halo(fresh, x, y, w, tall) {
+function haloMark(fresh, x, y, w, tall) {
   return h("rect", {
     key: "halo",
     class: cls("halo", !fresh && "thin"),
@@ -123,13 +123,13 @@ function geometryText(handle, wide) {
 export function slimCardMark(stepFacts, uid, at, { named, gradient }) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
-  const said = attributes(stepFacts, uid, handle, named);
+  const said = cardAttributes(stepFacts, uid, handle, named);
   const { x, y, w } = at;
   return h(
     "g",
     { ...said.attrs, class: cls(said.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
-    said.touched && halo(said.fresh, x, y, w, 16),
+    said.touched && haloMark(said.fresh, x, y, w, 16),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
     fittedText("shape", x + 9, y + 12, said.shape, w - 12, 10.5),
     h("title", { key: "title" }, said.description),
@@ -147,7 +147,7 @@ export function quietMarks(stepFacts, uids, columns, y, at) {
   for (const uid of uids) {
     const handle = findHandle(stepFacts.snap.entities, uid);
     if (!handle) continue;
-    const said = attributes(stepFacts, uid, handle, false);
+    const said = cardAttributes(stepFacts, uid, handle, false);
     const more = shown < uids.length - 1 ? 18 : 0;
     const w = Math.min(textWidth(said.shape, 9.5) + 13, at.room - more);
     if (shown ? x + w + more > end + 0.5 : x + 24 + more > end) break;
@@ -156,7 +156,7 @@ export function quietMarks(stepFacts, uids, columns, y, at) {
         "g",
         { ...said.attrs, class: cls(said.attrs.class, "quiet", at.aside && "aside") },
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
-        said.touched && halo(said.fresh, x + 1, y + 1, w - 2, 13),
+        said.touched && haloMark(said.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
         fittedText("shape", x + 8, y + 11, said.shape, w - 10, 9.5),
         h("title", { key: "title" }, said.description),

@@ -68,12 +68,12 @@ export function stepPicture(opened, i, labels, options = {}) {
 /** As narrow as nothing is lost by it, not even height. @param {(w: number) => Drawn} draw @param {number} w @returns {Drawn} */
 function drawCompactly(draw, w) {
   const wide = draw(w);
-  const said = texts(wide);
+  const said = drawnTexts(wide);
   const height = heightOf(wide.plan);
   for (const narrower of NARROWER) {
     if (narrower >= w) break;
     const drawn = draw(narrower);
-    if (heightOf(drawn.plan) <= height && texts(drawn) === said) return drawn;
+    if (heightOf(drawn.plan) <= height && drawnTexts(drawn) === said) return drawn;
   }
   return wide;
 }
@@ -84,7 +84,7 @@ function heightOf({ memory, graph }) {
 }
 
 /** All that stands in a picture. @param {Drawn} drawn */
-function texts({ memory, graph }) {
+function drawnTexts({ memory, graph }) {
   const out = /** @type {string[]} */ ([]);
   const read = (/** @type {VNode} */ { text, children }) => {
     if (text) out.push(text);

@@ -15,7 +15,7 @@ import { decisiveDimensions, verdictTable } from "./situations.js";
  */
 
 /** @param {string} verdict */
-export function disc(verdict) {
+export function verdictDisc(verdict) {
   return element("i", `disc ${verdict}`);
 }
 
@@ -33,9 +33,9 @@ export function cellCard(whole, at, program, context) {
     element("code", "statement", context.titles.get(at.row)),
     questionElement(property, context),
     resultElement(linesOf(property, operation, context.situation), cells[context.situation], context),
-    situations(cells, at, context),
+    situationTable(cells, at, context),
     open,
-    ...siblings(operation, at, context),
+    ...siblingLinks(operation, at, context),
   ];
 }
 
@@ -57,14 +57,14 @@ function resultElement(lines, { verdict, detail = "" }, { words }) {
   const refused = /^\w+(Error|Exception)\b/.test(detail);
   box.append(element("pre", "", lines));
   const line = element("p", refused ? "refused" : "");
-  line.append(disc(verdict), ` ${words[verdict]}`);
+  line.append(verdictDisc(verdict), ` ${words[verdict]}`);
   if (detail) line.append(refused ? ": " : " ", element(refused ? "q" : "code", "", detail));
   box.append(line);
   return box;
 }
 
 /** @param {Record<string, Cell>} cells @param {Address} at @param {Context} context */
-function situations(cells, at, context) {
+function situationTable(cells, at, context) {
   const { words, situation } = context;
   if (!decisiveDimensions(cells).length) return element("p", "everywhere", words.everywhere);
   const { rows, columns, at: nameOf, dimensions } = verdictTable(cells, situation);
@@ -88,7 +88,7 @@ function situations(cells, at, context) {
     for (const column of columns) {
       const name = nameOf(row, column);
       const made = link(name === situation ? "here" : "", context.address(name, at), "");
-      made.append(disc(cells[name].verdict), ` ${words[cells[name].verdict]}`);
+      made.append(verdictDisc(cells[name].verdict), ` ${words[cells[name].verdict]}`);
       line.insertCell().append(made);
     }
   }
@@ -105,7 +105,7 @@ function headerCells(values, words) {
 }
 
 /** @param {Operation} operation @param {Address} at @param {Context} context */
-function siblings({ siblings: names }, at, { words, titles }) {
+function siblingLinks({ siblings: names }, at, { words, titles }) {
   if (!names.length) return [];
   const paragraph = element("p", "cell-siblings", `${words.siblings}: `);
   names.forEach((name, k) => {

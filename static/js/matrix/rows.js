@@ -36,7 +36,7 @@ export function createRows(table) {
   /** @param {Sorting | null} sorting */
   function arrange(sorting) {
     for (const label of labels.values()) label.remove();
-    const ordered = sorting ? rows.toSorted(comparison(sorting)) : rows;
+    const ordered = sorting ? rows.toSorted(compareBy(sorting)) : rows;
     for (const { element, body } of ordered) (sorting ? sorted : body).append(element);
     if (sorting) table.append(sorted);
     else sorted.remove();
@@ -70,7 +70,7 @@ function readRow(element, body) {
 }
 
 /** @param {Sorting} sorting @returns {(one: Row, other: Row) => number} */
-function comparison({ by, down }) {
+function compareBy({ by, down }) {
   const direction = down ? -1 : 1;
   if (by === "statement") {
     const name = (/** @type {Row} */ { element }) =>

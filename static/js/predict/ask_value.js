@@ -35,7 +35,7 @@ function changedElements({ before, after }, { uid, handle }) {
 }
 
 /** Names of handles through which the statement writes. @param {Unit} unit */
-function writers({ opened, step, mentioned, named }) {
+function namesWritten({ opened, step, mentioned, named }) {
   const by = new Set(
     opened.trace.steps[step].log.flatMap((entry) =>
       entry.kind === "event" && entry.event === "written" && entry.by ? [entry.by] : [],
@@ -46,7 +46,7 @@ function writers({ opened, step, mentioned, named }) {
 
 /** A name that reads what another one writes. @param {Unit} unit @returns {Asked[]} */
 function askShared(unit) {
-  const own = new Set(writers(unit).map(({ uid }) => uid));
+  const own = new Set(namesWritten(unit).map(({ uid }) => uid));
   if (!own.size) return [];
   for (const one of unit.named) {
     if (own.has(one.uid)) continue;
@@ -60,7 +60,7 @@ function askShared(unit) {
 /** A name that held the same numbers in memory of its own. @param {Unit} unit @returns {Asked[]} */
 function askCopy(unit) {
   const { before, after, named } = unit;
-  for (const writer of writers(unit)) {
+  for (const writer of namesWritten(unit)) {
     const [changed] = changedElements(unit, writer);
     const old = find(before, writer.uid, writer.handle.kind);
     const numbers = old && elementsOf(before, old)?.map(({ value }) => value);

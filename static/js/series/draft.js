@@ -53,7 +53,7 @@ export function draftOf({ title, description, items }) {
 }
 
 /** The items with one moved. @param {DraftItem[]} items @param {number} from @param {number} to @returns {DraftItem[]} the same where it can't be */
-export function moved(items, from, to) {
+export function movedItems(items, from, to) {
   if (to < 0 || to >= items.length || from === to) return items;
   const rest = items.filter((_, k) => k !== from);
   return [...rest.slice(0, to), items[from], ...rest.slice(to)];

@@ -22,7 +22,7 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
   }
 
   /** @param {DraftItem} item @param {number} k @param {number} count @param {boolean} isChosen */
-  function row(item, k, count, isChosen) {
+  function itemRow(item, k, count, isChosen) {
     const node = element("li", "series-item");
     node.draggable = true;
     node.dataset.k = String(k);
@@ -88,7 +88,7 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
 
   return {
     show(items, chosen) {
-      host.replaceChildren(...items.map((item, k) => row(item, k, items.length, k === chosen)));
+      host.replaceChildren(...items.map((item, k) => itemRow(item, k, items.length, k === chosen)));
     },
     focus(k, action = "choose") {
       /** @type {HTMLElement | null} */ (host.querySelector(`[data-k="${k}"] [data-action="${action}"]`))?.focus();

@@ -3,7 +3,7 @@
 import { loadSeriesLocale } from "../page_locale.js";
 import { ROOT } from "../root.js";
 import { startTheme } from "../theme.js";
-import { draftOf, emptyDraft, isEmpty, moved, programId, readDraft, requestBody, writeDraft } from "./draft.js";
+import { draftOf, emptyDraft, isEmpty, movedItems, programId, readDraft, requestBody, writeDraft } from "./draft.js";
 import { createNoteEditor } from "./note_editor.js";
 import { createOrderList } from "./order_list.js";
 
@@ -50,7 +50,7 @@ function choose(k) {
 
 /** @param {number} from @param {number} to */
 function move(from, to) {
-  const items = moved(draft.items, from, to);
+  const items = movedItems(draft.items, from, to);
   if (items === draft.items) return;
   const item = draft.items[chosen];
   draft = { ...draft, items };

@@ -53,7 +53,7 @@ for (const [name, make] of Object.entries(ALL))
           assert.equal(having(body, "data-loom-pin", key).length, 1);
       plan.run.rows.forEach((row, r) => {
         for (const { uid, entity } of row.readers)
-          if (plan.columns.at(entity.storage, r)) assert.ok(having(body, "data-loom-handle", uid).length);
+          if (plan.columns.columnAt(entity.storage, r)) assert.ok(having(body, "data-loom-handle", uid).length);
           else
             assert.ok(
               !plan.run.storageNames.has(entity.storage) || plan.columns.hidden.get(r)?.includes(entity.storage),

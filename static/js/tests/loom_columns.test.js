@@ -43,7 +43,7 @@ for (const [name, document] of /** @type {[string, any][]} */ ([
 
 test("what a row makes has a column in that row, however many there are", () => {
   const { plan } = drawn(straight(100), undefined, { room: 1040 });
-  plan.run.rows.forEach((_, r) => assert.ok(plan.columns.at(`s${r}`, r)));
+  plan.run.rows.forEach((_, r) => assert.ok(plan.columns.columnAt(`s${r}`, r)));
 });
 
 test("a lane is free again below its last edge, and goes on where it was asked for", () => {
@@ -115,7 +115,7 @@ function manyAtOnce(count) {
 
 test("what a row touches stands below each other where it does not fit beside each other; what is more is counted", () => {
   const few = drawn(manyAtOnce(12), 0, { room: 1040 });
-  assert.ok(few.plan.columns.depth(0) > 1);
+  assert.ok(few.plan.columns.shelfCount(0) > 1);
   for (let k = 0; k < 12; k++) assert.equal(having(few.body, "data-loom-handle", `t${k}`).length, 1);
   const many = drawn(manyAtOnce(200), 0, { room: 1040 });
   const shown = having(many.body, "data-loom-handle").length;

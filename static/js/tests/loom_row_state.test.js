@@ -39,7 +39,7 @@ for (const [name, document] of [...made, ...goldens, ["turns", turns]])
       state.advance(first, last);
       assert.deepEqual(state.after, opened.state(last));
       const uids = [...state.touched.keys()].filter((uid) => isHandle(state.after.get(uid)));
-      const naming = state.names.of(uids);
+      const naming = state.names.namesOf(uids);
       for (const uid of uids) {
         assert.deepEqual(naming.tags.get(uid), opened.names(last).tags.get(uid), `${uid} after step ${last}`);
         assert.equal(state.before(uid), opened.state(first - 1).has(uid));

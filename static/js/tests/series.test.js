@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { draftOf, moved, parseDraft, programId, requestBody } from "../series/draft.js";
+import { draftOf, movedItems, parseDraft, programId, requestBody } from "../series/draft.js";
 import { noteParts } from "../series/note_nodes.js";
 import { itemAt } from "../series/offline.js";
 import { atNote, orderOf, shownNoteStep } from "../series/reader.js";
@@ -98,10 +98,10 @@ test("a draft is what it was, and damage is no draft", () => {
 
 test("an item moves, but not out of the list", () => {
   const items = /** @type {any[]} */ (["a", "b", "c"]);
-  assert.deepEqual(moved(items, 0, 2), ["b", "c", "a"]);
-  assert.deepEqual(moved(items, 2, 1), ["a", "c", "b"]);
-  assert.equal(moved(items, 0, -1), items);
-  assert.equal(moved(items, 2, 3), items);
+  assert.deepEqual(movedItems(items, 0, 2), ["b", "c", "a"]);
+  assert.deepEqual(movedItems(items, 2, 1), ["a", "c", "b"]);
+  assert.equal(movedItems(items, 0, -1), items);
+  assert.equal(movedItems(items, 2, 3), items);
 });
 
 test("the id is found in what people paste", () => {
