@@ -65,6 +65,19 @@ def test_a_repair_is_made_on_a_click_with_the_readers_shape(page: Any, site: str
     assert "\n".join(page.locator(".cm-line").all_inner_texts()).strip() == source.strip()
 
 
+def test_a_click_on_raised_at_line_goes_to_that_statement(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\na = torch.ones(2)\nraise ValueError('no')\n")
+    trace = run(page)
+    step = trace["outcome"]["error"]["step"]
+    assert trace["steps"][step]["line"] == 3
+    leave(page)
+    page.keyboard.press("Home")
+    at_step(page, 0)
+    page.locator("#outcome button", has_text="Raised at line 3").click()
+    at_step(page, step)
+
+
 def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, ">>> a = torch.ones(2)\n>>> a\ntensor([1., 1.])\n>>> a * 2\ntensor([2., 2.])\n")

@@ -116,6 +116,7 @@ export function createPicturePane(
     const { opened, step, view } = state;
     if (differs(state, before, "view")) {
       views.show(view);
+      element("workbench").dataset.view = view;
       element("stage").classList.toggle("aside", view !== "stage");
       element("loom").classList.toggle("aside", view !== "loom");
     }
@@ -123,7 +124,7 @@ export function createPicturePane(
       const steps = opened?.trace.steps ?? [];
       const hidesMore = opened !== null && hidesFuture(opened.trace);
       const goesOn = state.predict !== null && state.predict.whole === before?.predict?.whole;
-      printed.open(steps, hidesMore);
+      printed.open(opened?.trace ?? null, hidesMore);
       curves.open(opened?.trace ?? null);
       timeline.open(steps, { hidesMore, goesPast: state.predict !== null, goesOn });
       findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end

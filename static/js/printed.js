@@ -6,6 +6,12 @@
 const SHOWN_CHARACTERS = 20_000;
 const LATER_CHARACTERS = 4_000;
 
+/** What is said of a run that printed nothing. @param {import("./trace.js").Trace | null} trace null: nothing ran yet */
+export function nothingKey(trace) {
+  if (trace?.steps.length) return "prints_nothing";
+  return trace?.outcome.status === "refused" ? "refused" : "nothing_printed";
+}
+
 /** The pieces of output of a run. @param {import("./trace.js").Step[]} steps @returns {Piece[]} */
 export function outputPieces(steps) {
   return steps.flatMap(({ log }, step) =>
@@ -148,8 +154,10 @@ export function createPrinted({ pane, text }, say, go) {
 
   return {
     show,
-    /** The output of another run. @param {import("./trace.js").Step[]} steps @param {boolean} [hidesMore] what is still to come is not shown */
-    open(steps, hidesMore = false) {
+    /** The output of another run. @param {import("./trace.js").Trace | null} trace
+     * @param {boolean} [hidesMore] what is still to come is not shown */
+    open(trace, hidesMore = false) {
+      const steps = trace?.steps ?? [];
       printed = outputPieces(steps);
       complete = printed.reduce((sum, piece) => sum + piece.text.length, 0) <= SHOWN_CHARACTERS;
       shownKey = "";
@@ -158,8 +166,7 @@ export function createPrinted({ pane, text }, say, go) {
       text.replaceChildren();
       pane.classList.toggle("none", !printed.length);
       pane.classList.toggle("hides-more", hidesMore);
-      const key = hidesMore ? "printed_hidden" : steps.length ? "prints_nothing" : "nothing_printed";
-      if (nothing) nothing.textContent = say(key);
+      if (nothing) nothing.textContent = say(hidesMore ? "printed_hidden" : nothingKey(trace));
     },
   };
 }

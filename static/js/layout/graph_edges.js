@@ -17,9 +17,10 @@ import { edgeKey } from "./rails.js";
 /** @typedef {import("./pane.js").Rect} Rect */
 /**
  * @typedef {{key: string, from: string, to: string, d: string, top: number, bottom: number, flow: "" | "flow" | "flowed",
- *   arrow: {x: number, y: number, up: boolean} | null, past: boolean}} EdgePlace
+ *   arrow: {x: number, y: number, up: boolean} | null, past: boolean, lane: number}} EdgePlace
  *   key: `reader:k`. from: the reader; to: its input. flow: whether this step brings a gradient along it, or an earlier one
- *   did. arrow: its tip, where a gradient came through. past: backward is over and let go of what its graph saved
+ *   did. arrow: its tip, where a gradient came through. past: backward is over and let go of what its graph saved. lane: the
+ *   outer one of its ends
  * @typedef {(uid: string) => Rect | undefined} BoxOf   the box that stands for a node
  */
 
@@ -41,7 +42,15 @@ export function railEdges(graphStep, component, column, boxOf) {
       const cy = box.y + box.h / 2;
       const arrow = { x: start.x, y: column.railed ? cy + 5 : box.y + box.h + 1, up: true };
       const d = column.railed ? railPath(start, end, rail, railX(column, rail.lane)) : straightPath(start, end);
-      out.push(edgePlace(graphStep, component, { reader: block.uid, ...input }, d, [cy, reader.y + reader.h], arrow));
+      const edge = edgePlace(
+        graphStep,
+        component,
+        { reader: block.uid, ...input },
+        d,
+        [cy, reader.y + reader.h],
+        arrow,
+      );
+      out.push({ ...edge, lane: Math.max(lane, block.lane) });
     }
   }
   return out;
@@ -112,5 +121,16 @@ function edgePlace(graphStep, component, { reader, k, to }, d, [top, bottom], ar
   const past = graphStep.released.has(component);
   const carried = graphStep.visit(reader, component)?.grad_inputs[k];
   const flow = !carried ? "" : graphStep.turn(reader, component)?.step === graphStep.i ? "flow" : "flowed";
-  return { key: `${reader}:${k}`, from: reader, to, d, top, bottom, flow, arrow: carried ? arrow : null, past };
+  return {
+    key: `${reader}:${k}`,
+    from: reader,
+    to,
+    d,
+    top,
+    bottom,
+    flow,
+    arrow: carried ? arrow : null,
+    past,
+    lane: 0,
+  };
 }

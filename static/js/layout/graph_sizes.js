@@ -41,9 +41,10 @@ export function columnOf(component, w) {
   return { left: railed ? 10 + lanes * pitch : 6, right: w - 8, railed, pitch };
 }
 
-/** The middle of a rail. @param {Column} column @param {number} lane */
+/** The middle of a rail: the first, of the longest chain, is beside the nodes, so that their lines to it cross no other.
+ * @param {Column} column @param {number} lane */
 export function railX(column, lane) {
-  return column.railed ? 14 + lane * column.pitch : column.left + 18;
+  return column.railed ? column.left + 4 - (lane + 1) * column.pitch : column.left + 18;
 }
 
 /** How many gradients stand beside each other above a node, and in how many lines. @param {Block} block

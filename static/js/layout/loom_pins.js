@@ -24,6 +24,23 @@ export function layoutPins(plan) {
     const by = Math.min(lane.allocate(pin.birth, pin.death, 1), MAX_PINS - 1) * PIN_PITCH;
     plan.pinLines.push(pinLine(plan, pin, columns, y, by));
   }
+  joinWarnings(plan.pinLines);
+}
+
+/** One write that changed the bytes of several saved values without a word has one warning, between their pins.
+ * @param {PinLine[]} lines */
+function joinWarnings(lines) {
+  /** @type {Map<string, {x: number, y: number}>} */
+  const known = new Map();
+  for (const line of lines) {
+    const { pin, hit } = line;
+    if (!hit || pin.broken !== null || pin.silent === null) continue;
+    const key = `${pin.storage} ${pin.counter ?? ""} ${pin.silent}`;
+    const first = known.get(key);
+    if (first) first.x = (first.x + hit.x) / 2;
+    else known.set(key, hit);
+    if (first) line.hit = null;
+  }
 }
 
 /** @param {Loom} plan @param {Pin} pin @param {Column[]} columns those in which its storage stands while it is kept

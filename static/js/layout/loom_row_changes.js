@@ -29,7 +29,7 @@ export function recordRow(runRows, row, r, rowState, steps) {
     else if (isHandle(now)) recordHandle(row, uid, now, rowState, naming);
     else if (now?.kind === "frame") recordBindings(row, uid, now, rowState, naming);
   }
-  for (const reader of row.readers) recordReader(runRows, reader);
+  for (const reader of row.readers) recordReader(runRows, reader, r);
   for (const uid of rowState.touched.keys()) recordOwner(runRows, rowState.after, uid);
   for (const write of row.writes.values()) write.step = rowState.wrote.get(write.storage) ?? row.last;
   recordEvents(row, rowState, naming, steps);
@@ -100,11 +100,12 @@ function newReader(uid, entity, naming, { alias, grad, step }) {
   return { uid, key: handleKey(uid, entity), entity, title, alias, grad, named: tags.length > 0, cut: null, step };
 }
 
-/** A storage's first name, and its counters. @param {RunRows} run @param {Reader} reader */
-function recordReader({ storages, storageNames }, { entity, title, named }) {
+/** A storage's first name, and its counters. @param {RunRows} run @param {Reader} reader @param {number} r its row */
+function recordReader({ storages, storageNames }, { entity, title, named }, r) {
   const storage = entity.storage ?? "";
   if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
   const life = storages.get(storage);
+  if (life && named) life.named = Math.min(life.named, r);
   const counter = entity.kind === "tensor" ? entity.counter : undefined;
   if (life && counter && !life.counters.includes(counter)) life.counters.push(counter);
 }
@@ -137,6 +138,7 @@ function recordStorage({ storages }, row, r, uid, rowState) {
     summary: false,
     nbytes: now.nbytes ?? 0,
     owner: null,
+    named: Infinity,
     counters: [],
   };
   storages.set(uid, life);

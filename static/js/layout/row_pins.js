@@ -46,8 +46,8 @@ function pinsAboveStrip(memoryStep, list, layout, columns, cause) {
   if (columns.strip + wide > right) short = true;
   const said = cause ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LETTERS), CAUSE_FONT) + 10 : 0;
   const tight = said > 0 && columns.strip + wide + said > columns.w;
-  for (const [k, pin] of list.entries()) {
-    const text = pinText(memoryStep, pin, (short && !pin.broken) || (tight && k > 0));
+  for (const pin of list) {
+    const text = pinText(memoryStep, pin, !pin.broken && (short || tight));
     const w = pinWidth(text);
     if (out.end + w > right) {
       out.more.push(pin);

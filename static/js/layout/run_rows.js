@@ -20,8 +20,9 @@ import { RowState } from "./loom_row_state.js";
  *   nodes: string[], freed: number}} Row
  *   first, last: its steps; freed: storages made and freed within the row; inset: how deep it stands in blocks and calls
  * @typedef {{uid: string, birth: number, death: number, freed: boolean, cells: Map<string, number>, summary: boolean,
- *   nbytes: number, owner: string | null, counters: string[]}} StorageLife
- *   birth, death: rows; cells: the most under each dtype; owner: the storage of whose tensor it is the .grad
+ *   nbytes: number, owner: string | null, named: number, counters: string[]}} StorageLife
+ *   birth, death: rows; cells: the most under each dtype; owner: the storage of whose tensor it is the .grad;
+ *   named: the row in which it first has a name
  * @typedef {import("../trace_index.js").NodeFacts & {row: number}} GraphNode   row: of the statement that made it
  * @typedef {{key: string, node: string, slot: string, storage: string, counter: string | null, expected: number | null,
  *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean,

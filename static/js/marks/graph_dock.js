@@ -81,13 +81,13 @@ function leafMark({ snap }, place, top, small) {
     },
     fresh && !small && haloMark(x, y, w, high, 12),
     h("rect", { key: "box", class: "node-box", x, y, width: w, height: high, rx: high / 2 }),
-    turn && lead ? turnMark(turn, x + 9, y + high / 2) : null,
+    turn && lead && !again ? turnMark(turn, x + 9, y + high / 2) : null,
     h(
       "text",
       {
         key: "name",
         class: "node-name",
-        x: x + (lead ? lead + 5 : small ? 7 : 9),
+        x: x + (again ? 4 : lead ? lead + 5 : small ? 7 : 9),
         y: y + high / 2 + font * 0.36,
         "font-size": font,
       },

@@ -20,7 +20,10 @@ export function graphMarks(stepFacts, pane, band) {
   /** @type {VNode[]} */
   const body = [];
   if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
-  for (const edge of pane.edges) if (inBand(band, edge.top, edge.bottom)) body.push(edgeMark(stepFacts, edge));
+  const edges = pane.edges.filter(({ top, bottom }) => inBand(band, top, bottom));
+  for (const edge of edges) if (!edge.lane) body.push(edgeMark(stepFacts, edge));
+  for (const row of pane.rows) if (row.block.lane && row.dot && inBand(band, row.y, row.y)) body.push(bridgeMark(row));
+  for (const edge of edges) if (edge.lane) body.push(edgeMark(stepFacts, edge));
   for (const title of pane.titles) if (inBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
   for (const fold of pane.foldLines)
     if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(stepFacts, fold));
@@ -44,6 +47,11 @@ function headingMarks({ labels }, pane) {
         `${labels.programDown}   ${labels.gradientsUp}`,
       ),
   ].filter((mark) => mark !== false);
+}
+
+/** Gaps in the rails that the line from a node to its own rail crosses. @param {import("../layout/graph_row.js").Row} row */
+function bridgeMark({ uid, rail, x, cy }) {
+  return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
 }
 
 /** @param {StepFacts} facts @param {import("../layout/graph_edges.js").EdgePlace} edge */

@@ -4,7 +4,7 @@ import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js
 import { HEAD } from "../layout/loom_sizes.js";
 import { elementBox } from "../layout/loom_columns.js";
 import { fitNames } from "../layout/loom_names.js";
-import { truncate, EM, textWidth } from "../layout/metrics.js";
+import { EM, textWidth } from "../layout/metrics.js";
 import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
 
@@ -95,7 +95,9 @@ export function headMarks({ plan, opened, i, labels }, shelf) {
     const { uid } = column;
     const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
     const handles = opened.index.handlesOf(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
-    const name = handles.length ? handles.map((tag) => tag.text).join(" ") : (plan.run.storageNames.get(uid) ?? "");
+    const known = plan.run.storageNames.get(uid) ?? "";
+    const hadName = (plan.run.storages.get(uid)?.named ?? Infinity) < plan.run.rowOfStep[snap.index];
+    const name = handles.length ? handles.map((tag) => tag.text).join(" ") : hadName || !storage ? known : "";
     if (storage) out.push(storageMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
     else out.push(absentMark(name, column));
   }
@@ -162,15 +164,17 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
  * @param {Column} column @param {boolean} ghost @param {LoomLabels} labels */
 function titleMarks(name, storage, { uid, x, right }, ghost, labels) {
   const dtypes = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
-  const label = ghost ? labels.freed : `${dtypes} · ${bytesText(storage.nbytes ?? 0)}`;
+  const bytes = bytesText(storage.nbytes ?? 0);
+  const label = ghost ? labels.freed : `${dtypes} · ${bytes}`;
   const room = Math.floor((right - x - 8) / (12 * EM));
   const shown = name ? fitNames(name, Math.max(3, room)) : uid;
   const left = x + textWidth(shown, 12) + 8;
   const chars = Math.floor((right - left - 6) / 6);
-  const about = name ? `${uid} ${label}` : label;
+  const own = name ? `${uid} ` : "";
+  const about = [own + label, `${own}${dtypes}`, `${own}${bytes}`, own].find((text) => text.trim().length <= chars);
   return [
     h("text", { key: "name", class: "loom-uid", x, y: 22 }, shown),
-    chars > 2 && h("text", { key: "facts", class: "loom-note", x: left, y: 22 }, truncate(about, chars)),
+    about?.trim() && h("text", { key: "facts", class: "loom-note", x: left, y: 22 }, about.trim()),
     h("title", { key: "title" }, `${name} ${uid} · ${label}`.trim()),
   ];
 }

@@ -33,7 +33,13 @@ export function nodeMarks(scene, r) {
     const parts = [
       h("circle", {
         key: "dot",
-        class: cls("loom-node", dot.leaf && "leaf", dot.fold.length > 0 && "fold", ran === i && "running"),
+        class: cls(
+          "loom-node",
+          dot.leaf && "leaf",
+          dot.fold.length > 0 && "fold",
+          ran === i && "running",
+          ran >= 0 && ran < i && "ran",
+        ),
         cx: dot.x,
         cy: dot.y,
         r: dot.leaf || dot.fold.length ? NODE_R + 0.5 : NODE_R,

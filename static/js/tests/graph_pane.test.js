@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { graphModel, graphPane, graphStill, graphWidth, nodeLabels } from "../layout/graph_pane.js";
 import { PLAIN } from "../layout/pane.js";
 import { openTrace } from "../state.js";
-import { frame, node, ref, tensor, trace, vars } from "./entities.js";
+import { counter, frame, node, ref, storage, tensor, trace, vars } from "./entities.js";
 import { faults, places } from "./graph_places.js";
 import { ROOMS, chain, draw, having } from "./graph_drawing.js";
 
@@ -198,4 +198,30 @@ test("the graph's share of the stage grows with its rails, and is nothing withou
   assert.equal(graphWidth(graphModel(openTrace(trace("", [{ set: { f1: vars({}) } }]))), 1000), 0);
   assert.equal(graphWidth(graphModel(chain(3)), 1000), 385);
   assert.equal(graphWidth(graphModel(chain(3)), 700), 308);
+});
+
+test("the longest chain has the rail beside the nodes, and no line to it crosses another", () => {
+  const set = { f1: frame({ x: ref("t1") }), s1: storage([1]), c1: counter(), t1: tensor({ requires_grad: true }) };
+  const nodes = {
+    n1: node("torch::autograd::AccumulateGrad", [], { variable: "t1" }),
+    n2: node("SinBackward0", [["n1", 0]]),
+    n3: node("CosBackward0", [["n1", 0]]),
+    n4: node("ExpBackward0", [["n3", 0]]),
+    n5: node("MulBackward0", [
+      ["n2", 0],
+      ["n4", 0],
+    ]),
+  };
+  const opened = openTrace(trace("", [{ set: { ...set, ...nodes } }]));
+  const { rows, edges } = graphPane(graphModel(opened), 0, ROOMS[0], PLAIN);
+  const rails = new Map(rows.map((row) => [row.uid, row.rail]));
+  const outer = Math.min(...rails.values());
+  assert.deepEqual(
+    rows.filter(({ rail }) => rail > outer).map(({ uid }) => uid),
+    ["n3", "n4", "n5"],
+  );
+  assert.deepEqual(
+    edges.filter(({ lane }) => lane).map(({ from, to }) => [from, to]),
+    [["n5", "n2"]],
+  );
 });

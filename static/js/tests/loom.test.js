@@ -143,6 +143,38 @@ test("a pin holds its rail until its write, and tells apart what raises from wha
   assert.equal(plan.pinLines[0].rail, plan.columns.get("s2")?.rails.get("c2"));
 });
 
+test("a write that changes the bytes of two saved values in silence has one warning", () => {
+  const document = /** @type {any} */ (saved("changed"));
+  for (const step of document.steps) {
+    const slots = step.set?.n2?.saved;
+    if (slots?.result) slots.other = slots.result;
+    const events = (step.log ?? []).filter((/** @type {any} */ { slot }) => slot === "result");
+    step.log?.push(...events.map((/** @type {any} */ event) => ({ ...event, slot: "other" })));
+  }
+  const { body } = drawn(document, 4);
+  assert.equal(having(body, "data-loom-pin").length, 2);
+  assert.equal(having(body, "class", "loom-warn").length, 1);
+});
+
+test("the head calls a gradient by its name from the step on at which it has it, by its uid before", () => {
+  const document = /** @type {any} */ (backward());
+  const { opened, plan } = drawn(document, 0, { room: 1400 });
+  let early = 0;
+  for (let i = 0; i < opened.count; i++) {
+    const { tags } = opened.names(i);
+    for (const mark of having(drawn(document, i, { room: 1400 }).head, "data-loom-storage")) {
+      const uid = mark.attrs["data-loom-storage"];
+      const [title] = texts(mark, /^loom-uid$/);
+      const now = opened.index.handlesOf(uid, i).flatMap((handle) => tags.get(handle) ?? []);
+      const named = plan.run.storages.get(uid)?.named ?? Infinity;
+      if (now.length || named < plan.run.rowOfStep[i]) continue;
+      early += 1;
+      assert.equal(title, uid);
+    }
+  }
+  assert.ok(early);
+});
+
 test("a slot is released at the step at which the trace releases it, not with the row", () => {
   for (const [name, document] of [...Object.entries(ALL).map(([name, make]) => [name, make()]), ...goldens]) {
     const { opened } = drawn(document, 0);

@@ -235,6 +235,8 @@ test("a broken pin says what it expects, what there is now, and which statement 
     assert.match(alarm?.text ?? "", /expects v\d+ · now v\d+/);
     assert.match(list.find(({ attrs }) => attrs.class === "cause")?.text ?? "", /line \d+/);
     const pin = list.find(({ attrs }) => attrs["data-state"] === "stale");
+    const texts = list.filter(({ attrs }) => attrs.class === "pin-head").map(({ children }) => children[1]?.text);
+    for (const text of texts) if (text) assert.match(text, /^v\d+ .+ · \w+$/);
     assert.match(pin?.attrs["aria-label"], /saved this for backward as \w+, at version 0\nwritten since/);
   }
 });

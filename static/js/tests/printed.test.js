@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lastPieces } from "../printed.js";
+import { lastPieces, nothingKey } from "../printed.js";
 
 const pieces = ["abc", "", "defgh", "ij"].map((text, step) => ({ step, text, stream: "stdout" }));
 
@@ -18,4 +18,12 @@ test("of very much the end is shown, and what is not is counted", () => {
     assert.equal(text, "abcdefghij".slice(-most));
     assert.equal(before, 10 - most);
   }
+});
+
+test("where nothing is printed, the reason is said: not yet, never, or the program was not run", () => {
+  const run = (/** @type {string} */ status, /** @type {any[]} */ steps) =>
+    /** @type {any} */ ({ steps, outcome: { status } });
+  assert.equal(nothingKey(null), "nothing_printed");
+  assert.equal(nothingKey(run("finished", [{ log: [] }])), "prints_nothing");
+  assert.equal(nothingKey(run("refused", [])), "refused");
 });
