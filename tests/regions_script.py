@@ -2,7 +2,9 @@
 
 import contextlib
 import gc
+import io
 import json
+import pdb
 import resource
 import sys
 from collections.abc import Generator
@@ -125,6 +127,21 @@ def heard(region: contextlib.AbstractContextManager[object]) -> list[list[object
 traced_region = gradbox.watch("traced")
 alone, beside = heard(contextlib.nullcontext()), heard(traced_region)
 result["traced"] = [alone, beside, [step["kind"] for step in traced_region.run.trace["steps"]]]
+
+
+def debugged(x: int) -> int:
+    y = x + 1
+    pdb.Pdb(stdin=io.StringIO("next\ncontinue\n"), stdout=io.StringIO()).set_trace()
+    y *= 2
+    return y
+
+
+printed = io.StringIO()
+with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), gradbox.watch("debugged") as region:
+    before = 1
+    after = debugged(before)
+sys.settrace(None)
+result["debugged"] = [after, region.run.trace, printed.getvalue()]
 
 sizes = []
 for k in range(REGIONS):

@@ -113,6 +113,27 @@ def test_another_trace_function_hears_what_it_would_hear_alone() -> None:
     assert steps == ["begin", "head", "call", *["statement"] * 3, "call", "yield", "statement", "return", "statement"]
 
 
+def test_a_debugger_that_begins_in_a_region_ends_its_recording_and_that_is_said() -> None:
+    value, trace, printed = watched()["debugged"]
+    assert value == 4 and trace["outcome"]["status"] == "finished"
+    assert rows(trace)[1:-1] == [
+        (
+            "head",
+            'with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), gradbox.watch("debugged") as region:',
+        ),
+        ("statement", "before = 1"),
+        ("call", "after = debugged(before)"),
+        ("statement", "y = x + 1"),
+    ]
+    last = trace["steps"][-1]
+    assert [entry for entry in last["log"] if entry["kind"] == "event"] == [
+        {"kind": "event", "event": "tracing_taken", "by": "bdb"}
+    ]
+    assert last["set"]["f1"]["vars"]["after"] == 4, "what had changed by the end is in it"
+    assert printed == "gradbox: regions_script.py: debugged: a debugger or the program replaced Python's trace function; " \
+        "steps after that may be missing\n"  # fmt: skip
+
+
 def test_nothing_stays_of_a_region_and_nothing_grows() -> None:
     assert watched()["left"] == watched()["state_after_all"] == []
     (objects, _), (objects_after, _) = watched()["sizes"]

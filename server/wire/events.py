@@ -225,6 +225,16 @@ class Replaced(BaseEvent):
 
 
 @closed
+class TracingTaken(BaseEvent):
+    """A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after the step
+    before may be missing. by: the module of the function that is there now.
+    """
+
+    event: Literal["tracing_taken"]
+    by: NotRequired[str | None]
+
+
+@closed
 class LimitReached(BaseEvent):
     event: Literal["limit"]
     limit: Limit
@@ -258,6 +268,7 @@ Event = Annotated[
     | UninitializedRead
     | Warned
     | Replaced
+    | TracingTaken
     | LimitReached
     | TracerFault,
     Field(discriminator="event"),
@@ -319,6 +330,7 @@ EVENTS: dict[str, EventRow] = {
     "uninitialized_read": EventRow(UninitializedRead, "warning", sentence="uninitialized"),
     "warning": EventRow(Warned, "warning", sentence="warning"),
     "replaced": EventRow(Replaced, "note", sentence="replaced_{what}"),
+    "tracing_taken": EventRow(TracingTaken, "warning", sentence="tracing_taken"),
     "limit": EventRow(LimitReached, "error", sentence="limit"),
     "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),
 }

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from server.wire.base import Value
+from server.wire.events import Event
 from server.wire.limits import Limit
 from server.wire.trace import Visit
 from server.worker import instrument
@@ -269,6 +270,10 @@ class Recorder:
     def record_warning(self, category: str, text: str) -> None:
         """The program was warned."""
         self._output.warn(category, text)
+
+    def append_event(self, event: Event) -> None:
+        """Something happened that belongs to the step that comes next."""
+        self._context.observation.append(event)
 
     def reach_limit(self, limit: Limit, value: float) -> None:
         """A limit is reached: a last step holds what is not reported yet, and the run ends here."""

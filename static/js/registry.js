@@ -27,6 +27,7 @@ export const EVENTS = {
   uninitialized_read: { severity: "warning", sentence: "uninitialized", in_visits: true, refs: ["tensor"] },
   warning: { severity: "warning", sentence: "warning", in_visits: true, refs: [] },
   replaced: { severity: "note", sentence: "replaced_{what}", in_visits: true, refs: [] },
+  tracing_taken: { severity: "warning", sentence: "tracing_taken", in_visits: true, refs: [] },
   limit: { severity: "error", sentence: "limit", in_visits: true, refs: [] },
   tracer_fault: { severity: "error", sentence: "fault", in_visits: true, refs: [] },
 };

@@ -22,6 +22,7 @@ export type Event =
   | UninitializedRead
   | Warned
   | Replaced
+  | TracingTaken
   | LimitReached
   | TracerFault;
 /**
@@ -447,6 +448,17 @@ export interface Replaced {
   event: "replaced";
   what: "compile" | "workers";
   count?: number | null;
+}
+/**
+ * A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after the step
+ * before may be missing. by: the module of the function that is there now.
+ */
+export interface TracingTaken {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "tracing_taken";
+  by?: string | null;
 }
 export interface LimitReached {
   kind: "event";

@@ -8,7 +8,7 @@ import gc
 import sys
 import weakref
 from collections.abc import Callable, Mapping
-from types import FrameType, GeneratorType
+from types import FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any, NoReturn
 
 from server.worker.in_process.frame_tracer import FrameTracer
@@ -21,6 +21,9 @@ _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
 DEEP = 150
 """Frames from which on it is worth asking whether the program has reached the recursion limit."""
 
+DEBUGGERS = {("bdb", "set_trace"), ("pydevd", "settrace"), ("pydevd", "_locked_settrace")}
+"""Functions by which debuggers begin, each by its module: `breakpoint()` and `pdb.set_trace()` call the first."""
+
 _GENERATORS = ("gi_frame", "cr_frame", "ag_frame")
 
 
@@ -29,7 +32,8 @@ class LineTracer:
     on: it is asked for each call, and for all that happens in the frames that it wants.
 
     tables: by the file name that code has. root_arrives: asked with the statement that begins in the frame of `start`,
-    NOWHERE for its end; for True the recording stops, by `stop` of whoever asked for it.
+    NOWHERE for its end; for True the recording stops, by `stop` of whoever asked for it. was_taken: at `stop` another trace
+    function was there, or none, so that what had run since was not followed.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class LineTracer:
     ) -> None:
         self.recorder, self._tables, self.root_arrives = recorder, tables, root_arrives
         self.active = False
+        self.was_taken, self._taken_by = False, ""
         self._replaced: Any = None
         self._trace: Any = self._on_call
         self._root: FrameType | None = None
@@ -64,10 +69,13 @@ class LineTracer:
         if not self.active:
             return
         self.active = False
-        if sys.gettrace() is self._trace:  # else a debugger has come, which stays
+        now = sys.gettrace()
+        if now is self._trace:  # else a debugger has come, which stays
             sys.settrace(self._replaced)
         if sys.getprofile() == self._trace_again:
             sys.setprofile(None)
+        else:
+            self.was_taken, self._taken_by = now is not self._trace, module_name(now)
         self.recorder.frames.locals.after_read = None
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
@@ -77,6 +85,12 @@ class LineTracer:
             self._root.f_trace, self._root.f_trace_opcodes = self._root_trace
         self._replaced = self._root = None
         self._root_trace = (None, False)
+
+    def record_taken(self) -> bool:
+        """After `stop`: say in the next step that statements before it may be missing, where it was taken; whether it was."""
+        if self.was_taken:
+            self.recorder.append_event({"kind": "event", "event": "tracing_taken", "by": self._taken_by or None})
+        return self.was_taken
 
     def release(self) -> None:
         """Let go of generators that wait, after `stop`; before it the trace would say that they are over."""
@@ -106,6 +120,8 @@ class LineTracer:
         code = frame.f_code
         table = self._tables.get(code.co_filename)
         if table is None:
+            if (frame.f_globals.get("__name__"), code.co_name) in DEBUGGERS:
+                self._give_way(frame)
             return other
         if not has_steps(code):
             if code.co_name == "<lambda>":
@@ -121,6 +137,11 @@ class LineTracer:
         self._follow(frame, tracer, other)
         tracer.begin(frame)
         return tracer if self.active else other
+
+    def _give_way(self, frame: FrameType) -> None:
+        """A debugger begins, which takes the trace function, and would be told of each instruction if this went on."""
+        self.stop()
+        self.was_taken, self._taken_by = True, frame.f_globals["__name__"]
 
     def _ask_other(self, frame: FrameType) -> Any:
         """The other tool's trace function for a frame that begins, or goes on; it may have put itself in our place."""
@@ -146,6 +167,22 @@ class LineTracer:
         sys.setprofile(None)
         if self.active:
             sys.settrace(self._trace)
+
+
+def tell_taken(title: str) -> None:
+    """Tell the user, on stderr. title: of what is recorded."""
+    if sys.stderr is not None:
+        print(
+            f"gradbox: {title}: a debugger or the program replaced Python's trace function; steps after that may be missing",
+            file=sys.stderr,
+        )
+
+
+def module_name(function: Any) -> str:
+    """The module of a trace function, "" where that can't be told."""
+    function = function.__func__ if type(function) is MethodType else function
+    name = function.__globals__.get("__name__") if type(function) is FunctionType else ""
+    return name if type(name) is str else ""
 
 
 def is_deep() -> bool:
