@@ -20,12 +20,12 @@ from gradbox.run_list import run_pages
 from gradbox.script_process import Recorded, Script, record
 from gradbox.viewer import show
 
-OPEN = "run a script as python would, record it, and open the picture in the browser"
+OPEN_HELP = "run a script as python would, record it, and open the picture in the browser"
 NO_TORCH = (
     "gradbox: PyTorch is not installed here: `pip install torch` (see https://pytorch.org for the build that fits)"
 )
-NOTHING = "gradbox: nothing was recorded: the process ended before the script began"
-NO_PART = "gradbox: nothing was recorded: none of the parts that were asked for came"
+NOTHING_RECORDED = "gradbox: nothing was recorded: the process ended before the script began"
+NO_PART_RECORDED = "gradbox: nothing was recorded: none of the parts that were asked for came"
 NOT_A_TRACE = "this is no trace; `gradbox open --trace run.json FILE` writes one"
 CANNOT_BEGIN = 2
 
@@ -36,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    opened = add_command(commands, "open", OPEN)
+    opened = add_command(commands, "open", OPEN_HELP)
     opened.add_argument(
         "--out", metavar="FILE", help="write the picture to a file (.html, .svg, .png) instead of opening it"
     )
@@ -167,7 +167,7 @@ def run_recorded(args: argparse.Namespace) -> int:
     recorded = record(script, args.language)
     if not recorded.runs:
         if not recorded.status:
-            print(NO_PART if parts.any else NOTHING, file=sys.stderr)
+            print(NO_PART_RECORDED if parts.any else NOTHING_RECORDED, file=sys.stderr)
         return recorded.status or 1
     try:
         return output_runs(args, recorded, parts.any)

@@ -5,7 +5,7 @@ from pathlib import Path
 HEADER, STEPS, END = "header", "steps", "end"
 """Files of the folder."""
 
-LABEL = "label"
+LABEL_FILE = "label"
 """In the folder of a part of a run: how it is called."""
 
 

@@ -83,7 +83,7 @@ class Magic:
         path = shell.compile.cache(source, number, raw_code=cell)
         tree = shell.transform_ast(shell.compile.ast_parse(source, path))
         flags = shell.compile.flags & PyCF_MASK
-        if awaits(tree, path, flags):
+        if has_top_level_await(tree, path, flags):
             raise UsageError(
                 "%%gradbox: a cell with `await` outside of a function can't be recorded; put the part to record into a "
                 "cell without it"
@@ -109,7 +109,7 @@ class Magic:
         return session.last_expression if shows_value(shell, source) else None
 
 
-def awaits(tree: ast.Module, path: str, flags: int) -> bool:
+def has_top_level_await(tree: ast.Module, path: str, flags: int) -> bool:
     """Whether the cell's own statements wait for something. Raises SyntaxError."""
     code = compile(tree, path, "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     return bool(code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))

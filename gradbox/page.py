@@ -62,7 +62,7 @@ FRAME = Template(
     "</div>"
 )
 
-UNTRUSTED = {
+SCRIPTS_OFF = {
     "en": "Scripts are off here: trust the notebook, or export it to HTML, to step through this run.",
     "zh": "这里停用了脚本：信任此笔记本，或将其导出为 HTML，即可逐步查看这次运行。",
 }
@@ -71,23 +71,25 @@ UNTRUSTED = {
 def offline_page(trace: bytes, title: str, language: str = "en") -> str:
     """The file that `/s/{id}.html` of a server is, of a trace's JSON: one document that needs no network."""
     nonce = secrets.token_hex(16)
-    script = re.sub(r"</script", r"<\\/script", _built("offline.js"), flags=re.IGNORECASE).replace("<!--", r"<\!--")
-    style = re.sub(r"</style", r"<\\/style", _built("style.css"), flags=re.IGNORECASE)
+    script = re.sub(r"</script", r"<\\/script", _built_file("offline.js"), flags=re.IGNORECASE).replace(
+        "<!--", r"<\!--"
+    )
+    style = re.sub(r"</style", r"<\\/style", _built_file("style.css"), flags=re.IGNORECASE)
     return DOCUMENT.substitute(
         language=language,
         policy=POLICY.substitute(nonce=nonce),
         title=html.escape(f"Gradbox: {title}"),
         head=f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
-        body=_body(language),
-        scripts=f'<script type="application/json" id="first">{_island(_first(trace, title))}</script>\n'
+        body=_offline_markup(language),
+        scripts=f'<script type="application/json" id="first">{_script_json(_page_data(trace, title))}</script>\n'
         f'<script nonce="{nonce}">\n{script}\n</script>',
     )
 
 
 def notebook_page(trace: bytes, title: str, language: str = "en") -> str:
     """The document inside a cell's output: script, styles and trace packed, in one language."""
-    run = _packed(_first(trace, title))
+    run = _base64_gzip(_page_data(trace, title))
     nonce = hashlib.sha256(run.encode()).hexdigest()[:32]  # the same run gives the same output; nothing in it can know
     return DOCUMENT.substitute(
         language=language,
@@ -95,7 +97,7 @@ def notebook_page(trace: bytes, title: str, language: str = "en") -> str:
         title=html.escape(f"Gradbox: {title}"),
         head="",
         attributes=' class="embed notebook"',
-        body=_body(language),
+        body=_offline_markup(language),
         scripts=f'<script type="text/plain" id="viewer">{_packed_viewer(language)}</script>\n'
         f'<script type="text/plain" id="run">{run}</script>\n'
         f'<script nonce="{nonce}">{UNPACK.substitute(nonce=nonce)}</script>',
@@ -109,13 +111,13 @@ def notebook_frame(trace: bytes, title: str, summary: str, language: str = "en",
     """
     return FRAME.substitute(
         height=int(height),
-        fallback=html.escape(f"{summary} {UNTRUSTED[language]}"),
+        fallback=html.escape(f"{summary} {SCRIPTS_OFF[language]}"),
         title=html.escape(f"Gradbox: {title}"),
         page=html.escape(notebook_page(trace, title, language)),
     )
 
 
-def _first(trace: bytes, title: str) -> str:
+def _page_data(trace: bytes, title: str) -> str:
     """What the page's script starts with, as JSON."""
     return f'{{"trace":{trace.decode()},"step":null,"title":{json.dumps(title)}}}'
 
@@ -123,20 +125,22 @@ def _first(trace: bytes, title: str) -> str:
 @cache
 def _packed_viewer(language: str) -> str:
     """The script and the styles of a cell's output."""
-    return _packed(json.dumps({"style": _built("notebook.css"), "script": _built(f"notebook.{language}.js")}))
+    return _base64_gzip(
+        json.dumps({"style": _built_file("notebook.css"), "script": _built_file(f"notebook.{language}.js")})
+    )
 
 
-def _packed(text: str) -> str:
+def _base64_gzip(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _island(text: str) -> str:
+def _script_json(text: str) -> str:
     """JSON as the content of a script element: nothing in it can end the element or begin another."""
     return re.sub("[<>&\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 @cache
-def _built(name: str) -> str:
+def _built_file(name: str) -> str:
     """A built file of the front end. Raises FileNotFoundError with what to do."""
     path = ENGINE_FOLDER / "static/dist" / name
     if not path.is_file():
@@ -145,7 +149,7 @@ def _built(name: str) -> str:
 
 
 @cache
-def _body(language: str) -> str:
+def _offline_markup(language: str) -> str:
     """The markup of the offline file."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ENGINE_FOLDER / "templates"), autoescape=True, undefined=jinja2.StrictUndefined

@@ -50,42 +50,42 @@ def compile_with_parts(
     watchers = [watcher for _, watcher in parts]
     ends_first = sorted(enumerate(parts), key=lambda item: -item[1][0].start)
     for number, (part, _) in ends_first:
-        part.block[part.start : part.stop] = [wrapped(part, number, after, nowhere)]
+        part.block[part.start : part.stop] = [in_watcher(part, number, after, nowhere)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(tree, path, "exec", dont_inherit=True)
     return bind(code, watchers, nowhere)
 
 
-def wrapped(part: Part, number: int, after: str | None, nowhere: int) -> ast.stmt:
+def in_watcher(part: Part, number: int, after: str | None, nowhere: int) -> ast.stmt:
     """The part's statements in a `with` of its watcher, and a `try` that evaluates `after` when they are over."""
     inner = part.block[part.start : part.stop]
     first = inner[0]
-    enter = ast.Expr(ast.Call(constant(number, "enter"), [], []))
+    enter = ast.Expr(ast.Call(watcher_constant(number, "enter"), [], []))
     for node in ast.walk(enter):  # a step of the first statement begins here
         if isinstance(node, ast.expr | ast.stmt):
             ast.copy_location(node, first)
             node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
-    block: ast.stmt = placed(ast.With([ast.withitem(constant(number, ""))], []), nowhere)
+    block: ast.stmt = on_line(ast.With([ast.withitem(watcher_constant(number, ""))], []), nowhere)
     block.body = [enter, *inner]  # type: ignore[attr-defined]
     if after is None:
         return block
     value = ast.parse(after, mode="eval").body
-    check = ast.Expr(ast.Call(constant(number, "check"), [value], []))
-    fail = ast.Expr(ast.Call(constant(number, "fail"), [], []))
-    caught = ast.ExceptHandler(constant(number, "Exception"), None, [fail])
-    last = placed(ast.Try([check], [caught], [], []), nowhere)
-    whole: ast.stmt = placed(ast.Try([], [], [], [last]), nowhere)
+    check = ast.Expr(ast.Call(watcher_constant(number, "check"), [value], []))
+    fail = ast.Expr(ast.Call(watcher_constant(number, "fail"), [], []))
+    caught = ast.ExceptHandler(watcher_constant(number, "Exception"), None, [fail])
+    last = on_line(ast.Try([check], [caught], [], []), nowhere)
+    whole: ast.stmt = on_line(ast.Try([], [], [], [last]), nowhere)
     whole.body = [block]  # type: ignore[attr-defined]
     return whole
 
 
-def constant(number: int, name: str) -> Any:
+def watcher_constant(number: int, name: str) -> Any:
     """Stands for a watcher, or for a method of it, until the code is bound."""
     return ast.Constant((_MARK, number, name))  # type: ignore[arg-type]
 
 
-def placed(node: Any, line: int) -> Any:
+def on_line(node: Any, line: int) -> Any:
     """The node, and all in it, on one line."""
     for child in ast.walk(node):
         if isinstance(child, ast.expr | ast.stmt | ast.ExceptHandler):
@@ -108,7 +108,7 @@ def bind(code: CodeType, watchers: Sequence[Watcher], nowhere: int) -> CodeType:
     locations = list(code.co_positions())
     if not any(line == nowhere for line, *_ in locations):
         return code.replace(co_consts=tuple(constants))
-    table = location_table(code.co_firstlineno, entries(code, without_line(code, locations, nowhere)))
+    table = location_table(code.co_firstlineno, location_entries(code, without_line(code, locations, nowhere)))
     return code.replace(co_consts=tuple(constants), co_linetable=table)
 
 
@@ -125,7 +125,7 @@ def without_line(code: CodeType, locations: list[Location], nowhere: int) -> lis
     return out
 
 
-def entries(code: CodeType, locations: list[Location]) -> Iterator[tuple[int, Location]]:
+def location_entries(code: CodeType, locations: list[Location]) -> Iterator[tuple[int, Location]]:
     """The entries of a code's table of locations: how many instructions' words each is for, and where they are."""
     at = 0
     for byte in code.co_linetable:
@@ -136,7 +136,7 @@ def entries(code: CodeType, locations: list[Location]) -> Iterator[tuple[int, Lo
 
 
 def location_table(first_line: int, rows: Iterator[tuple[int, Location]]) -> bytes:
-    """CPython's table of locations. rows: as `entries` gives them."""
+    """CPython's table of locations. rows: as `location_entries` gives them."""
     out, before = bytearray(), first_line
     for length, (line, end_line, column, end_column) in rows:
         if line is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from gradbox.line_files import LABEL, LineFiles
+from gradbox.line_files import LABEL_FILE, LineFiles
 from gradbox.parts import Part, PartOptions
 from gradbox.region import begin_session
 
@@ -130,7 +130,7 @@ class PartRecorder:
         self.frame, self._recordings = frame, self._recordings + 1
         try:
             folder.mkdir()
-            (folder / LABEL).write_text(label)
+            (folder / LABEL_FILE).write_text(label)
             self._files = LineFiles(folder)
             self._session = begin_session(
                 self._path, frame.f_globals, frame, title=self._name, also=list(self._modules()), steps=self._steps,

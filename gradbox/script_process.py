@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from gradbox.line_files import LABEL, read_lines
+from gradbox.line_files import LABEL_FILE, read_lines
 from gradbox.parts import PartOptions
 from gradbox.run import Run
 
@@ -88,7 +88,7 @@ def collect(folder: Path, script: Script, returned: int, language: str) -> dict[
     for part in [folder] if script.parts is None else sorted(path for path in folder.iterdir() if path.is_dir()):
         lines, has_end = read_lines(part)
         if lines:
-            label = "" if script.parts is None else (part / LABEL).read_text()
+            label = "" if script.parts is None else (part / LABEL_FILE).read_text()
             number = -returned if returned < 0 and not has_end else 0
             title = f"{name}: {label}" if label else name
             runs[label] = Run.from_lines(lines, title, signal=number, complete=has_end, language=language)

@@ -190,7 +190,7 @@ async def trace_command(args: argparse.Namespace, lines: str, settings: Settings
     status = 0
     pool = Pool(settings)
     await pool.start()
-    renderer = Renderer(explain_command.CACHE)
+    renderer = Renderer(explain_command.CACHE_BYTES)
     try:
         async for name, trace in trace_files(pool, args.files, args.seed, lines, settings):
             if not isinstance(trace, RecordedTrace):

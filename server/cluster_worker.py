@@ -20,7 +20,7 @@ from server.store.run_lines import RunLines
 CLOSING_TIME = 20.0
 """Seconds for the children to end."""
 
-FREED = (0.005, 0.05)
+THREAD_FREE_SECONDS = (0.005, 0.05)
 """Seconds after a run in which its thread is free again."""
 
 
@@ -80,7 +80,7 @@ def consume(settings: Settings, worker: RemoteWorker, loop: asyncio.AbstractEven
         try:
             wait_for(worker.run_next())
         finally:  # while all threads had work Celery asked for no message, and by itself it would look up to a second later
-            for seconds in FREED:
+            for seconds in THREAD_FREE_SECONDS:
                 loop.call_soon_threadsafe(loop.call_later, seconds, look_again)
 
     def remember(sender: Any, **_: Any) -> None:

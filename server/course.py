@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from server.claims import verdict_of
-from server.language.lessons import ANSWERED, Lesson
+from server.language.lessons import ANSWER_NAME, Lesson
 from server.language.scenarios import LANGUAGES, Scenario
 from server.pool.recorded_trace import GZIP_WINDOW_BITS
 
@@ -76,7 +76,7 @@ def judge(body: bytes) -> dict[str, Any]:
     outcome = trace["outcome"]
     error = outcome.get("error")
     return {
-        "right": outcome["status"] == "finished" and verdict_of(trace, ANSWERED) is True,
+        "right": outcome["status"] == "finished" and verdict_of(trace, ANSWER_NAME) is True,
         "status": outcome["status"],
         "error": error and {"type": error["type"], "message": error["message"]},
     }

@@ -10,7 +10,7 @@ from server.pool.remote.messages import WorkerRecord
 from server.settings import Settings
 from server.settings_docs import format_bytes
 
-OLDEST = 7
+MIN_REDIS_VERSION = 7
 """The first major version of Redis that has what the queue needs."""
 
 
@@ -31,7 +31,9 @@ def judge_broker(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
     """Rows about a Redis. facts: its answer to INFO."""
     version = str(facts.get("redis_version", "?"))
     major = version.partition(".")[0]
-    old = f"it needs Redis {OLDEST} or newer" if not major.isdigit() or int(major) < OLDEST else ""
+    old = (
+        f"it needs Redis {MIN_REDIS_VERSION} or newer" if not major.isdigit() or int(major) < MIN_REDIS_VERSION else ""
+    )
     yield "queue", f"Redis {version}", old
     persistence = "log on disk" if facts.get("aof_enabled") else "memory only"
     lost = "" if facts.get("aof_enabled") else "a restart of Redis forgets the programs that wait: appendonly yes"

@@ -23,7 +23,7 @@ from server.wire.trace import Trace
 
 INPUT_HELP = "what input() and sys.stdin read; - is the standard input"
 JSON_FIELDS = {"kind", "severity", "line", "lines", "step", "names", "text", "fixes", "offers"}
-CACHE = 1 << 20
+CACHE_BYTES = 1 << 20
 """Bytes of findings that are kept: each program is explained once."""
 
 
@@ -47,7 +47,7 @@ class Explain:
 
     def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, lines: str) -> None:
         self._pool, self._settings, self._args, self._lines = pool, settings, args, lines
-        self._renderer = Renderer(CACHE)
+        self._renderer = Renderer(CACHE_BYTES)
 
     async def close(self) -> None:
         await self._renderer.close()

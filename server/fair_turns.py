@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Generator
 from functools import partial
 from typing import Any
 
-BUDGET = 0.004
+ROUND_SECONDS = 0.004
 """Seconds of one round of the event loop in which work is begun."""
 
 MAX_NETWORKS = 10_000
@@ -73,7 +73,7 @@ class FairTurns:
 
     def _run(self) -> None:
         """Do what fits into a round, and come back for the rest."""
-        until = time.perf_counter() + BUDGET
+        until = time.perf_counter() + ROUND_SECONDS
         while self._order:
             tag, arrival, network = heapq.heappop(self._order)
             if self._tag(network) > tag:  # it was charged since

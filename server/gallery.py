@@ -18,7 +18,7 @@ class Neighbours(NamedTuple):
     next: Scenario | None
 
 
-def marks(scenario: Scenario) -> list[str]:
+def filters_passed(scenario: Scenario) -> list[str]:
     """Which of FILTERS leave a scenario: it ends with an error; without one it has a finding; it settles a claim."""
     marks = []
     if scenario.raises_at is not None:
@@ -31,7 +31,7 @@ def marks(scenario: Scenario) -> list[str]:
 def threads(scenarios: list[Scenario]) -> list[tuple[str, list[tuple[Scenario, list[str]]]]]:
     """The threads, each with its scenarios and their marks."""
     return [
-        (thread, [(scenario, marks(scenario)) for scenario in members])
+        (thread, [(scenario, filters_passed(scenario)) for scenario in members])
         for thread, members in groupby(scenarios, lambda scenario: scenario.thread)
     ]
 

@@ -36,7 +36,7 @@ def validate(trace: bytes) -> bool:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"compare": compare, "judge": judge, "validate": validate}
 
-LARGE = 500_000
+LARGE_BYTES = 500_000
 """Bytes of traces, unpacked, past which they are read in a process of their own."""
 
 MAX_MEMORY = 800 << 20
@@ -54,7 +54,7 @@ class TraceReader:
 
     async def read(self, name: str, *traces: bytes) -> Any:
         """What one of FUNCTIONS says of these gzipped traces, as JSON values. Raises ProblemError (503)."""
-        if sum(map(unpacked_size, traces)) <= LARGE:
+        if sum(map(unpacked_size, traces)) <= LARGE_BYTES:
             return await asyncio.to_thread(FUNCTIONS[name], *traces)
         async with self._turn:
             text = await read_in_process(name, *traces)

@@ -23,7 +23,7 @@ def oembed(
     """base: the public URL. fragment: of the permalink, what the frame opens with. max_width, max_height: pixels."""
     parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART.fullmatch(part))
     source = f"{base}/embed/{program.id}" + (f"#{parts}" if parts else "")
-    return framed(source, program.content.title or "Gradbox", program.id, base, max_width, max_height)
+    return frame_reply(source, program.content.title or "Gradbox", program.id, base, max_width, max_height)
 
 
 def series_oembed(
@@ -32,10 +32,12 @@ def series_oembed(
     """As `oembed`. place: of the program that the frame opens with, from 1. Raises ProblemError, ContentRemoved."""
     shown = series.item(place or series.first_available()).program
     source = f"{base}/embed/series/{series.saved.id}" + (f"/{place}" if place else "")
-    return framed(source, series.saved.content.title, shown, base, max_width, max_height)
+    return frame_reply(source, series.saved.content.title, shown, base, max_width, max_height)
 
 
-def framed(source: str, title: str, program: str, base: str, max_width: int | None, max_height: int | None) -> OEmbed:
+def frame_reply(
+    source: str, title: str, program: str, base: str, max_width: int | None, max_height: int | None
+) -> OEmbed:
     """source: of the frame. program: the id of the one whose card is the preview."""
     width = max(MIN_WIDTH, min(WIDTH, max_width or WIDTH))
     height = max(MIN_HEIGHT, min(HEIGHT, max_height or HEIGHT))

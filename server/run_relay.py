@@ -25,7 +25,7 @@ from server.pool.zygote import WorkersUnavailable
 from server.wire.api import State
 from server.wire.base import Model
 
-BLOCK = 1.0
+READ_TIMEOUT = 1.0
 """Seconds for which the command that reads messages waits for one."""
 
 MAX_WAIT = 4.0
@@ -84,7 +84,7 @@ class RunRelay:
         self.name = secrets.token_hex(6)
         self._broker, self._blobs = broker, blobs
         self._key = hmac.digest(secret, b"runs of other web processes", "sha256")
-        self._reading_broker = connect(url, BLOCK)
+        self._reading_broker = connect(url, READ_TIMEOUT)
         self._executions: Executions | None = None
         self._waiting: dict[str, asyncio.Future[tuple[Reply, bytes]]] = {}  # by the question's id
         self._followed: dict[str, Subscription] = {}
@@ -101,7 +101,7 @@ class RunRelay:
         self._closed = True
         await self._broker.ask(lambda: self._broker.redis.delete(alive_key(self.name)))
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=2 * BLOCK)
+            await asyncio.wait(self._tasks, timeout=2 * READ_TIMEOUT)
         for task in self._tasks:
             task.cancel()
         await disconnect(self._reading_broker)
@@ -249,7 +249,7 @@ class RunRelay:
                 if time.monotonic() - seen > ALIVE_TTL / 4:
                     await self._reading_broker.set(alive_key(self.name), 1, ex=ALIVE_TTL)
                     seen = time.monotonic()
-                popped = await self._reading_broker.blpop([messages_key(self.name)], BLOCK)
+                popped = await self._reading_broker.blpop([messages_key(self.name)], READ_TIMEOUT)
                 if popped is not None:
                     self._handle(popped[1])
             except BrokerError:

@@ -22,7 +22,7 @@ from server.wire.saved_programs import ArchiveRecord
 from server.wire.series import SeriesRecord
 
 Record = ArchiveRecord | SeriesRecord
-SERIES = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
+SERIES_START = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
 """How the line of a series begins in an archive."""
 
 
@@ -127,7 +127,7 @@ async def read_batches(file: TextIO) -> AsyncIterator[list[Record]]:
     batch: list[Record] = []
     for number, line in enumerate(file, 1):
         try:
-            kind = SeriesRecord if SERIES.match(line) else ArchiveRecord
+            kind = SeriesRecord if SERIES_START.match(line) else ArchiveRecord
             batch.append(kind.model_validate_json(line))
         except ValidationError as error:
             what = "series" if kind is SeriesRecord else "saved program"

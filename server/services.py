@@ -47,7 +47,7 @@ CLASSROOM_LIMIT, CLASSROOM_REQUESTS = "3000/minute", "20000/minute"
 DAY = 24 * 3600.0
 
 
-TRACES = 32_000_000
+TRACE_CACHE_BYTES = 32_000_000
 """Bytes of saved programs' traces that are kept in memory."""
 
 
@@ -198,7 +198,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
     database = Database(settings.database_url, Path(settings.data))
     pool = create_pool(settings, prepare, database)
     cache = Cache(settings.cache)
-    store = Repository(database, settings.scenario, settings.quota, Cache(TRACES))
+    store = Repository(database, settings.scenario, settings.quota, Cache(TRACE_CACHE_BYTES))
     health = StoreHealth(store)
     shared = create_shared_state(settings, database)
     counts = shared.counts if shared is not None else None

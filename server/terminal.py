@@ -35,7 +35,7 @@ def place_text(line: int, files: Sequence[ProgramFile]) -> str:
     return str(line)
 
 
-def plain(sentence: str) -> str:
+def without_backticks(sentence: str) -> str:
     """A sentence without the backticks around code."""
     return sentence.replace("`", "")
 
@@ -48,7 +48,7 @@ def finding_lines(
     files: those of the source, where it has several.
     """
     head = f"{finding.severity}[{finding.kind}]:"
-    yield f"{paint(head, finding.severity, colours)} {paint(plain(finding.what), 'bold', colours)}"
+    yield f"{paint(head, finding.severity, colours)} {paint(without_backticks(finding.what), 'bold', colours)}"
     shown = 0
     for link in finding.chain:
         if link.line != shown:
@@ -58,15 +58,15 @@ def finding_lines(
         is_cause = link.line == finding.line and link.step == finding.step
         cause = f" <- {words['finding_cause']}" if is_cause else ""
         role = words.get(f"role_{link.role}", link.role)
-        yield paint(f"       | {role}: {plain(link.text)}{cause}", "dim", colours)
+        yield paint(f"       | {role}: {without_backticks(link.text)}{cause}", "dim", colours)
     for label, sentence in ((words["terminal_why"], finding.why), (words["terminal_do"], finding.todo)):
         if sentence:
-            yield f"  {label:4}   {plain(sentence)}"
+            yield f"  {label:4}   {without_backticks(sentence)}"
     for offer in finding.offers:
-        yield f"  torch  {plain(offer.text)}"
+        yield f"  torch  {without_backticks(offer.text)}"
         yield paint(f"         {offer.url}", "dim", colours)
     for k, fix in enumerate(finding.fixes, 1):
-        yield f"  {words['terminal_fix']} {k}  {plain(fix.text)}"
+        yield f"  {words['terminal_fix']} {k}  {without_backticks(fix.text)}"
         for edit in fix.edits:
             yield paint(f"    {edit.line:4} - {edit.old}", "error", colours)
             for new in (edit.new or "").split("\n") if edit.new is not None else ():

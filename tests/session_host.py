@@ -15,7 +15,7 @@ import torch
 import torch._dynamo
 
 from server.worker import instrument, recorder_frames
-from server.worker.in_process.hooks import second, set_function
+from server.worker.in_process.hooks import pass_value, set_function
 from server.worker.in_process.options import ProgramFile, SessionOptions
 from server.worker.in_process.session import Session
 from server.worker.probes import ops
@@ -86,7 +86,7 @@ def record_no_values(session: Session) -> None:
         return test[0] if test else None
 
     set_function(hooks.by_name[instrument.HEAD], head)
-    set_function(hooks.by_name[instrument.VALUE], second)
+    set_function(hooks.by_name[instrument.VALUE], pass_value)
     session.record_begin()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from server.claims import verdict_of
 from server.course import judge
-from server.language.lessons import ANSWERED, Lesson, load_lessons
+from server.language.lessons import ANSWER_NAME, Lesson, load_lessons
 from server.language.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
 from tests.sampling import sampled
@@ -62,7 +62,7 @@ def test_there_are_at_least_eight_lessons_in_an_order() -> None:
 def test_a_run_accepts_the_right_answer_and_not_the_start(lesson: Lesson, workers: Workers) -> None:
     question = lesson.question
     found = {
-        source: verdict_of(workers.trace(question.with_check(source)), ANSWERED)
+        source: verdict_of(workers.trace(question.with_check(source)), ANSWER_NAME)
         for source in (question.start, question.answer)
     }
     assert found[question.answer] is True

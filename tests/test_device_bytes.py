@@ -17,13 +17,13 @@ SIZE = 3 * device_bytes.CHUNK + 5
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The bytes of all that was fetched from the device."""
     sizes: list[int] = []
-    fetch = device_bytes.fetched
+    fetch = device_bytes.to_cpu
 
     def counted(tensor: torch.Tensor) -> torch.Tensor:
         sizes.append(tensor.nbytes)
         return fetch(tensor)
 
-    monkeypatch.setattr(device_bytes, "fetched", counted)
+    monkeypatch.setattr(device_bytes, "to_cpu", counted)
     return sizes
 
 

@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from tests import drawn_scenarios, expected_picture, picture_facts, picture_graph, picture_places, stage_reader
+from tests import (
+    drawn_scenarios,
+    expected_picture,
+    picture_beads,
+    picture_facts,
+    picture_graph,
+    picture_places,
+    picture_saved,
+    stage_reader,
+)
 from tests.conftest import ROOT
 from tests.page_driver import paste, run
 from tests.picture_facts import Picture
@@ -81,13 +90,13 @@ def problems(trace: dict[str, Any], pictures: list[Picture]) -> list[str]:
             *picture_facts.storages(picture, before, state, step),
             *picture_facts.handles(picture, state),
             *picture_facts.counters(picture, state),
-            *picture_facts.wires(picture, state),
+            *picture_beads.wires(picture, state),
             *picture_facts.named(picture, state),
             *picture_facts.values(picture, state),
             *picture_facts.containers(picture, state),
             *picture_graph.graph_faults(picture, state),
             *picture_graph.fold_faults(picture, state),
-            *picture_graph.saved_faults(picture, state),
+            *picture_saved.saved_faults(picture, state),
             *picture_graph.gradient_faults(picture, state, trace["steps"][: i + 1]),
             *picture_places.in_sight(picture, state, step),
             *order.add(picture),

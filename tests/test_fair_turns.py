@@ -67,7 +67,7 @@ def test_the_loop_has_its_rounds_in_between() -> None:
     async def main() -> None:
         nonlocal rounds
         for _ in range(40):
-            turns.add("a", lambda: time.sleep(fair_turns.BUDGET / 2))
+            turns.add("a", lambda: time.sleep(fair_turns.ROUND_SECONDS / 2))
         while turns._running:
             rounds += 1
             await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from server.language.fixes import FAMILIES, FIXES, Hint, propose
+from server.language.fixes import FIXES, HINT_FAMILIES, Hint, propose
 from server.language.fixes.program import line_edits
 from tests.databases import DatabaseFactory
 from tests.test_saved_programs import visiting
@@ -185,7 +185,7 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
 
 
 def test_every_kind_has_a_case_and_a_sentence_in_both_languages() -> None:
-    assert CASES.keys() == FIXES.keys() and {*FAMILIES.values()} <= FIXES.keys()
+    assert CASES.keys() == FIXES.keys() and {*HINT_FAMILIES.values()} <= FIXES.keys()
     for language in ("en", "zh"):
         sentences = json.loads((ROOT / f"static/locales/findings.{language}.json").read_text("utf-8"))
         assert [kind for kind in FIXES if f"fix.{kind}" not in sentences] == []

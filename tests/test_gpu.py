@@ -174,11 +174,11 @@ OWN_CODE = """
 import json, torch, gradbox
 from server.worker.probes import device_bytes
 fetched = []
-fetch = device_bytes.fetched
+fetch = device_bytes.to_cpu
 def counted(tensor):
     fetched.append(tensor.nbytes)
     return fetch(tensor)
-device_bytes.fetched = counted
+device_bytes.to_cpu = counted
 w = torch.ones(4000, 4000, device="cuda", requires_grad=True)
 with gradbox.watch(show=False) as region:
     loss = (w * 2).mean()

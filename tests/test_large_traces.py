@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from server import large_traces
-from server.large_traces import LARGE, TraceReader, read_in_process
+from server.large_traces import LARGE_BYTES, TraceReader, read_in_process
 from server.wire.problems import ProblemError
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def stored(*texts: str) -> bytes:
 
 def test_a_large_trace_is_read_as_a_small_one_is() -> None:
     reader = TraceReader()
-    for size in (1, LARGE):
+    for size in (1, LARGE_BYTES):
         old, new = stored("a", "b"), stored("a", "b" * size + "c")
         assert list(asyncio.run(reader.read("compare", old, new))) == [["steps", "printed"], 1]
         assert asyncio.run(reader.read("judge", new)) == {"right": True, "status": "finished", "error": None}
@@ -37,5 +37,5 @@ def test_a_trace_that_can_not_be_read_is_a_problem_of_its_own(monkeypatch: pytes
     assert asyncio.run(read_in_process("judge", b"no gzip")) is None
     monkeypatch.setattr(large_traces, "TIMEOUT", 0.0)
     with pytest.raises(ProblemError) as raised:
-        asyncio.run(TraceReader().read("judge", stored("x" * LARGE)))
+        asyncio.run(TraceReader().read("judge", stored("x" * LARGE_BYTES)))
     assert raised.value.status == 503

@@ -18,7 +18,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.matrix.measurement import FILE, complete, digest, load, measurement, programs, read_answers, store
+from server.matrix.measurement import FILE, digest, is_complete, load, new_measurement, programs, read_answers, store
 from server.matrix.page import find_cell
 from server.matrix.programs import SITUATIONS, cell_program
 from server.matrix.questions import QUESTIONS
@@ -198,9 +198,9 @@ VERSIONS = {"torch": "2", "numpy": "2", "python": "3"}
 
 def test_a_stored_measurement_is_of_these_versions_and_programs(tmp_path: Path) -> None:
     assert load(tmp_path, VERSIONS) is None
-    whole = measurement(VERSIONS, answers())
+    whole = new_measurement(VERSIONS, answers())
     store(tmp_path, whole)
-    assert load(tmp_path, VERSIONS) == whole and complete(whole)
+    assert load(tmp_path, VERSIONS) == whole and is_complete(whole)
     assert load(tmp_path, {**VERSIONS, "torch": "3"}) is None
     for damage in (whole.model_copy(update={"digest": "x"}), whole.model_copy(update={"cells": {}})):
         store(tmp_path, damage)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from server.language.program_files import FileText, joined
+from server.language.program_files import FileText, join_files
 from server.pool.assemble import assemble
 from server.terminal import place_text
 from server.wire.api import Job
@@ -19,7 +19,7 @@ TEXTS = ["", "\n", "a = 1", "a = 1\n", "a = 1\r\nb = 2\r\n", "\ufeffa = 1\n\n\n"
 @pytest.mark.parametrize("second", TEXTS)
 @pytest.mark.parametrize("first", TEXTS)
 def test_joined_files_have_the_lines_that_python_counts(first: str, second: str) -> None:
-    source, files = joined([FileText("one.py", None, first), FileText("two.py", "/x/two.py", second)])
+    source, files = join_files([FileText("one.py", None, first), FileText("two.py", "/x/two.py", second)])
     program = Program(source=source, files=files)
     lines = source.split("\n")
     for text, file in zip((first, second), program.files, strict=True):
@@ -28,7 +28,7 @@ def test_joined_files_have_the_lines_that_python_counts(first: str, second: str)
 
 
 def test_a_single_file_needs_no_list() -> None:
-    assert joined([FileText("one.py", None, "a = 1\n")]) == ("a = 1\n", [])
+    assert join_files([FileText("one.py", None, "a = 1\n")]) == ("a = 1\n", [])
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,6 @@ def test_where_it_was_recorded_is_not_the_childs_to_say(claimed: str | None, own
 
 
 def test_a_terminal_names_the_file_of_a_line() -> None:
-    _, files = joined([FileText("train.py", None, "a = 1\nb = 2\n"), FileText("pkg/model.py", None, "c = 3\n")])
+    _, files = join_files([FileText("train.py", None, "a = 1\nb = 2\n"), FileText("pkg/model.py", None, "c = 3\n")])
     assert [place_text(line, files) for line in (1, 2, 3, 4)] == ["train.py:1", "train.py:2", "pkg/model.py:1", "4"]
     assert place_text(3, []) == "3"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from server import shared_result_cache
-from server.large_traces import LARGE, unpacked_size
+from server.large_traces import LARGE_BYTES, unpacked_size
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
 from server.pool.fair_queue import Client
@@ -144,7 +144,7 @@ def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
         trace["program"]["source"] = "x = 1\n" * 100_000
         for steps, valid in ((trace["steps"], True), ([{"i": "no number"}], False)):
             body = gzip.compress(json.dumps({**trace, "steps": steps}).encode())
-            assert unpacked_size(body) > LARGE
+            assert unpacked_size(body) > LARGE_BYTES
             await one.put("a", body)
             assert await other.get("a") == (body if valid else None)
 

@@ -111,7 +111,7 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
         return None
     marked = _MARKER.match(text)
     begin = marked.end() if marked else 0
-    items, end = _items(text, begin, alone=False)
+    items, end = _outputs_from(text, begin, alone=False)
     if items and (len(items) == 1 or is_print_call(node)):
         rest = text[end:].split("\n", 1)[0]
         if _LITERAL_END.match(rest) or (marked and _CHINESE_PROSE.match(rest)):
@@ -124,21 +124,21 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
     return None
 
 
-def _items(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
+def _outputs_from(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
     """The outputs that stand one after the other from `at`, and where they end; `alone`: numbers count."""
     items: list[str] = []
     end = at
     while True:
         at = _ITEM_SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
         match = _WORD.match(text, at) or _TYPE_NAME.match(text, at) or (_NUMBER.match(text, at) if alone else None)
-        to = match.end() if match else _bracketed(text, at)
+        to = match.end() if match else _end_of_container(text, at)
         if to is None:
             return items, end
         items.append(text[at:to])
         at = end = to
 
 
-def _bracketed(text: str, at: int) -> int | None:
+def _end_of_container(text: str, at: int) -> int | None:
     """The end of a tensor, list or tuple that begins here and consists of literals only; else None."""
     match = _CONTAINER_START.match(text, at)
     if match is None:
@@ -155,11 +155,11 @@ def _bracketed(text: str, at: int) -> int | None:
         elif character in ")]}":
             depth -= 1
             if not depth:
-                return k + 1 if _literal(text[at : k + 1]) else None
+                return k + 1 if _is_literal(text[at : k + 1]) else None
     return None
 
 
-def _literal(text: str) -> bool:
+def _is_literal(text: str) -> bool:
     text = _ANGLE_BRACKETS.sub("None", text.removeprefix("Parameter containing:")).strip()
     tree = try_parse([Line(text, None)])
     value = tree.body[0].value if tree and isinstance(tree.body[0], ast.Expr) else None
@@ -218,7 +218,7 @@ def _text_block_output(node: ast.stmt) -> Iterator[Notice]:
     at = header.end() if header else 0
     rows: list[str] = []
     while text[at:].strip():
-        items, end = _items(text, at)
+        items, end = _outputs_from(text, at)
         line = text[end:].split("\n", 1)[0]
         if not items or not _LITERAL_END.match(line):
             return

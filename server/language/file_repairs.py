@@ -4,7 +4,7 @@ import ast
 import re
 
 from server.language.names import bound_names, import_line
-from server.language.repair_draft import SHAPE, RepairDraft
+from server.language.repair_draft import DEFAULT_SHAPE, RepairDraft
 from server.language.tree import walk
 from server.wire.program import Repair
 
@@ -57,7 +57,7 @@ def repair_weights(draft: RepairDraft) -> Repair | None:
         else:
             draft.replace(call, f"{draft.torch}.randn({{shape}})")
             drawn = True
-    return draft.repair("load" if drawn else "weights", SHAPE if drawn else None)
+    return draft.repair("load" if drawn else "weights", DEFAULT_SHAPE if drawn else None)
 
 
 def repair_arrays(draft: RepairDraft) -> Repair | None:
@@ -68,7 +68,7 @@ def repair_arrays(draft: RepairDraft) -> Repair | None:
         if any(isinstance(access, ast.Subscript) and not _is_tensor_use(access) for access in accesses):
             return None  # an archive of several
         draft.replace(call, f"{draft.numpy}.random.randn({{shape}})")
-    return draft.repair("load", SHAPE)
+    return draft.repair("load", DEFAULT_SHAPE)
 
 
 def _repair_open(draft: RepairDraft) -> Repair | None:
@@ -79,7 +79,7 @@ def _repair_open(draft: RepairDraft) -> Repair | None:
     for call in draft.calls(lambda call: isinstance(call.func, ast.Name) and call.func.id == "open"):
         if _mode(call)[:1] != "r" or not opened.replace(call):
             return None
-    return draft.repair("file" if opened.uses_random else "text", SHAPE if opened.uses_random else None)
+    return draft.repair("file" if opened.uses_random else "text", DEFAULT_SHAPE if opened.uses_random else None)
 
 
 def _repair_read_text(draft: RepairDraft) -> Repair | None:

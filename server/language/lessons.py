@@ -14,7 +14,7 @@ from server.language.scenarios import (
     reject_unknown_keys,
 )
 
-ANSWERED = "answered"
+ANSWER_NAME = "answered"
 """The name that the check of a question is bound to, after the program that answers it."""
 
 
@@ -43,8 +43,8 @@ class Question:
     hint: dict[str, str]
 
     def with_check(self, source: str) -> str:
-        """A program that runs `source` and then leaves in ANSWERED whether it answers the question."""
-        return f"{source.rstrip()}\n\n{ANSWERED} = bool(\n    {self.check}\n)\n"
+        """A program that runs `source` and then leaves in ANSWER_NAME whether it answers the question."""
+        return f"{source.rstrip()}\n\n{ANSWER_NAME} = bool(\n    {self.check}\n)\n"
 
 
 @dataclass(frozen=True)

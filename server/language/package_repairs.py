@@ -3,11 +3,11 @@
 import ast
 
 from server.language.file_repairs import read_replacement
-from server.language.repair_draft import SHAPE, RepairDraft
+from server.language.repair_draft import DEFAULT_SHAPE, RepairDraft
 from server.wire.program import Repair
 
 _TABLES = {f"pandas.{name}" for name in ("read_csv", "read_table", "read_excel", "read_json", "read_parquet")}
-_GREY = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
+_GREYSCALE_SETS = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
 
 
 def repair_tables(draft: RepairDraft) -> Repair | None:
@@ -18,7 +18,7 @@ def repair_tables(draft: RepairDraft) -> Repair | None:
             if not _remove_number_access(draft, table) and not (table is call and name):
                 return None
         draft.replace(call, f"{draft.numpy}.random.randn({{shape}})")
-    return draft.repair("table", SHAPE)
+    return draft.repair("table", DEFAULT_SHAPE)
 
 
 def _remove_number_access(draft: RepairDraft, table: ast.AST) -> bool:
@@ -46,7 +46,7 @@ def repair_pictures(draft: RepairDraft) -> Repair | None:
         name = draft.assigned_name(call)
         if any(isinstance(draft.parent(use), ast.Attribute) for use in draft.uses(name)):
             return None  # its classes, its file names
-        grey = grey or draft.path(call.func).rsplit(".", 1)[1] in _GREY
+        grey = grey or draft.path(call.func).rsplit(".", 1)[1] in _GREYSCALE_SETS
         data = f"{draft.torch}.randn({{shape}}), {draft.torch}.randint(0, 10, ({{n}},))"
         draft.replace(call, f"{draft.torch}.utils.data.TensorDataset({data})")
     if not draft.sorted_edits():

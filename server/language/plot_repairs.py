@@ -8,7 +8,7 @@ from server.wire.program import Repair
 
 _PLOTTERS = ("matplotlib", "seaborn", "plotly", "cv2", "torchviz", "torchinfo", "torchsummary", "IPython", "wandb",
              "tensorboard", "tensorboardX", "torch.utils.tensorboard")  # fmt: skip
-_BARS = ("tqdm", "trange", "tnrange", "tqdm_notebook", "track")
+_PROGRESS_BARS = ("tqdm", "trange", "tnrange", "tqdm_notebook", "track")
 _BAR_METHODS = ("set_description", "set_postfix", "set_postfix_str", "update", "close", "refresh", "write", "clear")
 
 
@@ -81,7 +81,7 @@ def is_trivial(node: ast.stmt) -> bool:
 def repair_progress(draft: RepairDraft) -> Repair | None:
     """`tqdm(x)` becomes `x`, `trange(n)` becomes `range(n)`."""
     for call in draft.calls_of(
-        lambda path: path.split(".")[0] in ("tqdm", "fastprogress") and path.split(".")[-1] in _BARS
+        lambda path: path.split(".")[0] in ("tqdm", "fastprogress") and path.split(".")[-1] in _PROGRESS_BARS
     ):
         if not call.args or isinstance(call.args[0], ast.Starred):
             return None

@@ -14,7 +14,7 @@ class FileText(NamedTuple):
     text: str
 
 
-def joined(files: Iterable[FileText]) -> tuple[str, list[ProgramFile]]:
+def join_files(files: Iterable[FileText]) -> tuple[str, list[ProgramFile]]:
     """The source of a trace of these files, with `\\n` for line breaks, and the lines that each has in it.
 
     The list is empty for a single file: its lines are those of the source.

@@ -9,7 +9,7 @@ from server.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES
 from server.language.tree import walk
 from server.wire.program import Repair
 
-SHAPE = "4, 4"
+DEFAULT_SHAPE = "4, 4"
 """The shape of random numbers, until the reader says another."""
 
 MAX_EDITS = 200

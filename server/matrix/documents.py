@@ -16,7 +16,7 @@ SIBLINGS = {row.name: row.siblings for rows in TABLES.values() for row in rows}
 """Of the catalogue's operations."""
 
 
-def siblings(name: str) -> list[str]:
+def matrix_siblings(name: str) -> list[str]:
     """Rows of the matrix that are siblings of this one in the catalogue."""
     names = {row.name for row in ROWS}
     return [sibling for sibling in SIBLINGS.get(name, ()) if sibling in names]
@@ -46,7 +46,7 @@ def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, MatrixCell]]) ->
         name=row.name,
         group=row.group,
         statement=row.statement,
-        siblings=siblings(row.name),
+        siblings=matrix_siblings(row.name),
         written=row.written,
         cells=cells,
     )

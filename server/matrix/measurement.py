@@ -53,7 +53,7 @@ def read_answers(situation: Situation, answers: list[Answer]) -> Cells:
     return cells
 
 
-def measurement(versions: Mapping[str, str], cells: dict[str, Cells]) -> Measurement:
+def new_measurement(versions: Mapping[str, str], cells: dict[str, Cells]) -> Measurement:
     """The whole, measured now. cells: by situation."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
     named = MatrixVersions(torch=versions["torch"], numpy=versions["numpy"], python=versions["python"], measured=now)
@@ -66,11 +66,11 @@ def load(folder: Path, versions: Mapping[str, str]) -> Measurement | None:
         stored = Measurement.model_validate_json((folder / FILE).read_bytes())
     except (OSError, ValidationError):
         return None
-    same = stored.digest == digest() and complete(stored)
+    same = stored.digest == digest() and is_complete(stored)
     return stored if same and stored.versions.model_dump(exclude={"measured"}) == versions else None
 
 
-def complete(stored: Measurement) -> bool:
+def is_complete(stored: Measurement) -> bool:
     """Whether there is a cell for every situation, operation and question."""
     rows, questions = [row.name for row in ROWS], [question.name for question in QUESTIONS]
     return list(stored.cells) == [situation.key for situation in SITUATIONS] and all(

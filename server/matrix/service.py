@@ -6,7 +6,7 @@ import logging
 import time
 from pathlib import Path
 
-from server.matrix.measurement import load, measurement, programs, read_answers, store
+from server.matrix.measurement import load, new_measurement, programs, read_answers, store
 from server.matrix.programs import SITUATIONS
 from server.pool.fair_queue import Busy
 from server.pool.interface import NoAnswers, PoolInterface
@@ -99,7 +99,7 @@ class MatrixService:
                 answers += await self._ask(AnswerJob(programs=sources[start : start + BATCH]))
             cells[situation.key] = await asyncio.to_thread(read_answers, situation, answers)
             self.situations_done = len(cells)
-        whole = await asyncio.to_thread(measurement, versions, cells)
+        whole = await asyncio.to_thread(new_measurement, versions, cells)
         with contextlib.suppress(OSError):  # a folder that can't be written to costs the next start a second
             await asyncio.to_thread(store, self._folder, whole)
         return whole

@@ -155,7 +155,7 @@ def choices(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Ma
     for name in alive:
         if name.kind not in needed and name.kind != "unknown" and hole.kind != "anything":
             continue
-        why, impossible = objection(row, hole, name)
+        why, impossible = find_objection(row, hole, name)
         if why is None:
             others = {**texts, hole.name: name.name}
             met = mismatch(row.name, {key: shapes[text] for key, text in others.items() if text in shapes}, others)
@@ -164,7 +164,7 @@ def choices(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Ma
     return found
 
 
-def objection(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | None, bool]:
+def find_objection(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | None, bool]:
     """What speaks against a name by itself, and whether torch would raise."""
     kind, where = CONSTRAINTS[hole.kind], (hole.name,)
     if name.kind != "tensor":

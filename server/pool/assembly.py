@@ -48,16 +48,16 @@ async def recorded_trace(
 
     stop: once set, nothing is run again. log_text: whether the log shows lines that are not valid. Raises what `record` does.
     """
-    trace, reply = await assembled(assembler, job, await record(job), log_text)
+    trace, reply = await assemble_trace(assembler, job, await record(job), log_text)
     if reply.again is not None and not stop.is_set():
         focused = job.model_copy(update={"focus": reply.again})
-        second, _ = await assembled(assembler, focused, await record(focused), log_text, reply.result)
+        second, _ = await assemble_trace(assembler, focused, await record(focused), log_text, reply.result)
         if second.status == trace.status:
             return second
     return trace
 
 
-async def assembled(
+async def assemble_trace(
     assembler: Assembler, job: Job, recording: Recording, log_text: bool, compared_result: str | None = None
 ) -> tuple[RecordedTrace, AssemblyReply]:
     """The trace of a child's lines; without them, and lost, where they can't be made one in time."""

@@ -64,7 +64,7 @@ EXAMPLE: dict[str, Any] = {
 }
 """A complete trace, of a program of one statement."""
 
-ANSWERS: dict[int | str, dict[str, Any]] = {
+TRACE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE}}, "description": "The trace."},
     202: {"model": Started, "description": "The run has started; `url` is where its trace will be."},
     204: {"description": "Only a cached trace was asked for, and there is none."},
@@ -80,17 +80,17 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
 }
 
 NO_RUN: dict[int | str, dict[str, Any]] = {
-    404: ANSWERS[404],
-    421: ANSWERS[421],
-    422: ANSWERS[422],
+    404: TRACE_RESPONSES[404],
+    421: TRACE_RESPONSES[421],
+    422: TRACE_RESPONSES[422],
 }
-RUN: dict[int | str, dict[str, Any]] = {
+RUN_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NO_RUN,
-    200: ANSWERS[200],
+    200: TRACE_RESPONSES[200],
     202: {"model": State, "description": "It is queued, or running."},
 }
-FINDINGS: dict[int | str, dict[str, Any]] = {
-    **{status: ANSWERS[status] for status in (421, 422)},
+FINDINGS_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (421, 422)},
     404: {"model": ProblemReply, "description": "There is no such program."},
     410: {"model": ProblemReply, "description": "The host removed it."},
     429: {
@@ -99,10 +99,12 @@ FINDINGS: dict[int | str, dict[str, Any]] = {
     },
     503: {"model": ProblemReply, "description": "The database can't be reached, or nothing can be explained now."},
 }
-STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "state": "running"}\n\n'}}
+STREAM_RESPONSE = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "state": "running"}\n\n'}}
 
 
-@router.post("/runs", response_model=ExplainedTrace, responses=ANSWERS, summary="Run a program and get its trace")
+@router.post(
+    "/runs", response_model=ExplainedTrace, responses=TRACE_RESPONSES, summary="Run a program and get its trace"
+)
 async def run(
     run_request: RunOrPipelineRequest,
     request: Request,
@@ -162,7 +164,7 @@ async def explained(trace: bytes, body: RunRequest, services: Services, client: 
 @router.get(
     "/findings",
     response_model=Findings,
-    responses=FINDINGS,
+    responses=FINDINGS_RESPONSES,
     summary="What there is to say of a saved program's run",
 )
 async def findings(
@@ -179,7 +181,7 @@ async def findings(
     return Findings(findings=found)
 
 
-@router.get("/runs/{id}", response_model=Trace, responses=RUN, summary="The trace of a run, or how far it is")
+@router.get("/runs/{id}", response_model=Trace, responses=RUN_RESPONSES, summary="The trace of a run, or how far it is")
 async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected: DisconnectedDep) -> Response:
     """200 with the trace once the run is over; 202 before, with its position in the queue."""
     subscription = await services.runs.find(id_)
@@ -191,7 +193,7 @@ async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected
     return trace_response(request, result.body)
 
 
-@router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: ANSWERS[403]}, summary="Stop a run")
+@router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: TRACE_RESPONSES[403]}, summary="Stop a run")
 async def stop_run(id_: Id, services: ServicesDep) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
     await services.runs.stop(id_)
@@ -200,7 +202,7 @@ async def stop_run(id_: Id, services: ServicesDep) -> None:
 @router.get(
     "/runs/{id}/events",
     response_class=EventSourceResponse,
-    responses={**NO_RUN, 200: {"content": STREAM, "description": "One event for each change."}},
+    responses={**NO_RUN, 200: {"content": STREAM_RESPONSE, "description": "One event for each change."}},
     summary="The events of a run, as they happen",
 )
 async def events(request: Request, id_: Id, services: ServicesDep) -> Response:

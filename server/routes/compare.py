@@ -14,9 +14,8 @@ from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import Disconnected, unless_disconnected
 from server.http_cache import MAX_AGE
 from server.pool.fair_queue import Client
-from server.routes.api import ANSWERS
-from server.routes.exports import ANSWERS as EXPORT_ANSWERS
-from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, answers
+from server.routes.api import TRACE_RESPONSES
+from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, answers
 from server.security import content_security_policy
 from server.services import Services
 from server.store.repository import SavedProgram
@@ -36,8 +35,8 @@ Row = Annotated[
 ]
 Lang = Annotated[Language, Query(description="Of the sentences.")]
 
-COMPARE: dict[int | str, dict[str, Any]] = {
-    **{status: ANSWERS[status] for status in (403, 413, 415, 421, 422, 429, 503) if status in ANSWERS},
+COMPARE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (403, 413, 415, 421, 422, 429, 503) if status in TRACE_RESPONSES},
     404: {"model": ProblemReply, "description": "There is no such program."},
     410: {"model": ProblemReply, "description": "The host removed a program."},
 }
@@ -101,7 +100,7 @@ async def compare_frame(request: Request, services: ServicesDep, pair: PairDep, 
     return response
 
 
-@router.post("/api/compare", response_model=Comparison, responses=COMPARE, summary="Compare two programs")
+@router.post("/api/compare", response_model=Comparison, responses=COMPARE_RESPONSES, summary="Compare two programs")
 async def post_compare(
     body: CompareRequest, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> Comparison:
@@ -158,7 +157,7 @@ async def pair_exporter(
 
 
 ExporterDep = Annotated[PairExporter, Depends(pair_exporter)]
-JSON_ANSWERS = {**EXPORT_ANSWERS, 200: {"model": Comparison, "description": "The differences."}}
+JSON_ANSWERS = {**PICTURE_RESPONSES, 200: {"model": Comparison, "description": "The differences."}}
 SVG_ANSWERS = answers("image/svg+xml", "The picture.")
 PNG_ANSWERS = answers("image/png", "The picture.")
 FILE_ANSWERS = answers("text/html", "The file.")

@@ -19,7 +19,7 @@ from server.wire.embeds import OEmbed
 from server.wire.pictures import Theme
 from server.wire.problems import ProblemError
 
-ANSWERS: dict[int | str, dict[str, Any]] = {
+EMBED_RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: answer for status, answer in NOT_FOUND.items() if status != 304},
     404: {"model": ProblemReply, "description": "The address is no permalink of this server."},
     501: {"model": ProblemReply, "description": "Only `json` is supported; and GRADBOX_PUBLIC_URL has to be set."},
@@ -84,7 +84,7 @@ def frame_headers(request: Request, frames: str) -> dict[str, str]:
 @router.get(
     "/oembed",
     response_model=OEmbed,
-    responses=ANSWERS,
+    responses=EMBED_RESPONSES,
     summary="How a saved program, or a series, is embedded in another page",
 )
 async def get_oembed(

@@ -25,7 +25,7 @@ OFFLINE_POLICY = (
 CROSS_ORIGIN = {"Cross-Origin-Resource-Policy": "cross-origin"}
 """Pages of other sites may show a picture."""
 
-ANSWERS: dict[int | str, dict[str, Any]] = {
+PICTURE_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NOT_FOUND,
     404: {"model": ProblemReply, "description": "There is no such program, or it has no such step."},
     429: {"model": ProblemReply, "description": "Too many pictures; `Retry-After` says when to try again."},
@@ -36,7 +36,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
 def answers(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
     """The documented responses of an export."""
     content = {media_type: {"schema": {"type": "string"}}}
-    return {**ANSWERS, 200: {"content": content, "description": description}}
+    return {**PICTURE_RESPONSES, 200: {"content": content, "description": description}}
 
 
 router = APIRouter()

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.explainer import find_findings
 from server.fixes import FixTrials
-from server.routes.api import ANSWERS
+from server.routes.api import TRACE_RESPONSES
 from server.wire.api import ProblemReply, RunRequest
 from server.wire.findings import Fixes, FixRequest
 from server.wire.problems import ProblemError
@@ -16,7 +16,7 @@ from server.wire.problems import ProblemError
 router = APIRouter(prefix="/api")
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    **{status: ANSWERS[status] for status in (403, 413, 421, 422, 429, 503) if status in ANSWERS},
+    **{status: TRACE_RESPONSES[status] for status in (403, 413, 421, 422, 429, 503) if status in TRACE_RESPONSES},
     404: {"model": ProblemReply, "description": "The program's run has no such finding."},
 }
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.gradient_checks import gradient_check_reply
-from server.routes.api import ANSWERS
+from server.routes.api import TRACE_RESPONSES
 from server.wire.api import GradientCheckReply, GradientCheckRequest, RunRequest
 from server.wire.gradient_check import GradientCheckOptions
 
@@ -57,7 +57,7 @@ EXAMPLE: dict[str, Any] = {
 """A complete answer, for a leaf with one element."""
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    **{status: ANSWERS[status] for status in (400, 403, 413, 415, 421, 422, 429, 503)},
+    **{status: TRACE_RESPONSES[status] for status in (400, 403, 413, 415, 421, 422, 429, 503)},
     200: {"content": {"application/json": {"example": EXAMPLE}}, "description": "The gradients and the quotients."},
 }
 

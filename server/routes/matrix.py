@@ -22,7 +22,7 @@ from server.matrix.page import (
 from server.matrix.programs import SITUATIONS, Situation, cell_program
 from server.matrix.questions import QUESTIONS
 from server.matrix.service import MAX_WAIT
-from server.routes.api import ANSWERS
+from server.routes.api import TRACE_RESPONSES
 from server.services import Services
 from server.templating import MESSAGES, constant_page, render, render_public, request_language
 from server.wire.matrix import MatrixDocument, Measurement, Memory, Mode, Tensor
@@ -37,12 +37,12 @@ REFRESH_SECONDS = 2
 
 NOT_MEASURED: dict[int | str, dict[str, Any]] = {
     304: {"description": "The client has this version already."},
-    421: ANSWERS[421],
-    503: {**ANSWERS[503], "description": "It is being measured; `Retry-After` says when to ask again."},
+    421: TRACE_RESPONSES[421],
+    503: {**TRACE_RESPONSES[503], "description": "It is being measured; `Retry-After` says when to ask again."},
 }
 JSON_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NOT_MEASURED,
-    422: ANSWERS[422],
+    422: TRACE_RESPONSES[422],
     200: {
         "content": {"application/json": {"example": shortened_json()}},
         "description": "All cells. The example has one operation in one situation, and one property.",

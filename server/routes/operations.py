@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from server.constant_response import ConstantBody
 from server.operations.catalogue import catalogue
-from server.routes.api import ANSWERS
+from server.routes.api import TRACE_RESPONSES
 from server.wire.operations import Operations
 from server.wire.saved_programs import Language
 
@@ -23,7 +23,7 @@ def shortened() -> dict[str, Any]:
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    **{status: ANSWERS[status] for status in (421, 422)},
+    **{status: TRACE_RESPONSES[status] for status in (421, 422)},
     200: {
         "content": {"application/json": {"example": shortened()}},
         "description": "All operations, group by group. The example has one of them.",

@@ -14,7 +14,7 @@ from server.pool.executions import Result
 from server.pool.fair_queue import Client
 from server.program_service import Run, describe
 from server.python_script import python_script
-from server.routes.api import ANSWERS
+from server.routes.api import TRACE_RESPONSES
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render
@@ -31,12 +31,12 @@ NOT_FOUND: dict[int | str, dict[str, Any]] = {
     304: {"description": "The client has this version."},
     404: {"model": ProblemReply, "description": "There is no such program."},
     410: {"model": ProblemReply, "description": "The host removed it."},
-    421: ANSWERS[421],
-    422: ANSWERS[422],
+    421: TRACE_RESPONSES[421],
+    422: TRACE_RESPONSES[422],
     503: {"model": ProblemReply, "description": "The database can't be reached, or no worker is available."},
 }
-SAVE: dict[int | str, dict[str, Any]] = {
-    **{status: ANSWERS[status] for status in (400, 403, 413, 415, 421, 422)},
+SAVE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (400, 403, 413, 415, 421, 422)},
     200: {"model": SavedProgramReply, "description": "The same content was saved before, under this id."},
     201: {"model": SavedProgramReply, "description": "The program was saved."},
     410: NOT_FOUND[410],
@@ -44,9 +44,11 @@ SAVE: dict[int | str, dict[str, Any]] = {
     503: NOT_FOUND[503],
     507: {"model": ProblemReply, "description": "The quota of saved programs is used up."},
 }
-RERUN: dict[int | str, dict[str, Any]] = {status: answer for status, answer in NOT_FOUND.items() if status != 304}
-RERUN |= {status: ANSWERS[status] for status in (403, 413, 415, 429)}
-SCRIPT: dict[int | str, dict[str, Any]] = {
+RERUN_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: answer for status, answer in NOT_FOUND.items() if status != 304
+}
+RERUN_RESPONSES |= {status: TRACE_RESPONSES[status] for status in (403, 413, 415, 429)}
+SCRIPT_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"example": "x = 1\n"}}, "description": "A program that runs."}
 }
 
@@ -64,7 +66,11 @@ def runner(services: Services, client: Client, disconnected: Disconnected, cache
 
 
 @router.post(
-    "/api/scenarios", response_model=SavedProgramReply, status_code=201, responses=SAVE, summary="Save a program"
+    "/api/scenarios",
+    response_model=SavedProgramReply,
+    status_code=201,
+    responses=SAVE_RESPONSES,
+    summary="Save a program",
 )
 async def save(
     body: Content, request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
@@ -75,7 +81,9 @@ async def save(
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 
 
-@router.post("/api/scenarios/{id}/rerun", response_model=Rerun, responses=RERUN, summary="Run a saved program again")
+@router.post(
+    "/api/scenarios/{id}/rerun", response_model=Rerun, responses=RERUN_RESPONSES, summary="Run a saved program again"
+)
 async def rerun(id_: Id, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep) -> Rerun:
     """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is.
 
@@ -107,7 +115,7 @@ async def get_program(request: Request, id_: Id, services: ServicesDep) -> Respo
 @router.get(
     "/s/{id}.py",
     response_class=PlainTextResponse,
-    responses={**NOT_FOUND, **SCRIPT},
+    responses={**NOT_FOUND, **SCRIPT_RESPONSES},
     summary="A saved program as a Python script",
 )
 async def script(request: Request, id_: Id, services: ServicesDep) -> Response:

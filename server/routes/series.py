@@ -10,9 +10,8 @@ from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import unless_disconnected
 from server.http_cache import MAX_AGE
 from server.routes.embeds import frame
-from server.routes.exports import ANSWERS as EXPORT_ANSWERS
-from server.routes.exports import OFFLINE_POLICY, answers
-from server.routes.saved_programs import NOT_FOUND, SAVE, saved_page
+from server.routes.exports import OFFLINE_POLICY, PICTURE_RESPONSES, answers
+from server.routes.saved_programs import NOT_FOUND, SAVE_RESPONSES, saved_page
 from server.security import content_security_policy
 from server.series_file import offline_series
 from server.series_service import Series, describe
@@ -27,24 +26,28 @@ router = APIRouter()
 Id = Annotated[str, Path(alias="id")]
 Place = Annotated[int, Path(alias="place", ge=1, le=MAX_PROGRAMS)]
 
-FOUND: dict[int | str, dict[str, Any]] = {status: answer for status, answer in NOT_FOUND.items() if status != 304}
-FOUND[404] = {"model": ProblemReply, "description": "There is no such series."}
-SAVE_SERIES: dict[int | str, dict[str, Any]] = {
-    **SAVE,
+SERIES_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: answer for status, answer in NOT_FOUND.items() if status != 304
+}
+SERIES_RESPONSES[404] = {"model": ProblemReply, "description": "There is no such series."}
+SAVE_SERIES_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **SAVE_RESPONSES,
     200: {"model": SeriesReply, "description": "The same series was saved before, under this id."},
     201: {"model": SeriesReply, "description": "The series was saved."},
     422: {"model": ProblemReply, "description": "A field is wrong; `error.field` names it, like `items.2.program`."},
     429: {"model": ProblemReply, "description": "Too many saves; `Retry-After` says when to try again."},
 }
-FILE: dict[int | str, dict[str, Any]] = {
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     **answers("text/html", "The file."),
-    404: FOUND[404],
+    404: SERIES_RESPONSES[404],
     413: {"model": ProblemReply, "description": "Its runs have more bytes than GRADBOX_SERIES_FILE."},
-    429: EXPORT_ANSWERS[429],
+    429: PICTURE_RESPONSES[429],
 }
 
 
-@router.post("/api/series", response_model=SeriesReply, status_code=201, responses=SAVE_SERIES, summary="Save a series")
+@router.post(
+    "/api/series", response_model=SeriesReply, status_code=201, responses=SAVE_SERIES_RESPONSES, summary="Save a series"
+)
 async def save(body: SeriesContent, request: Request, services: ServicesDep, client: ClientDep) -> Response:
     """Saved programs in an order, each with a note that may be bound to a step. 201 with its id and address; 200 where the
     same series was saved before. The programs have to be saved already: the one of the example is that of
@@ -55,7 +58,9 @@ async def save(body: SeriesContent, request: Request, services: ServicesDep, cli
     return JSONResponse(reply.model_dump(mode="json"), 201 if new else 200, {"Location": reply.url})
 
 
-@router.get("/series/{id}.json", response_model=SeriesReply, responses=FOUND, summary="A series without its traces")
+@router.get(
+    "/series/{id}.json", response_model=SeriesReply, responses=SERIES_RESPONSES, summary="A series without its traces"
+)
 async def get_series(request: Request, id_: Id, services: ServicesDep) -> Response:
     """Its texts, and its programs in their order; `available` is false for one that the host has removed since."""
     series = await services.series.find(id_)
@@ -66,7 +71,7 @@ async def get_series(request: Request, id_: Id, services: ServicesDep) -> Respon
     return JSONResponse(reply.model_dump(mode="json"), headers=headers)
 
 
-@router.get("/series/{id}.html", response_class=Response, responses=FILE, summary="A series as a file")
+@router.get("/series/{id}.html", response_class=Response, responses=FILE_RESPONSES, summary="A series as a file")
 async def offline_file(
     id_: Id,
     services: ServicesDep,

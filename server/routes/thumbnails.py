@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from server.dependencies import ServicesDep
-from server.routes.api import ANSWERS
+from server.routes.api import TRACE_RESPONSES
 from server.routes.exports import CROSS_ORIGIN, PICTURE_POLICY
 from server.thumbnails import MAX_WAIT, Thumbnails
 from server.wire.api import ProblemReply
@@ -18,7 +18,7 @@ STILL_MAX_WAIT = 8.0
 """Seconds that the gallery waits for a still: its readers look at many at once, and they are made one at a time."""
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    **{status: ANSWERS[status] for status in (421, 422)},
+    **{status: TRACE_RESPONSES[status] for status in (421, 422)},
     200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}, "description": "The thumbnail."},
     304: {"description": "The client has this version already."},
     404: {"model": ProblemReply, "description": "There is no such operation."},

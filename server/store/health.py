@@ -11,7 +11,7 @@ from server.store.repository import Repository, StoreTotals
 MAX_AGE = 15.0
 """Seconds for which a state is cached."""
 
-WAIT = 0.25
+MAX_WAIT = 0.25
 """Seconds for which a caller waits for a newer state."""
 
 
@@ -40,7 +40,7 @@ class StoreHealth:
         if self._querying is None or (self._querying.done() and self._clock() - self._at >= MAX_AGE):
             self._querying = asyncio.create_task(self._query())
         if not self._querying.done():
-            await asyncio.wait({self._querying}, timeout=WAIT)
+            await asyncio.wait({self._querying}, timeout=MAX_WAIT)
         return self.state
 
     async def close(self) -> None:

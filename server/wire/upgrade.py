@@ -12,7 +12,7 @@ from server.wire.trace import SCHEMA
 UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """By schema: makes a trace of it one of the next schema. Raising `SCHEMA` brings its row, and a stored example in tests/contract."""
 
-BEGINNING = 4096
+HEADER_BYTES = 4096
 """Bytes of a trace in which its schema stands: it is the first of its fields."""
 
 _SCHEMA = re.compile(rb'^\{"schema":\s*(\d{1,9})[,}]')
@@ -43,7 +43,7 @@ def upgrade_gzip(body: bytes) -> bytes:
 
     Raises NewerSchema, and what gzip and JSON raise for what is none.
     """
-    beginning = zlib.decompressobj(wbits=31).decompress(body, BEGINNING)
+    beginning = zlib.decompressobj(wbits=31).decompress(body, HEADER_BYTES)
     schema = _SCHEMA.match(beginning)
     if schema is not None and int(schema[1]) == SCHEMA:
         return body

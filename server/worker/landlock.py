@@ -17,10 +17,10 @@ _SCOPE_ABSTRACT_SOCKETS_SIGNALS = 0b11
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def abi() -> int:
+def landlock_version() -> int:
     """The version of Landlock that the kernel has; 0 where it has no Landlock, or has it switched off."""
     try:
-        return _call(_CREATE_RULESET, None, 0, _VERSION)
+        return _system_call(_CREATE_RULESET, None, 0, _VERSION)
     except OSError:
         return 0
 
@@ -32,17 +32,17 @@ def restrict(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
     every way. From version 4 on it denies TCP, from 6 on abstract Unix sockets and signals to processes that are not
     under the same restriction.
     """
-    version = abi()
+    version = landlock_version()
     if not version:
         raise OSError(errno.ENOSYS, "the kernel has no Landlock")
     denied = attributes(version)
-    rules = _call(_CREATE_RULESET, denied, len(denied), 0)
+    rules = _system_call(_CREATE_RULESET, denied, len(denied), 0)
     try:
         for path in readable:
             _allow(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
         for path in devices:
             _allow(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
-        _call(_RESTRICT_SELF, rules, 0)
+        _system_call(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
@@ -62,12 +62,12 @@ def _allow(rules: int, path: str, rights: int) -> None:
     """Add a rule to a ruleset."""
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
+        _system_call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
     finally:
         os.close(descriptor)
 
 
-def _call(number: int, *arguments: int | bytes | None) -> int:
+def _system_call(number: int, *arguments: int | bytes | None) -> int:
     words = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
     result: int = _libc.syscall(ctypes.c_long(number), *words)
     if result < 0:

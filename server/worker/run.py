@@ -58,7 +58,7 @@ LIMITS: dict[str, int | float] = {name: row.default for name, row in limits.LIMI
 RESERVE = 1 << 16
 """Bytes of the trace that the outcome may need."""
 
-RECURSION = 1000
+RECURSION_LIMIT = 1000
 
 HASH_SEED = int(os.environ.get("PYTHONHASHSEED") or 0)  # the children's environment is empty
 
@@ -167,7 +167,7 @@ class ProgramRun:
         sys.argv = [PROGRAM]
         linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
         torch.set_num_threads(1)
-        sys.setrecursionlimit(RECURSION + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
+        sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         program = Program(code, lambda: seed_generators(self._seed, self._device), self._input)
         with Replacements(ProbeContext()):
             check = Check(program, options, self._cpu)
@@ -200,7 +200,7 @@ class ProgramRun:
         builtins.__dict__.update(recorder.hooks())
 
     def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
-        sys.setrecursionlimit(RECURSION + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
+        sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with recorder.ops, recorder.backward, recorder.swap, recorder.jit, recorder.replacements:
                 exec(code, space)

@@ -22,7 +22,7 @@ from server.worker.threads import require_one_thread
 MAX_SPARE_DEATHS = 8
 """Spare children that may die one after the other without a run; after that many the supervisor gives up."""
 
-PAUSE = 0.5
+FORK_RETRY_SECONDS = 0.5
 """Seconds until another spare is forked, where the server had no room for the descriptors of the last one."""
 
 FIRST_UID = 61_000
@@ -147,7 +147,7 @@ class Supervisor:
         if number in self._spares:
             self._spares.discard(number)
             if code == NO_JOB:
-                self._paused_until = time.monotonic() + PAUSE
+                self._paused_until = time.monotonic() + FORK_RETRY_SECONDS
                 return
             self._spare_deaths += 1
             if self._spare_deaths >= MAX_SPARE_DEATHS:

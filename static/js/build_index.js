@@ -8,7 +8,7 @@ import { ALARMS, handleKey, pinKey, TraceIndex } from "./trace_index.js";
 /** @typedef {import("./trace.js").Delta} Delta */
 
 /** @type {Set<string>} */
-const NONE = new Set();
+const NO_ENTITIES = new Set();
 
 /** @param {{steps?: Step[]}} trace @returns {TraceIndex} */
 export function buildIndex(trace) {
@@ -43,7 +43,7 @@ class IndexBuilder {
     for (let i = 0; i < steps.length; i++) {
       const { set = {}, gone = [] } = steps[i];
       const uids = Object.keys(set);
-      const ended = gone.length ? new Set(gone) : NONE;
+      const ended = gone.length ? new Set(gone) : NO_ENTITIES;
       for (const uid of uids) this.addLife(uid, set[uid], i, ended.has(uid));
       for (const uid of gone) this.endLife(uid, i);
       for (const uid of uids) if (uid[0] === "t") this.updateGradOwner(uid);
@@ -155,20 +155,20 @@ class IndexBuilder {
   updateSlot(nodeUid, slot, saved, released, i) {
     const { index } = this;
     const key = `${nodeUid}:${slot}`;
-    const storage = saved.state === "freed" ? null : (saved.storage ?? null);
-    index.slotsIn.set(key, released ? null : storage, i);
-    this.updatePin(nodeUid, slot, saved, storage, i);
+    const storageUid = saved.state === "freed" ? null : (saved.storage ?? null);
+    index.slotsIn.set(key, released ? null : storageUid, i);
+    this.updatePin(nodeUid, slot, saved, storageUid, i);
     let entry = index.slots.get(key);
-    if (!entry && storage && !released) {
+    if (!entry && storageUid && !released) {
       const { counter = null, expected = null, tensor = null } = saved;
       const never = { stale: null, changed: null, released: null };
-      entry = { key, node: nodeUid, slot, storage, counter, expected, tensor, birth: i, ...never };
+      entry = { key, node: nodeUid, slot, storage: storageUid, counter, expected, tensor, birth: i, ...never };
       index.slots.set(key, entry);
     }
     if (!entry) return;
     if (saved.state === "stale" || saved.state === "detached") entry.stale ??= i;
     if (saved.state === "changed") entry.changed ??= i;
-    if (!storage || released) entry.released ??= i;
+    if (!storageUid || released) entry.released ??= i;
   }
 
   /** @param {string} nodeUid @param {string} slot @param {Slot} saved @param {string | null} storageUid @param {number} i */
@@ -235,8 +235,8 @@ class IndexBuilder {
   updateGradOwner(uid) {
     const { gradOwners } = this.index;
     const tensor = this.handles.get(uid);
-    const storage = tensor?.grad ? this.handles.get(tensor.grad)?.storage : null;
-    if (storage && tensor?.storage && !gradOwners.has(storage)) gradOwners.set(storage, tensor.storage);
+    const storageUid = tensor?.grad ? this.handles.get(tensor.grad)?.storage : null;
+    if (storageUid && tensor?.storage && !gradOwners.has(storageUid)) gradOwners.set(storageUid, tensor.storage);
   }
 
   /** @param {string} storageUid @param {Delta} fields */

@@ -10,7 +10,7 @@ import { shortNumber } from "./layout/format.js";
 /** @typedef {import("./gradient_check.js").CheckedNumber} CheckedNumber */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 
-const ROOM = 8;
+const DIGITS = 8;
 
 /** @type {import("./gradient_check.js").Verdict[]} */
 const VERDICTS_BY_SEVERITY = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
@@ -195,7 +195,7 @@ function leafText(leaf, row, say) {
 /** @param {CheckedNumber | null} value */
 function numberText(value) {
   if (value === null) return "None";
-  return typeof value === "number" ? shortNumber(value, ROOM) : value.$f;
+  return typeof value === "number" ? shortNumber(value, DIGITS) : value.$f;
 }
 
 /** @param {number | null} difference */

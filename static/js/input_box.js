@@ -1,11 +1,11 @@
 /** The field for what a program reads: it is there where the program asks for it. */
 
 /** A call of `input`, or the stream by its name, before a comment. */
-const READS = /^[^#\n]*(?:(?<![.\w])input(?<!\bdef\s+input)\s*\(|\bstdin\b)/m;
+const READS_INPUT = /^[^#\n]*(?:(?<![.\w])input(?<!\bdef\s+input)\s*\(|\bstdin\b)/m;
 
 /** Whether a program's text asks for lines. @param {string} text */
 export function readsInput(text) {
-  return READS.test(text);
+  return READS_INPUT.test(text);
 }
 
 /**

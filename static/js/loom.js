@@ -11,7 +11,7 @@ import { patch, SVG } from "./svg.js";
 /** @typedef {import("./state.js").OpenTrace} OpenTrace */
 /** @typedef {{show: (opened: OpenTrace, i: number) => void, print: (opened: OpenTrace) => void, clearPrint: () => void}} LoomView */
 
-const NARROW = 680;
+const NARROW_WIDTH = 680;
 /** Height over width of a printed page. */
 const PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
 /** Plans that are wider than this are printed in landscape. */
@@ -60,7 +60,7 @@ export function createLoom(host, document, { labels = {}, go }) {
 
   function current() {
     const width = host.clientWidth;
-    return shown && width ? planFor(shown.opened, width, width < NARROW) : null;
+    return shown && width ? planFor(shown.opened, width, width < NARROW_WIDTH) : null;
   }
 
   function draw() {

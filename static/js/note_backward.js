@@ -9,11 +9,13 @@ import { elementsText, firstFew, tensorText } from "./note_texts.js";
 /** @param {Context} context @returns {Note[]} */
 export function visitNotes({ step: { visit }, entities, before, nameOf, nodeName }) {
   if (!visit) return [];
-  const node = nodeName(visit.node);
-  if (visit.failed) return [{ key: "visit_failed", args: { node }, tone: "bad" }];
+  const nodeUid = nodeName(visit.node);
+  if (visit.failed) return [{ key: "visit_failed", args: { node: nodeUid }, tone: "bad" }];
   if (!visit.accumulates) {
     const targets = firstFew(targetsOf(visit, entities, nameOf, nodeName));
-    return [targets ? { key: "visit", args: { node, targets } } : { key: "visit_end", args: { node } }];
+    return [
+      targets ? { key: "visit", args: { node: nodeUid, targets } } : { key: "visit_end", args: { node: nodeUid } },
+    ];
   }
   const key = find(before, visit.accumulates, "tensor")?.grad ? "grad_added" : "grad_first";
   const value = tensorText(entities, find(entities, visit.accumulates, "tensor")?.grad);
@@ -27,8 +29,8 @@ function targetsOf(visit, entities, nameOf, nodeName) {
   const names = (visit.grad_inputs ?? []).flatMap((grad, k) => {
     const to = grad ? next[k]?.[0] : null;
     if (!to) return [];
-    const leaf = find(entities, to, "node")?.variable;
-    return [leaf ? nameOf(leaf) : nodeName(to)];
+    const leafUid = find(entities, to, "node")?.variable;
+    return [leafUid ? nameOf(leafUid) : nodeName(to)];
   });
   return [...new Set(names)];
 }
@@ -44,14 +46,14 @@ export function hookNotes({ opened, step: { visit }, index: i, before, nameOf })
   const variable = find(before, visit.node, "node")?.variable;
   const handles = index.outputsOf(visit.node, i - 1);
   if (variable && !handles.includes(variable)) handles.push(variable);
-  const tensor = index.sorted(handles).find((uid) => find(before, uid, "tensor")?.hooks);
-  const edges = tensor ? index.edgesInto(visit.node, i - 1) : [];
-  if (!tensor || edges.length !== 1) return [];
+  const tensorUid = index.sorted(handles).find((uid) => find(before, uid, "tensor")?.hooks);
+  const edges = tensorUid ? index.edgesInto(visit.node, i - 1) : [];
+  if (!tensorUid || edges.length !== 1) return [];
   const [{ node, edge }] = edges;
   const sender = trace.steps[index.visitBefore(visit.backward, node, i)]?.visit;
   const sent = elementsText(sender?.grad_inputs[edge]?.cells);
   const input = find(before, node, "node")?.next?.[edge]?.[1] ?? 0;
   const received = elementsText(visit.grad_outputs[input]?.cells);
   if (!sent || !received || sent === received) return [];
-  return [{ key: "hooked", args: { tensor: nameOf(tensor), from: sent, to: received } }];
+  return [{ key: "hooked", args: { tensor: nameOf(tensorUid), from: sent, to: received } }];
 }

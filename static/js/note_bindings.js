@@ -61,13 +61,13 @@ function notesOfNamedHandle({ opened, index, entities, before, fresh, nameOf }, 
   }
   const { storage } = entity;
   if (!storage) return [{ key: "new_bare", args: { name } }];
-  const other = opened.index.handlesOf(storage, index).find((handle) => handle !== uid && before.has(handle));
+  const other = opened.index.handlesOf(storage, index).find((handleUid) => handleUid !== uid && before.has(handleUid));
   if (other) {
     const key = entity.kind === "array" ? "array_shares" : "shares";
     return [{ key, args: { name, other: nameOf(other), storage } }];
   }
-  const node = shortName(find(entities, entity.grad_fn, "node")?.name ?? "");
-  return [{ key: entity.grad_fn ? "new_node" : "new", args: { name, storage, node } }];
+  const nodeUid = shortName(find(entities, entity.grad_fn, "node")?.name ?? "");
+  return [{ key: entity.grad_fn ? "new_node" : "new", args: { name, storage, node: nodeUid } }];
 }
 
 /** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode; and the shapes that it changed. @param {Context} context @returns {Note[]} */

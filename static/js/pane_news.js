@@ -14,14 +14,14 @@ export function paneNews(side, stepFacts, labels) {
 
 /** @param {import("./marks/step_facts.js").StepFacts} facts @param {import("./marks/labels.js").Labels} labels */
 function memoryNews({ snap, names }, labels) {
-  const leaf = snap.step?.visit?.accumulates;
-  const owner = find(snap.entities, leaf ?? "", "tensor");
+  const leafUid = snap.step?.visit?.accumulates;
+  const owner = find(snap.entities, leafUid ?? "", "tensor");
   const grad = find(snap.entities, owner?.grad ?? "", "tensor");
   const cells = Object.values(find(snap.entities, grad?.storage ?? "", "storage")?.cells ?? {})[0];
-  if (leaf && cells) {
+  if (leafUid && cells) {
     const shown = cells.slice(0, MAX_CELLS).map((value) => shortNumber(value, 6));
     const more = cells.length > MAX_CELLS ? ", …" : "";
-    return `${labels.memoryTab}: ${names.paths.get(leaf) ?? leaf}.grad = [${shown.join(", ")}${more}]`;
+    return `${labels.memoryTab}: ${names.paths.get(leafUid) ?? leafUid}.grad = [${shown.join(", ")}${more}]`;
   }
   const made = [...snap.fresh].filter((uid) => uid[0] === "s").length;
   const parts = [

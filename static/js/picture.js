@@ -17,7 +17,7 @@ import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepH
 /** @typedef {import("./state.js").OpenTrace} Opened */
 
 /** A loom is no higher, or it could be neither drawn as a PNG nor read. */
-const TALLEST = 16000;
+const MAX_HEIGHT = 16000;
 
 /**
  * @param {any} trace @param {number | null} step null: the one to begin with
@@ -86,7 +86,7 @@ export function loomDocument(opened, i, options) {
   const { say } = locale(options.language);
   if (!opened.count) return stageDocument(new Set(), opened, i, options);
   const described = caption(opened, i, say);
-  const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? TALLEST });
+  const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? MAX_HEIGHT });
   return svgDocument(
     "loom",
     picture,

@@ -13,7 +13,7 @@ import paper from "../css/paper.css";
 import stage from "../css/stage.css";
 import frame from "../css/stage_frame.css";
 
-const STAGE = [stage, handles, outline, lighting, frame, graphPane, memoryPane, allocator];
-const LOOM = [loom, loomStorages, loomGraph];
+const STAGE_STYLES = [stage, handles, outline, lighting, frame, graphPane, memoryPane, allocator];
+const LOOM_STYLES = [loom, loomStorages, loomGraph];
 
-export const pictureStyles = [...STAGE, ...LOOM, paper].join("");
+export const pictureStyles = [...STAGE_STYLES, ...LOOM_STYLES, paper].join("");

@@ -7,7 +7,7 @@ import { gradientCheckPanel } from "./gradient_check_panel.js";
 import { placeClass, shortPlace } from "./program_files.js";
 
 /** Where the page puts its parts under each other. */
-const NARROW = "(max-width: 860px)";
+const NARROW_SCREEN = "(max-width: 860px)";
 
 /** @typedef {import("./state.js").OpenTrace} OpenTrace */
 /** @typedef {import("./findings/finding.js").Link} Link */
@@ -134,8 +134,8 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     if (!backward) return [];
     const name = facts.name(uid, step);
     const lightLeaf = (/** @type {string | null} */ path) => {
-      const leaf = path && resolve(facts, path, step);
-      light(leaf ? [leaf] : []);
+      const leafUid = path && resolve(facts, path, step);
+      light(leafUid ? [leafUid] : []);
     };
     const asked = typeof name === "object" && "code" in name ? name.code : "";
     return [gradientCheckPanel({ opened, backward: backward.number, asked, say: words(), check, light: lightLeaf })];
@@ -180,7 +180,7 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     made.type = "button";
     made.addEventListener("click", () => {
       go(step);
-      if (matchMedia(NARROW).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
+      if (matchMedia(NARROW_SCREEN).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
     });
     for (const type of ["pointerenter", "focus"]) made.addEventListener(type, () => light(uids));
     for (const type of ["pointerleave", "blur"]) made.addEventListener(type, () => light([]));

@@ -81,7 +81,7 @@ export function relatives(opened, i, attribute) {
   const cell = attribute("cell");
   const bead = attribute("bead");
   const slot = attribute("slot") ?? attribute("pin");
-  const counter = attribute("counter-badge");
+  const counterUid = attribute("counter-badge");
   const members = attribute("members");
   const dtype = attribute("dtype") ?? "";
   if (cell !== null) related.cell(cell, dtype);
@@ -90,7 +90,7 @@ export function relatives(opened, i, attribute) {
     related.add("cell", `${attribute("reads")} ${dtype}`);
   } else if (attribute("handle") !== null) related.handle(attribute("handle") ?? "");
   else if (slot !== null) related.slot(slot);
-  else if (counter !== null) related.counter(counter);
+  else if (counterUid !== null) related.counter(counterUid);
   else if (attribute("block") !== null) related.block(attribute("block") ?? "");
   else if (attribute("node") !== null) related.graphNode(attribute("node") ?? "");
   else if (members !== null) related.fold(members.split(" "));
@@ -163,8 +163,8 @@ class Related {
     for (const name of ["pin", "leader", "slot"]) this.add(name, key);
     const at = key.indexOf(":");
     const node = this.entities.get(key.slice(0, at));
-    const storage = node?.kind === "node" ? node.saved?.[key.slice(at + 1)]?.storage : null;
-    if (storage) this.add("storage-strip", storage);
+    const storageUid = node?.kind === "node" ? node.saved?.[key.slice(at + 1)]?.storage : null;
+    if (storageUid) this.add("storage-strip", storageUid);
     this.node(key.slice(0, at));
   }
 
@@ -188,14 +188,14 @@ class Related {
     const node = this.entities.get(uid);
     if (node?.kind !== "node") return;
     for (const slot of Object.keys(node.saved ?? {})) this.slot(`${uid}:${slot}`);
-    for (const handle of this.index.outputsOf(uid, this.i)) this.handle(handle);
+    for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid);
     if (node.variable) this.handle(node.variable);
   }
 
   /** The nodes of a fold with what they made and their pins. @param {string[]} members */
   fold(members) {
     for (const uid of members) {
-      for (const handle of this.index.outputsOf(uid, this.i)) this.handle(handle, false);
+      for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid, false);
       const node = this.entities.get(uid);
       if (node?.kind === "node") for (const slot of Object.keys(node.saved ?? {})) this.add("pin", `${uid}:${slot}`);
     }

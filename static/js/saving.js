@@ -2,7 +2,7 @@
 
 import { ROOT } from "./root.js";
 
-const FIELDS = ["title", "description", "note"];
+const SAVED_FIELDS = ["title", "description", "note"];
 
 /**
  * @param {{button: HTMLElement, sheet: HTMLDialogElement}} parts
@@ -32,7 +32,7 @@ export function startSaving({ button, sheet }, { say, content, initial, onSaved 
     try {
       const body = JSON.stringify({
         ...content(),
-        ...Object.fromEntries(FIELDS.map((name) => [name, field(name).value])),
+        ...Object.fromEntries(SAVED_FIELDS.map((name) => [name, field(name).value])),
       });
       const response = await fetch(`${ROOT}/api/scenarios`, {
         method: "POST",

@@ -45,25 +45,17 @@ const LARGEST_SCALE = 4;
  */
 export function createStage(host, document, { labels = {}, cell, elements, scaled, selected, pin, asked } = {}) {
   const words = { ...LABELS, ...labels };
-  const root = document.createElement("div");
-  root.className = "stage";
-  const tabs = createTabs(document, words, (side) => {
-    chosenSide = side;
-    draw();
-    bringIntoSight();
+  const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, words, {
+    side(side) {
+      chosenSide = side;
+      draw();
+      bringIntoSight();
+    },
+    share(share) {
+      memoryShare = share;
+      draw();
+    },
   });
-  const panes = { memory: createStagePane(document, "memory"), graph: createStagePane(document, "graph") };
-  const divider = createDivider(document, words, (share) => {
-    memoryShare = share;
-    draw();
-  });
-  const row = document.createElement("div");
-  row.className = "stage-panes";
-  const overlay = document.createElementNS(SVG, "svg");
-  overlay.setAttribute("class", "stage-svg stage-overlay");
-  row.append(panes.memory.root, divider.element, panes.graph.root, overlay);
-  root.append(tabs.element, row);
-  host.append(root);
 
   /** @type {WeakMap<OpenTrace, import("./layout/stage_plan.js").StageModel>} */
   const models = new WeakMap();
@@ -296,4 +288,23 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     },
     toggled: () => toggled,
   };
+}
+
+/** Tabs over both panes with their divider, and what lies over them. @param {HTMLElement} host @param {Document} document
+ * @param {import("./marks/labels.js").Labels} words @param {{side: (side: Side) => void, share: (share: number | null) => void}} on
+ *   side: a pane was chosen; share: the memory's part of the width was */
+function createStageElements(host, document, words, on) {
+  const root = document.createElement("div");
+  root.className = "stage";
+  const tabs = createTabs(document, words, on.side);
+  const panes = { memory: createStagePane(document, "memory"), graph: createStagePane(document, "graph") };
+  const divider = createDivider(document, words, on.share);
+  const row = document.createElement("div");
+  row.className = "stage-panes";
+  const overlay = document.createElementNS(SVG, "svg");
+  overlay.setAttribute("class", "stage-svg stage-overlay");
+  row.append(panes.memory.root, divider.element, panes.graph.root, overlay);
+  root.append(tabs.element, row);
+  host.append(root);
+  return { root, row, overlay, tabs, panes, divider };
 }

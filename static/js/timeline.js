@@ -13,7 +13,7 @@ const STEP_MS_REDUCED = 1400;
 const SPEEDS = [0.5, 1, 2, 4];
 const SPEED_KEY = "gradbox-speed";
 /** Pixels around a mark that are its own. */
-const NEAR = 7;
+const MARK_REACH = 7;
 /** Pixels that the mark of a finding needs. */
 const CHAIN_MARK = 28;
 
@@ -156,7 +156,7 @@ export function createTimeline(
   play.addEventListener("click", toggle);
   marks.addEventListener("click", (event) => {
     const box = marks.getBoundingClientRect();
-    const step = markedStep(all, (event.clientX - box.left) / box.width, NEAR / box.width);
+    const step = markedStep(all, (event.clientX - box.left) / box.width, MARK_REACH / box.width);
     if (step < 0) return;
     pause();
     const cause = causeOf(step);

@@ -14,7 +14,7 @@
 /** Characters of a fragment that forums, chats and mail still carry whole. */
 export const MAX_FRAGMENT = 8000;
 /** In a link's fragment, and in an address's query, where the server sees it. */
-const PREDICT = "predict";
+const PREDICT_PARAMETER = "predict";
 /** Bytes of a program that an address may unpack to. */
 const MAX_UNPACKED_BYTES = 1 << 20;
 
@@ -47,7 +47,7 @@ export function readPosition(fragment) {
     step: readIndex(fields.get("i")),
     selection: fields.get("at"),
     view: view === "stage" || view === "loom" ? view : null,
-    predict: fields.get(PREDICT) === "1",
+    predict: fields.get(PREDICT_PARAMETER) === "1",
   };
 }
 
@@ -89,19 +89,19 @@ export function viewFragment(view) {
 
 /** @param {boolean} predicts */
 export function predictFragment(predicts) {
-  return predicts ? `&${PREDICT}=1` : "";
+  return predicts ? `&${PREDICT_PARAMETER}=1` : "";
 }
 
 /** Whether an address asks for predict mode in its query. @param {string} query as `location.search` gives it */
 export function asksToPredict(query) {
-  return new URLSearchParams(query).get(PREDICT) === "1";
+  return new URLSearchParams(query).get(PREDICT_PARAMETER) === "1";
 }
 
 /** A query that asks for it no more. @param {string} query */
 export function withoutPredict(query) {
   if (!asksToPredict(query)) return query;
   const fields = new URLSearchParams(query);
-  fields.delete(PREDICT);
+  fields.delete(PREDICT_PARAMETER);
   return fields.size ? `?${fields}` : "";
 }
 

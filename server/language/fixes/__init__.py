@@ -106,7 +106,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
 }
 """The edits that a hint can name."""
 
-FAMILIES = {"cut": "keep_history", "unused": "allow_unused"}
+HINT_FAMILIES = {"cut": "keep_history", "unused": "allow_unused"}
 """Kinds of hints that name a reason behind their edit, like `cut_detach`."""
 
 
@@ -118,7 +118,7 @@ def propose(source: str, hints: list[Hint]) -> list[Fix]:
         return []
     proposed: list[list[Fix]] = []
     for hint in hints:
-        kind = hint.kind if hint.kind in FIXES else FAMILIES.get(hint.kind.partition("_")[0], "")
+        kind = hint.kind if hint.kind in FIXES else HINT_FAMILIES.get(hint.kind.partition("_")[0], "")
         if kind:
             proposed.append(list(FIXES[kind](program, Hint(kind, hint.line, hint.facts, hint.names))))
     fixes: dict[str, Fix] = {}

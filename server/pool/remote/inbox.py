@@ -10,13 +10,13 @@ from typing import Any
 from server.pool.remote.broker import Broker, BrokerError
 from server.pool.remote.messages import stream
 
-BLOCK = 1.0
+READ_TIMEOUT = 1.0
 """Seconds for which a command waits for an entry."""
 
 RECONNECT_INTERVAL = 0.2
 """Seconds between two attempts to reach the broker."""
 
-COUNT = 16
+MAX_ENTRIES = 16
 """Entries of a stream that come with one answer."""
 
 Entry = dict[bytes, bytes]
@@ -55,7 +55,7 @@ class Inbox:
         """Until it is closed; where the broker goes away, until it is back."""
         while not self.closed:
             try:
-                answer: Any = await self._broker.xread(self._last, count=COUNT, block=int(BLOCK * 1000))
+                answer: Any = await self._broker.xread(self._last, count=MAX_ENTRIES, block=int(READ_TIMEOUT * 1000))
                 if self.connected_since is None:
                     self.connected_since = time.monotonic()
                 self._handle(answer)

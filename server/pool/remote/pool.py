@@ -19,7 +19,7 @@ from server.pool.recorded_trace import RecordedTrace
 from server.pool.remote import scripts
 from server.pool.remote.broker import QUEUES, TIMEOUT, BrokerError, celery_key, connect, disconnect
 from server.pool.remote.census import LOST_AFTER, Census
-from server.pool.remote.inbox import BLOCK, Inbox
+from server.pool.remote.inbox import READ_TIMEOUT, Inbox
 from server.pool.remote.messages import (
     RUN_TTL,
     AnswerMessage,
@@ -69,7 +69,7 @@ class RemotePool:
     def __init__(self, settings: Settings, blobs: Blobs) -> None:
         self._settings, self._blobs = settings, blobs
         self._broker = connect(settings.queue_url)
-        self._waiting_broker = connect(settings.queue_url, BLOCK)
+        self._waiting_broker = connect(settings.queue_url, READ_TIMEOUT)
         self._inbox = Inbox(self._waiting_broker)
         self._tokens = Tokens()
         self._census = Census(self._broker, self._inbox, self._tokens, settings)
@@ -100,7 +100,7 @@ class RemotePool:
                 await asyncio.wait([task], timeout=TIMEOUT)
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=BLOCK + 2 * TIMEOUT)
+            await asyncio.wait(self._tasks, timeout=READ_TIMEOUT + 2 * TIMEOUT)
         for broker in (self._broker, self._waiting_broker):
             await disconnect(broker)
         await self._assembler.close()

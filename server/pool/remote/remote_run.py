@@ -17,7 +17,7 @@ from server.wire.trace import Error, HeaderLine, Outcome
 
 LOST = Outcome(status="lost", error=Error(type="Lost", message="the machine that ran it was lost; run it again"))
 
-SMALL = 1 << 14
+SMALL_BYTES = 1 << 14
 """Bytes of compressed lines below which they are decompressed in the event loop."""
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
@@ -131,7 +131,7 @@ class Positions:
 
 async def decompressed(data: bytes, max_bytes: int) -> bytes:
     """`decompress`, in a thread where it takes longer than that takes to answer."""
-    if len(data) < SMALL:
+    if len(data) < SMALL_BYTES:
         return decompress(data, max_bytes)
     return await asyncio.to_thread(decompress, data, max_bytes)
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from server import __version__
-from server.language.program_files import FileText, joined
+from server.language.program_files import FileText, join_files
 from server.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord, RuntimeRecord
 from server.worker.device_name import device_name
 from server.worker.in_process.options import ProgramFile, SessionOptions
@@ -26,7 +26,7 @@ def header(
     seed: int,
 ) -> HeaderRecord:
     """The header of a trace of these files, whose statements are in the table. seed: torch's, when recording began."""
-    source, files = joined(FileText(file.name, file.path, file.source) for file in program_files)
+    source, files = join_files(FileText(file.name, file.path, file.source) for file in program_files)
     device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
     runtime: RuntimeRecord = {
         "torch": str(torch.__version__),

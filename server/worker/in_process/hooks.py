@@ -112,7 +112,7 @@ def set_function(hook: Any, function: Callable[..., Any]) -> None:
     hook.__setstate__((function, (), {}, None))
 
 
-def nothing(*_: Any) -> None:
+def no_effect(*_: Any) -> None:
     """A hook without effect that has no value to pass on."""
 
 
@@ -120,7 +120,7 @@ def unchanged(value: Any) -> Any:
     return value
 
 
-def second(_: int, value: Any = None) -> Any:
+def pass_value(_: int, value: Any = None) -> Any:
     """A hook without effect that passes on its value."""
     return value
 
@@ -130,16 +130,16 @@ def resume_unchanged(_: int) -> Callable[[Any], Any]:
 
 
 WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
-    instrument.STEP: nothing,
-    instrument.HEAD: second,
-    instrument.CALL: nothing,
-    instrument.RETURN: second,
-    instrument.VALUE: second,
-    instrument.YIELD: second,
+    instrument.STEP: no_effect,
+    instrument.HEAD: pass_value,
+    instrument.CALL: no_effect,
+    instrument.RETURN: pass_value,
+    instrument.VALUE: pass_value,
+    instrument.YIELD: pass_value,
     instrument.RESUME: resume_unchanged,
-    instrument.CAUGHT: nothing,
-    instrument.LOOP: nothing,
-    instrument.LAMBDA: nothing,
+    instrument.CAUGHT: no_effect,
+    instrument.LOOP: no_effect,
+    instrument.LAMBDA: no_effect,
 }
 
 

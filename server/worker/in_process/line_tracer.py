@@ -18,7 +18,7 @@ from server.worker.recorder_frames import is_recorder_frame
 from server.worker.stack import RECURSION_SLACK, has_steps
 
 _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
-DEEP = 150
+DEEP_STACK = 150
 """Frames from which on it is worth asking whether the program has reached the recursion limit."""
 
 DEBUGGERS = {("bdb", "set_trace"), ("pydevd", "settrace"), ("pydevd", "_locked_settrace")}
@@ -188,7 +188,7 @@ def module_name(function: Any) -> str:
 def is_deep() -> bool:
     """Whether this is so far inside that the recursion limit may be near."""
     try:
-        sys._getframe(DEEP)
+        sys._getframe(DEEP_STACK)
     except ValueError:
         return False
     return True
@@ -197,16 +197,16 @@ def is_deep() -> bool:
 def has_room(calls: int) -> bool:
     """Whether so many calls may still be nested here."""
     try:
-        nest(calls - 1)
+        call_nested(calls - 1)
     except RecursionError:
         return False
     return True
 
 
-def nest(calls: int) -> None:
+def call_nested(calls: int) -> None:
     """Call itself until so many are nested."""
     if calls > 1:
-        nest(calls - 1)
+        call_nested(calls - 1)
 
 
 def release_frame(frame: FrameType) -> None:

@@ -138,7 +138,7 @@ def summary_of(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     """The same of an array of any shape and strides; one of more than CHUNK_ELEMENTS is not copied."""
     if stored.size > CHUNK_ELEMENTS:
         return summary_of_chunks(stored, dtype)
-    values = widened(stored.reshape(-1), dtype)
+    values = as_computed(stored.reshape(-1), dtype)
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     if not finite.size:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
@@ -161,7 +161,7 @@ def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     pieces: Any = np.nditer(stored, ["external_loop", "buffered"], ["readonly"], order="K", buffersize=CHUNK_ELEMENTS)
     for piece in pieces:
         for at in range(0, len(piece), CHUNK_ELEMENTS):
-            values = widened(piece[at : at + CHUNK_ELEMENTS], dtype)
+            values = as_computed(piece[at : at + CHUNK_ELEMENTS], dtype)
             finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
             if finite.size:
                 low, high = min(low, finite.min().item()), max(high, finite.max().item())
@@ -171,7 +171,7 @@ def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     return {"min": number(low), "max": number(high), "mean": number(total / count), "bins": None, "heat": None}
 
 
-def widened(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
+def as_computed(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
     """Elements as numpy computes with them: of bfloat16 it knows the bits alone."""
     return (stored.astype("u4") << 16).view("f4") if dtype == "bfloat16" else stored
 

@@ -35,14 +35,14 @@ class DeviceBytes:
         return self[:]
 
     def __getitem__(self, part: slice) -> bytes:
-        return copied(self._values(torch.uint8)[part])
+        return bytes_of(self._values(torch.uint8)[part])
 
     def digest(self) -> bytes:
         """Sixteen bytes for each chunk: others where one word of it differs, and where several do, almost surely."""
         whole = self._length // WORD
         words = self._values(torch.int32)[:whole]
         sums = [chunk_digest(words[at : at + CHUNK]) for at in range(0, whole, CHUNK)]
-        return (copied(torch.cat(sums)) if sums else b"") + self[whole * WORD :]
+        return (bytes_of(torch.cat(sums)) if sums else b"") + self[whole * WORD :]
 
     def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
         """The same of a region in logical order; `size` bytes an element, strides in elements. Few bytes stand for themselves."""
@@ -54,9 +54,9 @@ class DeviceBytes:
         values = self._values(torch.uint8)
         view = values.as_strided((*shape, size), (*(step * size for step in stride), 1), offset * size)
         if view.numel() <= cells.MAX_UNDIGESTED:
-            return copied(view)
+            return bytes_of(view)
         sums = [chunk_digest(chunk.to(torch.int32)) for chunk in chunks(view)]
-        return copied(torch.cat(sums))
+        return bytes_of(torch.cat(sums))
 
     def summary(self, dtype: str) -> Summary | None:
         """As `cells.summary`, of the bytes as elements of a dtype."""
@@ -71,15 +71,15 @@ class DeviceBytes:
             return values.set_(self._storage, 0, (self._length // dtype.itemsize,))  # type: ignore[call-overload, no-any-return]
 
 
-def fetched(tensor: torch.Tensor) -> torch.Tensor:
+def to_cpu(tensor: torch.Tensor) -> torch.Tensor:
     """A copy where the recorder computes: the only way by which anything leaves a device."""
     return tensor.cpu()
 
 
-def copied(tensor: torch.Tensor) -> bytes:
+def bytes_of(tensor: torch.Tensor) -> bytes:
     """The bytes of a tensor in logical order."""
     with torch.no_grad():
-        return bytes(fetched(tensor.contiguous().view(-1).view(torch.uint8)).numpy())
+        return bytes(to_cpu(tensor.contiguous().view(-1).view(torch.uint8)).numpy())
 
 
 def chunk_digest(words: torch.Tensor) -> torch.Tensor:
@@ -119,11 +119,11 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
         for dim, step in enumerate(() if has_histogram else tensor.stride()):
             tensor = tensor if step else tensor.narrow(dim, 0, 1)  # not the same elements again and again
         lows, highs, sums, counts = zip(*map(extremes, chunks(tensor)), strict=True)
-        count = int(fetched(torch.stack(counts)).sum())
+        count = int(to_cpu(torch.stack(counts)).sum())
         if not count:
             return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
-        low, high = fetched(torch.stack(lows)).min().item(), fetched(torch.stack(highs)).max().item()
-        mean = float(fetched(torch.stack(sums)).sum()) / count
+        low, high = to_cpu(torch.stack(lows)).min().item(), to_cpu(torch.stack(highs)).max().item()
+        mean = float(to_cpu(torch.stack(sums)).sum()) / count
         summary: Summary = {
             "min": cells.number(low), "max": cells.number(high), "mean": cells.number(mean), "bins": None, "heat": None,
         }  # fmt: skip
@@ -155,7 +155,7 @@ def histogram(values: torch.Tensor, low: float, high: float) -> list[int]:
         counts.append(
             torch.stack([*((finite < edge).sum() for edge in edges), torch.full_like((finite < 0).sum(), len(finite))])
         )
-    ends = fetched(torch.stack(counts).sum(0)).tolist()
+    ends = to_cpu(torch.stack(counts).sum(0)).tolist()
     below = ends[:-1]
     return [int(end - start) for start, end in zip([0, *below], ends, strict=True)]
 
@@ -168,5 +168,5 @@ def stretch_means(values: torch.Tensor) -> list[Any]:
         piece = values[start:end].to(torch.float64)
         finite = piece.isfinite()
         means.append(torch.stack([piece.where(finite, 0).sum(), finite.sum()]))
-    found = fetched(torch.stack(means)).tolist()
+    found = to_cpu(torch.stack(means)).tolist()
     return [cells.number(float(f"{total / n:.4g}") if n else math.nan) for total, n in found]

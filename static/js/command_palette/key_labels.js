@@ -1,7 +1,7 @@
 /** How the keys of a command are written. */
 
 /** @type {Record<string, string>} */
-const SIGNS = {
+const KEY_SIGNS = {
   Mod: "⌃",
   Shift: "⇧",
   ArrowRight: "→",
@@ -16,5 +16,5 @@ export function keyLabel(key) {
   if (!key) return "";
   const parts = key === "+" ? ["+"] : key.split("+");
   const isChord = parts.length > 1;
-  return parts.map((part) => SIGNS[part] ?? (isChord ? part.toUpperCase() : part)).join("");
+  return parts.map((part) => KEY_SIGNS[part] ?? (isChord ? part.toUpperCase() : part)).join("");
 }

@@ -8,18 +8,18 @@ import { search } from "./match.js";
 /** @typedef {import("./match.js").Entry} Entry */
 
 /** @param {import("../sentences.js").Locale["say"]} say */
-export function createPalette(say) {
+function createPaletteElements(say) {
   const dialog = /** @type {HTMLDialogElement} */ (element("dialog", "command-palette"));
   dialog.setAttribute("aria-label", say("palette_title"));
   const field = /** @type {HTMLInputElement} */ (element("input", ""));
   const list = element("div", "command-list");
-  const told = element("p", "command-told");
+  const status = element("p", "command-told");
   const problem = element("p", "command-problem");
   const closer = /** @type {HTMLButtonElement} */ (element("button", "quiet", "✕"));
   list.id = "command-list";
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", say("palette_title"));
-  told.setAttribute("role", "status");
+  status.setAttribute("role", "status");
   problem.setAttribute("role", "alert");
   problem.hidden = true;
   closer.type = "button";
@@ -43,9 +43,14 @@ export function createPalette(say) {
   foot.setAttribute("aria-hidden", "true");
   for (const [key, what] of Object.entries({ "↑ ↓": "walk", "⏎": "choose", Esc: "close" }))
     foot.append(element("kbd", "", key), ` ${say(`palette_key_${what}`)}  `);
-  dialog.append(find, problem, list, told, foot);
+  dialog.append(find, problem, list, status, foot);
   document.body.append(dialog);
+  return { dialog, field, list, status, problem, closer };
+}
 
+/** @param {import("../sentences.js").Locale["say"]} say */
+export function createPalette(say) {
+  const { dialog, field, list, status, problem, closer } = createPaletteElements(say);
   /** @type {Group[]} */
   let groups = [];
   /** @type {{entry: Entry, option: HTMLElement}[]} what is listed, in order */
@@ -81,7 +86,7 @@ export function createPalette(say) {
       }),
     );
     showThumbnails(list);
-    told.textContent = listed.length ? say("palette_count", { n: listed.length }) : say("palette_none");
+    status.textContent = listed.length ? say("palette_count", { n: listed.length }) : say("palette_none");
     select(0);
   }
 

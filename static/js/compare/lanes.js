@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LANE = 8;
-const BETWEEN = 5;
+const LANE_GAP = 5;
 
 /**
  * @param {import("./comparison.js").Comparison} comparison
@@ -10,7 +10,7 @@ const BETWEEN = 5;
  */
 export function lanes({ left, right, rows, differences, apart }) {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${Math.max(rows.length, 1)} ${2 * LANE + BETWEEN}`);
+  svg.setAttribute("viewBox", `0 0 ${Math.max(rows.length, 1)} ${2 * LANE + LANE_GAP}`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
   const differs = rows.map(() => false);
@@ -21,7 +21,7 @@ export function lanes({ left, right, rows, differences, apart }) {
   rows.forEach((row, k) => {
     const sides = [
       { step: row.left > l ? left.trace.steps[row.left] : null, own: "lane-left", y: 0 },
-      { step: row.right > r ? right.trace.steps[row.right] : null, own: "lane-right", y: LANE + BETWEEN },
+      { step: row.right > r ? right.trace.steps[row.right] : null, own: "lane-right", y: LANE + LANE_GAP },
     ];
     [l, r] = [row.left, row.right];
     for (const { step, own, y } of sides) {
@@ -31,7 +31,7 @@ export function lanes({ left, right, rows, differences, apart }) {
     }
   });
   for (const [name, d] of Object.entries(paths)) svg.append(pathElement(name, d));
-  if (apart !== null) svg.append(pathElement("lane-apart", `M${apart} 0v${2 * LANE + BETWEEN}`));
+  if (apart !== null) svg.append(pathElement("lane-apart", `M${apart} 0v${2 * LANE + LANE_GAP}`));
   return svg;
 }
 

@@ -22,10 +22,10 @@ export function backwardTwice(facts) {
   if (!first || first.uid === second.uid) return [];
   const root = second.roots.find((uid) => uid && facts.tensor(uid, failed.step)?.grad_fn) ?? null;
   const start = facts.tensor(root, failed.step)?.grad_fn;
-  const path = start ? nodePath(facts, start, (node) => node === failed.node) : null;
-  const old = path?.find((node) => facts.birth(node) <= first.end) ?? failed.node;
+  const path = start ? nodePath(facts, start, (nodeUid) => nodeUid === failed.node) : null;
+  const old = path?.find((nodeUid) => facts.birth(nodeUid) <= first.end) ?? failed.node;
   const carried = start !== old;
-  const entry = carried ? old : (path?.find((node) => wasVisited(facts, first, node)) ?? failed.node);
+  const entry = carried ? old : (path?.find((nodeUid) => wasVisited(facts, first, nodeUid)) ?? failed.node);
   const carrier = path ? carrierOf(facts, path, entry, first) : null;
   return [diagnosis(facts, { failed, first, second, root, again: start === entry, carried, entry, carrier })];
 }
@@ -51,10 +51,10 @@ function wasVisited(facts, call, nodeUid) {
 /** The named tensor through which the second backward comes into what the first had walked: the output of the first such
  * node on the way that has a name. @param {RunFacts} facts @param {string[]} path @param {string} entry @param {BackwardCall} first */
 function carrierOf(facts, path, entry, first) {
-  for (const node of path.slice(path.indexOf(entry))) {
-    const made = facts.birth(node);
+  for (const nodeUid of path.slice(path.indexOf(entry))) {
+    const made = facts.birth(nodeUid);
     for (const step of [first.end, made]) {
-      const output = facts.index.outputsOf(node, step).find((uid) => facts.nameText(uid, step));
+      const output = facts.index.outputsOf(nodeUid, step).find((uid) => facts.nameText(uid, step));
       if (output) return { uid: output, made: bindingStep(facts, output, step, made) };
     }
   }
@@ -155,8 +155,8 @@ function carriedName(name) {
 /** The leaf that a name meant before it was given what is carried along: an update that was written as a new tensor.
  * @param {RunFacts} facts @param {string} name @param {number} birth */
 function isUpdateOfLeaf(facts, name, birth) {
-  const frame = facts.steps[birth].frame;
-  const [first] = facts.scan.meanings.get(`${frame}/${name}`) ?? [];
+  const frameUid = facts.steps[birth].frame;
+  const [first] = facts.scan.meanings.get(`${frameUid}/${name}`) ?? [];
   const tensor = first && first.step < birth ? facts.tensor(first.uid, first.step) : undefined;
   return Boolean(tensor?.leaf && tensor.requires_grad);
 }

@@ -11,7 +11,7 @@ import { shapeText } from "./operands.js";
 const PAIRING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
 const LOSS = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
 /** A program that adds the dimension itself means the table. */
-const INTENDED = /unsqueeze|view|reshape|index|select|slice|expand/;
+const RESHAPING = /unsqueeze|view|reshape|index|select|slice|expand/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS = 3;
 
@@ -39,7 +39,7 @@ function columnAndRow(facts, inputs, step) {
     const [size, width] = tall?.shape ?? [];
     if (tall?.shape?.length !== 2 || width !== 1 || size < 2) continue;
     if (flat?.shape?.length !== 1 || flat.shape[0] !== size || tall.requires_grad === flat.requires_grad) continue;
-    if (!INTENDED.test(facts.producer(column)?.name ?? "")) return { column, row, size };
+    if (!RESHAPING.test(facts.producer(column)?.name ?? "")) return { column, row, size };
   }
   return null;
 }

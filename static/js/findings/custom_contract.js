@@ -71,12 +71,12 @@ function methodsThatAreNotStatic(facts) {
 function savedThenWritten(facts) {
   /** @type {Diagnosis[]} */
   const out = [];
-  for (const node of facts.index.nodes.keys()) {
-    if (facts.scan.initialFields(node)?.custom !== true || !facts.index.visitsOf.has(node)) continue;
-    const call = forwardCall(facts, node, facts.birth(node));
+  for (const nodeUid of facts.index.nodes.keys()) {
+    if (facts.scan.initialFields(nodeUid)?.custom !== true || !facts.index.visitsOf.has(nodeUid)) continue;
+    const call = forwardCall(facts, nodeUid, facts.birth(nodeUid));
     const found = call ? writeAfterSave(facts, call) : null;
     if (found && !out.some(({ cause }) => cause.line === facts.steps[found.written].line))
-      out.push(writtenDiagnosis(facts, node, found));
+      out.push(writtenDiagnosis(facts, nodeUid, found));
   }
   return out;
 }
@@ -89,10 +89,10 @@ function writeAfterSave(facts, { frame, start, end }) {
     const names = /save_for_backward\(([^()]*)\)/.exec(facts.code(saved))?.[1]?.split(",") ?? [];
     for (const name of names) {
       const uid = resolve(facts, name.trim(), saved);
-      const storage = facts.handle(uid, saved)?.storage;
+      const storageUid = facts.handle(uid, saved)?.storage;
       const { depth } = facts.steps[saved];
       const write = facts
-        .writesOf(storage)
+        .writesOf(storageUid)
         .find(({ step }) => step > saved && step <= end && facts.steps[step].depth >= depth);
       if (uid && write) return { uid, saved, written: write.step };
     }

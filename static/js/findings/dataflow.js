@@ -71,7 +71,7 @@ export class Dataflow {
     /** @type {Map<string, Edge | null>} by tensor, the edge that leads on towards a root */
     const onward = new Map();
     const queue = /** @type {string[]} */ (roots.filter(Boolean));
-    for (const root of queue) onward.set(root, null);
+    for (const rootUid of queue) onward.set(rootUid, null);
     for (let k = 0; k < queue.length && !onward.has(from); k++) {
       for (const edge of this.into.get(queue[k]) ?? []) {
         if (edge.step > step || onward.has(edge.from)) continue;

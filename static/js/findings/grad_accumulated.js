@@ -102,8 +102,8 @@ function gradMoments(facts, uid, skipped) {
     for (const { step } of facts.writesOf(/** @type {string | null} */ (storage)))
       if (!facts.steps[step].visit) moments.push({ step, what: "reset" });
   }
-  const storage = /** @type {string | null} */ (history.value(uid, "storage", facts.steps.length));
-  for (const { step } of facts.writesOf(storage)) moments.push({ step, what: "updated" });
+  const storageUid = /** @type {string | null} */ (history.value(uid, "storage", facts.steps.length));
+  for (const { step } of facts.writesOf(storageUid)) moments.push({ step, what: "updated" });
   for (const step of readsOfGrad(facts, uid)) moments.push({ step, what: "read" });
   return moments.sort((a, b) => a.step - b.step);
 }

@@ -36,22 +36,22 @@ export function reasonFor(facts, uid, step) {
 function notALeaf(facts, uid, step) {
   const made = lastChangeOf(facts, uid, "grad_fn", step);
   const x = facts.name(uid, step);
-  const node = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
+  const nodeUid = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
   const op = facts.producer(uid);
-  const said = { op: facts.operation(node) || (op?.name ?? ""), code: facts.codeFact(made) };
+  const said = { op: facts.operation(nodeUid) || (op?.name ?? ""), code: facts.codeFact(made) };
   const start = lastBackward(facts, step);
   const starts = start
     ? [link(facts.place(start.end), "starts", { code: facts.codeFact(start.step) }, start.roots)]
     : [];
-  const leaf = leafBefore(facts, uid, made);
+  const leafUid = leafBefore(facts, uid, made);
   const chain = [
-    ...(leaf ? [link(facts.place(facts.birth(leaf)), "made", { x }, [leaf])] : []),
-    link(facts.place(made), leaf ? "moved" : "made", { x, code: facts.codeFact(made) }, [uid]),
+    ...(leafUid ? [link(facts.place(facts.birth(leafUid)), "made", { x }, [leafUid])] : []),
+    link(facts.place(made), leafUid ? "moved" : "made", { x, code: facts.codeFact(made) }, [uid]),
     ...starts.filter((entry) => entry.step >= made),
   ];
-  const fixes = leaf ? ["leaf_of_result", "retain_grad"] : ["retain_grad", "leaf_of_update"];
+  const fixes = leafUid ? ["leaf_of_result", "retain_grad"] : ["retain_grad", "leaf_of_update"];
   return {
-    variant: leaf ? "moved_from_leaf" : "not_leaf",
+    variant: leafUid ? "moved_from_leaf" : "not_leaf",
     severity: "warning",
     cause: made,
     chain,
@@ -225,8 +225,8 @@ function arrivesLater(facts, uid, call, step) {
 /** A node that a backward ran and that sent nothing on to a leaf. @param {RunFacts} facts @param {string} uid
  * @param {import("./scan.js").BackwardCall} call @returns {{node: string, step: number} | null} */
 function nodeThatSentNothing(facts, uid, call) {
-  for (const leaf of facts.index.accumulatorsOf(uid, call.step))
-    for (const { node, edge } of facts.index.edgesInto(leaf, call.step)) {
+  for (const leafUid of facts.index.accumulatorsOf(uid, call.step))
+    for (const { node, edge } of facts.index.edgesInto(leafUid, call.step)) {
       const step = facts.index.visitsOf.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
       const visit = step === undefined ? null : facts.steps[step].visit;
       if (step !== undefined && visit && !visit.failed && !visit.grad_inputs[edge]) return { node, step };

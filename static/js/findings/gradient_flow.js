@@ -48,11 +48,11 @@ export class Flow {
 
   addRoots() {
     const { facts, call } = this;
-    for (const root of call.roots) {
-      if (!root) continue;
-      const node = gradNode(facts, root, call.step);
-      const nr = facts.tensor(root, call.step)?.output_nr ?? 0;
-      if (node) this.roots.set(`${node}:${nr}`, root);
+    for (const rootUid of call.roots) {
+      if (!rootUid) continue;
+      const nodeUid = gradNode(facts, rootUid, call.step);
+      const nr = facts.tensor(rootUid, call.step)?.output_nr ?? 0;
+      if (nodeUid) this.roots.set(`${nodeUid}:${nr}`, rootUid);
     }
   }
 
@@ -66,11 +66,11 @@ export class Flow {
   /** Nodes that the engine could reach and of which no visit was recorded: what they sent is not known. */
   addUnrecorded() {
     const reached = new Set([...this.roots.keys()].map((key) => key.slice(0, key.lastIndexOf(":"))));
-    for (const node of reached) {
+    for (const nodeUid of reached) {
       if (reached.size > MAX_NODES) break;
-      for (const edge of this.facts.index.nodes.get(node)?.next ?? []) if (edge) reached.add(edge[0]);
+      for (const edge of this.facts.index.nodes.get(nodeUid)?.next ?? []) if (edge) reached.add(edge[0]);
     }
-    for (const node of reached) if (!this.visits.has(node)) this.addSent(node, null, []);
+    for (const nodeUid of reached) if (!this.visits.has(nodeUid)) this.addSent(nodeUid, null, []);
   }
 
   /** What came to a node for one of its outputs. @param {string} nodeUid @param {number} nr @returns {Arrival} */

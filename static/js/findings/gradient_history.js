@@ -86,8 +86,9 @@ function otherChanges(facts, uid, changes, until) {
   changes.forEach(({ step, value }, k) => {
     add(facts.steps[step].skipped ? "unseen" : "assigned", step);
     const last = changes[k + 1]?.step ?? until + 1;
-    const storage = facts.tensor(/** @type {string} */ (value), step)?.storage;
-    for (const write of facts.writesOf(storage)) if (write.step > step && write.step < last) add("written", write.step);
+    const storageUid = facts.tensor(/** @type {string} */ (value), step)?.storage;
+    for (const write of facts.writesOf(storageUid))
+      if (write.step > step && write.step < last) add("written", write.step);
   });
   return [...out.values()].filter(({ step }) => step <= until);
 }

@@ -121,9 +121,9 @@ export function changedByHook(facts, { node, step, grad, incoming, root }) {
   const ran = (facts.steps[step].log ?? []).find(
     (entry) => entry.kind === "event" && entry.event === "hook_ran" && entry.hook === "tensor" && entry.node === node,
   );
-  const tensor = ran && "tensor" in ran ? String(ran.tensor) : null;
+  const tensorUid = ran && "tensor" in ran ? String(ran.tensor) : null;
   if (root) return null; // what backward began with there is not recorded apart
   const parts = incoming.flatMap((part) => part.grad ?? []);
   if (!parts.length || addUp(parts, grad) !== false) return null;
-  return { tensor, step };
+  return { tensor: tensorUid, step };
 }

@@ -181,8 +181,8 @@ function diagnosisOfList(facts, items) {
   const history = tensorHistory(facts);
   const backwards = new Set();
   const kept = items.filter(({ uid, step }) => {
-    const node = /** @type {string | null} */ (history.value(uid, "grad_fn", step));
-    const visit = facts.index.visitsOf.get(node ?? "")?.[0];
+    const nodeUid = /** @type {string | null} */ (history.value(uid, "grad_fn", step));
+    const visit = facts.index.visitsOf.get(nodeUid ?? "")?.[0];
     if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
     return visit !== undefined;
   });

@@ -16,15 +16,15 @@ export function nodePath(facts, from, isGoal) {
   const cameFrom = new Map([[from, null]]);
   const queue = [from];
   for (let k = 0; k < queue.length && k < MAX_VISITED; k++) {
-    const node = queue[k];
-    if (isGoal(node)) {
+    const nodeUid = queue[k];
+    if (isGoal(nodeUid)) {
       const path = [];
-      for (let at = /** @type {string | null | undefined} */ (node); at; at = cameFrom.get(at)) path.unshift(at);
+      for (let at = /** @type {string | null | undefined} */ (nodeUid); at; at = cameFrom.get(at)) path.unshift(at);
       return path;
     }
-    for (const edge of facts.index.nodes.get(node)?.next ?? []) {
+    for (const edge of facts.index.nodes.get(nodeUid)?.next ?? []) {
       if (!edge || cameFrom.has(edge[0])) continue;
-      cameFrom.set(edge[0], node);
+      cameFrom.set(edge[0], nodeUid);
       queue.push(edge[0]);
     }
   }
@@ -34,9 +34,9 @@ export function nodePath(facts, from, isGoal) {
 /** All nodes that a gradient from a node may reach, itself included. @param {RunFacts} facts @param {string} from @returns {Set<string>} */
 export function reachableNodes(facts, from) {
   const seen = new Set([from]);
-  for (const node of seen) {
+  for (const nodeUid of seen) {
     if (seen.size > MAX_VISITED) break;
-    for (const edge of facts.index.nodes.get(node)?.next ?? []) if (edge) seen.add(edge[0]);
+    for (const edge of facts.index.nodes.get(nodeUid)?.next ?? []) if (edge) seen.add(edge[0]);
   }
   return seen;
 }
@@ -50,9 +50,9 @@ export function originOf(facts, uid, step) {
   const seen = new Set([uid]);
   /** @type {Cut[]} */
   const cuts = [];
-  for (const tensor of seen) {
+  for (const tensorUid of seen) {
     if (seen.size > MAX_VISITED) break;
-    for (const { from, cut } of sourcesOf(facts, tensor, step)) {
+    for (const { from, cut } of sourcesOf(facts, tensorUid, step)) {
       if (cut) cuts.push(cut);
       seen.add(from);
     }

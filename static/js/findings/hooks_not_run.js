@@ -53,14 +53,14 @@ function forwardCalled(facts) {
   const out = new Map();
   const registered = facts.steps.flatMap((traceStep, i) => {
     const match = traceStep.kind === "statement" ? OF_MODULE.exec(facts.code(i)) : null;
-    const module = match && !entered.has(match[3]) ? resolve(facts, match[1], i) : null;
-    return match && module ? [{ step: i, module, hook: match[3] }] : [];
+    const moduleUid = match && !entered.has(match[3]) ? resolve(facts, match[1], i) : null;
+    return match && moduleUid ? [{ step: i, module: moduleUid, hook: match[3] }] : [];
   });
   if (!registered.length) return [];
   facts.steps.forEach((traceStep, i) => {
     const match = ["statement", "return"].includes(traceStep.kind) ? DIRECT_CALL.exec(facts.code(i)) : null;
-    const module = match ? resolve(facts, match[1], i) : null;
-    const hung = registered.find((each) => each.module === module && each.step < i);
+    const moduleUid = match ? resolve(facts, match[1], i) : null;
+    const hung = registered.find((each) => each.module === moduleUid && each.step < i);
     if (!hung || out.has(traceStep.line)) return;
     const x = facts.name(hung.module, i);
     const hook = code(hung.hook);

@@ -79,10 +79,10 @@ function isClose(a, b) {
  * @param {number} edge @param {number} visit @param {Grad} sent */
 function wholeGradientOf(facts, nodeUid, edge, visit, sent) {
   const next = facts.index.nodes.get(nodeUid)?.next[edge]?.[0];
-  const leaf = facts.index.nodes.get(next ?? "")?.variable;
+  const leafUid = facts.index.nodes.get(next ?? "")?.variable;
   const at = (facts.index.visitsOf.get(next ?? "") ?? []).find((step) => step > visit);
-  if (!leaf || at === undefined) return null;
-  const grad = facts.tensor(facts.tensor(leaf, at)?.grad, at);
+  if (!leafUid || at === undefined) return null;
+  const grad = facts.tensor(facts.tensor(leafUid, at)?.grad, at);
   const cells = grad ? cellsOf(facts.state(at), grad) : null;
-  return cells && numbersText(cells) === numbersText(sent.cells ?? []) ? leaf : null;
+  return cells && numbersText(cells) === numbersText(sent.cells ?? []) ? leafUid : null;
 }

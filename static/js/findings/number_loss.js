@@ -13,8 +13,8 @@ export function numberLoss(facts) {
   const type = NO_BACKWARD.exec(facts.error?.message ?? "")?.[1];
   const step = facts.errorStep;
   const name = /(\w+)\.backward\(/.exec(facts.code(step))?.[1];
-  const frame = facts.steps[step]?.frame;
-  const bound = facts.scan.meanings.get(`${frame}/${name}`)?.findLast((meaning) => meaning.step < step);
+  const frameUid = facts.steps[step]?.frame;
+  const bound = facts.scan.meanings.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
   if (!type || !name || !bound) return [];
   const left = lastConversion(facts, bound.step);
   const at = left?.step ?? bound.step;

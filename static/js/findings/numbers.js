@@ -7,7 +7,7 @@ import { plainDtype, reads } from "../layout/reads.js";
 /** @typedef {import("../entities.js").Cell} Cell */
 
 const MAX_NUMBERS = 1024;
-const LISTED = 6;
+const MAX_LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them.
  * @param {import("../entities.js").Lookup} entities @param {import("../layout/reads.js").Reading} reading
@@ -40,7 +40,7 @@ export function isNan(cell) {
 
 /** Numbers as a list, the first of them where they are many; one alone without brackets. @param {Cell[]} cells @param {boolean} [scalar] */
 export function numbersText(cells, scalar = false) {
-  const texts = cells.slice(0, LISTED).map((cell) => shortNumber(cell, 8));
+  const texts = cells.slice(0, MAX_LISTED).map((cell) => shortNumber(cell, 8));
   if (scalar && texts.length === 1) return texts[0];
-  return `[${texts.join(", ")}${cells.length > LISTED ? ", …" : ""}]`;
+  return `[${texts.join(", ")}${cells.length > MAX_LISTED ? ", …" : ""}]`;
 }

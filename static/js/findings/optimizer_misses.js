@@ -52,9 +52,9 @@ function sameShapes(facts, held, trained, step) {
 export function missedByOptimizer(facts) {
   return optimizerMisses(facts).map((miss) => {
     const [uid] = miss.trained;
-    const owner = facts.index.moduleOf.get(uid) ?? uid;
-    const born = Math.max(facts.birth(uid), facts.birth(owner));
-    const cause = born > miss.made ? stepOfFirstName(facts, owner, born) : miss.made;
+    const ownerUid = facts.index.moduleOf.get(uid) ?? uid;
+    const born = Math.max(facts.birth(uid), facts.birth(ownerUid));
+    const cause = born > miss.made ? stepOfFirstName(facts, ownerUid, born) : miss.made;
     const x = facts.name(uid, miss.grad);
     const o = facts.name(miss.optimizer, miss.step);
     const all = {
@@ -77,7 +77,7 @@ export function missedByOptimizer(facts) {
       ],
       names: namesOf(x, o),
       facts: { ...all, code: facts.codeFact(cause) },
-      fixes: optimizerFixes(facts, miss.made, owner, born > miss.made ? cause : null, miss.grad),
+      fixes: optimizerFixes(facts, miss.made, ownerUid, born > miss.made ? cause : null, miss.grad),
     };
   });
 }

@@ -127,14 +127,16 @@ function sharedThroughData(facts) {
   const out = [];
   for (const uid of parametersThatMoved(facts)) {
     for (const { step, value } of history.changes(uid, "storage").slice(1)) {
-      const storage = /** @type {string | null} */ (value);
+      const storageUid = /** @type {string | null} */ (value);
       const other = facts.index
-        .handlesOf(storage, step)
+        .handlesOf(storageUid, step)
         .find(
-          (handle) =>
-            handle !== uid && history.value(handle, "leaf", step) && history.value(handle, "requires_grad", step),
+          (handleUid) =>
+            handleUid !== uid &&
+            history.value(handleUid, "leaf", step) &&
+            history.value(handleUid, "requires_grad", step),
         );
-      if (!storage || !other || !isTrained(facts, uid, step)) continue;
+      if (!storageUid || !other || !isTrained(facts, uid, step)) continue;
       out.push(sharedDiagnosis(facts, uid, other, step));
     }
   }

@@ -31,7 +31,7 @@ export function refusedWrite(facts) {
  * @param {RefusedWrite} write @returns {string} the uid of what is named */
 export function namedTarget(facts, { uid, views, base, step }) {
   const handles = [...views.map((view) => view.uid), base];
-  return handles.find((handle) => facts.nameText(handle, step)) ?? uid;
+  return handles.find((handleUid) => facts.nameText(handleUid, step)) ?? uid;
 }
 
 const MULTI_VIEW =
@@ -64,13 +64,13 @@ export function overlaps({ shape, stride }) {
 
 /** The node of a custom function whose output a write would change. @param {RunFacts} facts @param {RefusedWrite} write */
 export function customNode(facts, { uid, views, base, step }) {
-  for (const handle of [uid, ...views.map((view) => view.op.inputs[0]), base]) {
-    const node = facts.tensor(handle, step)?.grad_fn;
+  for (const handleUid of [uid, ...views.map((view) => view.op.inputs[0]), base]) {
+    const nodeUid = facts.tensor(handleUid, step)?.grad_fn;
     if (
-      node &&
-      (facts.node(node, step)?.custom || /BackwardHookFunction/.test(facts.index.nodes.get(node)?.name ?? ""))
+      nodeUid &&
+      (facts.node(nodeUid, step)?.custom || /BackwardHookFunction/.test(facts.index.nodes.get(nodeUid)?.name ?? ""))
     )
-      return { node, handle };
+      return { node: nodeUid, handle: handleUid };
   }
   return null;
 }

@@ -13,14 +13,16 @@ import { pairsOf, refOf } from "../layout/names.js";
  * @returns {string | null} null where the trace doesn't show it
  */
 export function resolve(facts, path, step, at = step) {
-  const frame = facts.steps[step]?.frame ?? null;
+  const frameUid = facts.steps[step]?.frame ?? null;
   const entities = facts.state(at);
   const [root, ...rest] = path.match(/[A-Za-z_]\w*|\[[^\]]*\]/g) ?? [];
-  let value = root ? variable(entities, frame, root) : undefined;
+  let value = root ? variable(entities, frameUid, root) : undefined;
   for (const part of rest) {
     const ref = refOf(value);
     if (!ref) return null;
-    value = part.startsWith("[") ? item(entities, ref, keyOf(entities, frame, part)) : attribute(entities, ref, part);
+    value = part.startsWith("[")
+      ? item(entities, ref, keyOf(entities, frameUid, part))
+      : attribute(entities, ref, part);
   }
   return refOf(value);
 }

@@ -25,10 +25,10 @@ export function runSummary(trace, say) {
  * @param {Trace} trace @returns {{name: string, text: string}[]} */
 function lastValues(trace) {
   const opened = openTrace(trace);
-  const module = trace.steps.find(({ depth }) => !depth)?.frame;
+  const moduleUid = trace.steps.find(({ depth }) => !depth)?.frame;
   for (let step = trace.steps.length - 1; step >= Math.max(0, trace.steps.length - 3); step--) {
     const entities = opened.state(step);
-    const names = [...(find(entities, module, "frame")?.vars ?? [])];
+    const names = [...(find(entities, moduleUid, "frame")?.vars ?? [])];
     const tensors = names.flatMap(([name, value]) => {
       const tensor = find(entities, refOf(value), "tensor");
       return tensor ? [{ name, tensor }] : [];

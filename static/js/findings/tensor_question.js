@@ -94,13 +94,13 @@ function noneFinding(facts, uid, step) {
 /** The last backward in which a gradient came to a tensor whose `.grad` is None. @param {RunFacts} facts @param {string} uid
  * @param {number} step @returns {{flow: Flow, arrival: Arrival} | null} */
 function lastArrival(facts, uid, step) {
-  const node = gradNode(facts, uid, step);
-  if (!node) return null;
+  const nodeUid = gradNode(facts, uid, step);
+  if (!nodeUid) return null;
   const nr = facts.tensor(uid, step)?.output_nr ?? 0;
   const wasReset = facts.tensor(uid, step)?.leaf;
   for (const call of facts.backwards.filter((call) => call.step <= step).reverse()) {
     if (wasReset && call.api === "backward") continue;
-    const arrival = gradientFlow(facts, call).arrival(node, nr);
+    const arrival = gradientFlow(facts, call).arrival(nodeUid, nr);
     const came = arrival.incoming.some((part) => part.grad && (part.step ?? step) <= step);
     const ran = arrival.grad && arrival.step !== null && arrival.step <= step;
     if (ran || (arrival.step === null && came)) return { flow: gradientFlow(facts, call), arrival };

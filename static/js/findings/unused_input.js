@@ -48,7 +48,7 @@ export function unusedInput(facts) {
 function isReached(facts, uid, step, reached) {
   const tensor = facts.tensor(uid, step);
   const own = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOf(uid, step);
-  return own.some((node) => reached.has(node));
+  return own.some((nodeUid) => reached.has(nodeUid));
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {string[]} roots @param {number} step
@@ -57,18 +57,18 @@ function reasonOf(facts, uid, roots, step) {
   const tensor = facts.tensor(uid, step);
   if (tensor && !tensor.requires_grad)
     return { variant: "not_required", step: Math.max(0, facts.birth(uid)), role: "made", facts: {} };
-  for (const root of roots) {
-    const { tensors, cuts } = originOf(facts, root, step);
+  for (const rootUid of roots) {
+    const { tensors, cuts } = originOf(facts, rootUid, step);
     const cut = cuts.find(
       ({ tensor: source }) => source === uid || originOf(facts, source, step).tensors.includes(uid),
     );
     if (cut) return { variant: "cut", step: cut.step, role: "cut", facts: { op: operationName(cut.op) } };
-    if (tensors.includes(uid)) return { variant: "cut", step: facts.birth(root), role: "made", facts: { op: "" } };
+    if (tensors.includes(uid)) return { variant: "cut", step: facts.birth(rootUid), role: "made", facts: { op: "" } };
   }
   const op = facts.producer(uid);
   const whole = op?.step === step ? op.inputs[0] : undefined;
   if (whole) return { variant: "part", step, role: "made", facts: { z: facts.name(whole, step) } };
-  const bornLate = facts.birth(uid) > Math.max(...roots.map((root) => facts.birth(root)));
+  const bornLate = facts.birth(uid) > Math.max(...roots.map((rootUid) => facts.birth(rootUid)));
   if (bornLate) return { variant: "later", step: facts.birth(uid), role: "moved", facts: {} };
   return { variant: "never", step, role: "made", facts: {} };
 }

@@ -36,11 +36,11 @@ function convertedToList(facts, computed, step) {
     const path = ["statement", "return"].includes(facts.steps[i].kind)
       ? /([A-Za-z_][\w.[\]]*)\.tolist\(/.exec(facts.code(i))
       : null;
-    const tensor = path ? (resolve(facts, path[1], i, i - 1) ?? resolve(facts, path[1], i)) : null;
-    if (!tensor || !computed.has(tensor) || !tensorHistory(facts).value(tensor, "requires_grad", i)) continue;
-    const y = facts.name(tensor, i - 1);
+    const tensorUid = path ? (resolve(facts, path[1], i, i - 1) ?? resolve(facts, path[1], i)) : null;
+    if (!tensorUid || !computed.has(tensorUid) || !tensorHistory(facts).value(tensorUid, "requires_grad", i)) continue;
+    const y = facts.name(tensorUid, i - 1);
     const said = { y, code: facts.codeFact(i) };
-    const chain = [link(facts.place(i), "cut", { x: y, ...said }, [tensor])];
+    const chain = [link(facts.place(i), "cut", { x: y, ...said }, [tensorUid])];
     return { variant: "cut_item", severity: "warning", cause: i, chain, facts: said, fixes: ["keep_history"] };
   }
   return null;

@@ -15,11 +15,11 @@ export function viewChain(facts, uid, step) {
   /** @type {ViewStep[]} */
   const views = [];
   let base = uid;
-  const storage = facts.handle(uid, step)?.storage;
+  const storageUid = facts.handle(uid, step)?.storage;
   while (views.length < MAX_VIEWS) {
     const op = facts.producer(base);
     const from = op?.inputs[0];
-    if (!op || !from || op.step > step || !storage || facts.handle(from, op.step)?.storage !== storage) break;
+    if (!op || !from || op.step > step || !storageUid || facts.handle(from, op.step)?.storage !== storageUid) break;
     views.push({ uid: base, op });
     base = from;
   }

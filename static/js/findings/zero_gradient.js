@@ -127,14 +127,14 @@ function isZero(grad) {
  * visit that accumulates @returns {Killer | null} */
 function nodeThatSentZero(facts, step) {
   let at = facts.steps[step].visit?.node ?? "";
-  const backward = facts.steps[step].visit?.backward;
+  const backwardUid = facts.steps[step].visit?.backward;
   let before = step;
   for (let depth = 0; depth < 2000; depth++) {
     const senders = facts.index.edgesInto(at, step).concat(facts.index.edgesInto(at, before - 1));
     const visits = senders.flatMap(({ node, edge }) => {
       const visit = facts.index.visitsOf
         .get(node)
-        ?.findLast((k) => k < before && facts.steps[k].visit?.backward === backward);
+        ?.findLast((k) => k < before && facts.steps[k].visit?.backward === backwardUid);
       return visit === undefined ? [] : [{ node, step: visit, sent: facts.steps[visit].visit?.grad_inputs[edge] }];
     });
     const sender = visits.sort((a, b) => b.step - a.step)[0];

@@ -22,9 +22,9 @@ const MAX_HITS = 24;
 /** This part of the words has to be known, or nothing is found. */
 const MIN_KNOWN_SHARE = 0.6;
 /** So many words are a message that is pasted: words that nobody knows are overlooked then. */
-const MESSAGE = 5;
+const MESSAGE_WORDS = 5;
 
-const COMMON = new Set(
+const COMMON_WORDS = new Set(
   "a an and are as at be been but by can do does for from get got had has have how i if in into is it its me my no of on or so that the their then there this to was what when where which while who why with you your did will would should could after before".split(
     " ",
   ),
@@ -36,7 +36,7 @@ export function words(text) {
   const found = [];
   for (const [whole] of text.toLowerCase().matchAll(/\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+/g)) {
     const run = whole.replace(/^\.|\($/g, "");
-    if (whole !== run && COMMON.has(run)) found.push(`${run}()`); // an operation, as `.to()`
+    if (whole !== run && COMMON_WORDS.has(run)) found.push(`${run}()`); // an operation, as `.to()`
     if (/[\u4e00-\u9fff]/.test(run)) {
       for (let k = 0; k + 1 < run.length; k++) found.push(run.slice(k, k + 2));
       if (run.length === 1) found.push(run);
@@ -44,7 +44,7 @@ export function words(text) {
     }
     const parts = run.split("_").filter(Boolean);
     for (const word of parts.length > 1 ? [parts.join("_"), ...parts] : parts)
-      if (!COMMON.has(word)) found.push(stem(word));
+      if (!COMMON_WORDS.has(word)) found.push(stem(word));
   }
   return found;
 }
@@ -76,7 +76,8 @@ export function search(index, query) {
   const asked = [...new Set(words(lastError(query)))];
   if (!asked.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
   const known = asked.flatMap((word) => vocabularyMatches(index, word, asked.length));
-  if (asked.length < MESSAGE && new Set(known.map(({ of }) => of)).size < asked.length * MIN_KNOWN_SHARE) return [];
+  if (asked.length < MESSAGE_WORDS && new Set(known.map(({ of }) => of)).size < asked.length * MIN_KNOWN_SHARE)
+    return [];
   const scored = index.entries.map((entry) => ({ name: entry.name, value: score(index, entry, known) }));
   scored.sort((a, b) => b.value - a.value);
   const least = (scored[0]?.value ?? 0) * MIN_RELATIVE_SCORE;
@@ -98,7 +99,7 @@ function lastError(query) {
 function vocabularyMatches({ rarity }, word, count) {
   const own = rarity.get(word);
   if (own !== undefined) return [{ of: word, word, worth: own }];
-  if (count >= MESSAGE || word.length < 2) return [];
+  if (count >= MESSAGE_WORDS || word.length < 2) return [];
   const found = [...rarity].filter(([other]) => other.includes(word));
   return found.map(([other, worth]) => ({
     of: word,

@@ -30,14 +30,14 @@ const MOST_LINES = 3;
 /** Parts of a line beyond which what is free is as narrow as the others. */
 const FEW_PARTS = 40;
 /** The least width of a block, and of what is free. */
-const NARROW = 5;
-const FREE = 34;
+const MIN_BLOCK_WIDTH = 5;
+const FREE_WIDTH = 34;
 /** The least width of a block with a name, of few: a name of two letters is never cut. */
-const SHORT = 26;
+const SHORT_NAME_WIDTH = 26;
 /** What an optimizer keeps for a parameter. */
-const OPTIMIZED = /\.state\[(.+)\]\['(\w+)'\]$/;
+const OPTIMIZER_STATE_PATH = /\.state\[(.+)\]\['(\w+)'\]$/;
 /** The most characters of a block's name. */
-const LONGEST = 16;
+const MAX_NAME_CHARACTERS = 16;
 
 /** What the allocators of a step's devices hold, one line each. @param {MemoryStep} memoryStep @returns {AllocatorItem[]} */
 export function allocatorItems(memoryStep) {
@@ -110,7 +110,7 @@ function mostOf({ model: { opened } }, uid) {
 
 /** The blocks of a segment in lines. @param {MemoryStep} memoryStep @param {Block[]} blocks @param {number} room @returns {Part[][]} */
 function placeBlocks(memoryStep, blocks, room) {
-  const most = Math.floor((MOST_LINES * room) / NARROW);
+  const most = Math.floor((MOST_LINES * room) / MIN_BLOCK_WIDTH);
   const lines = wrapParts(
     groupBlocks(blocks, most).map((some) => makePart(memoryStep, some)),
     room,
@@ -130,8 +130,8 @@ function groupBlocks(blocks, most) {
 function makePart(memoryStep, blocks) {
   const [block] = blocks;
   const one = blocks.length === 1;
-  const storage = (one && block.storage) || null;
-  const { name, gradient } = storage ? storageName(memoryStep, storage) : { name: "", gradient: false };
+  const storageUid = (one && block.storage) || null;
+  const { name, gradient } = storageUid ? storageName(memoryStep, storageUid) : { name: "", gradient: false };
   return {
     blocks,
     state: one ? stateOf(block) : "several",
@@ -141,7 +141,7 @@ function makePart(memoryStep, blocks) {
       0,
     ),
     name,
-    storage,
+    storage: storageUid,
     gradient,
     touched: blocks.some((some) => some.storage && memoryStep.touched.uids.has(some.storage)),
     x: 0,
@@ -159,11 +159,12 @@ function stateOf({ state }) {
 function storageName(memoryStep, storageUid) {
   const handles = memoryStep.readers.get(storageUid) ?? [];
   const { paths } = memoryStep.names;
-  const owner = handles.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
+  const ownerUid = handles.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
   const named = handles.find((uid) => paths.has(uid) && isHandle(memoryStep.entities.get(uid)));
-  const path = named !== undefined ? paths.get(named) : owner !== undefined ? ownersName(memoryStep, owner) : undefined;
-  const [, of, kind] = path?.match(OPTIMIZED) ?? [];
-  return { name: of ? `${of} ${kind}` : (path ?? storageUid), gradient: owner !== undefined };
+  const path =
+    named !== undefined ? paths.get(named) : ownerUid !== undefined ? ownersName(memoryStep, ownerUid) : undefined;
+  const [, of, kind] = path?.match(OPTIMIZER_STATE_PATH) ?? [];
+  return { name: of ? `${of} ${kind}` : (path ?? storageUid), gradient: ownerUid !== undefined };
 }
 
 /** @param {MemoryStep} memoryStep @param {string} ownerUid of a gradient */
@@ -191,7 +192,11 @@ function shareWidth(parts, room) {
   const wishes = parts.map(wishedWidth);
   const sum = (/** @type {number[]} */ list) => list.reduce((all, one) => all + one, 0);
   const least = parts.map((some, k) =>
-    parts.length > FEW_PARTS ? NARROW : some.state === "free" ? wishes[k] : Math.min(wishes[k], SHORT),
+    parts.length > FEW_PARTS
+      ? MIN_BLOCK_WIDTH
+      : some.state === "free"
+        ? wishes[k]
+        : Math.min(wishes[k], SHORT_NAME_WIDTH),
   );
   const [wished, needed] = [sum(wishes), sum(least)];
   const share = wished <= room ? 1 : Math.max(0, room - needed) / (wished - needed || 1);
@@ -208,9 +213,9 @@ function shareWidth(parts, room) {
 
 /** The width at which a part can say what it is. @param {Part} part */
 function wishedWidth({ state, name, size }) {
-  if (state === "several") return NARROW;
-  if (state === "free") return Math.max(FREE, textWidth(freeText(size), SIZE_FONT) + 10);
-  return Math.min(name.length || 5, LONGEST) * EM * BLOCK_FONT + 12;
+  if (state === "several") return MIN_BLOCK_WIDTH;
+  if (state === "free") return Math.max(FREE_WIDTH, textWidth(freeText(size), SIZE_FONT) + 10);
+  return Math.min(name.length || 5, MAX_NAME_CHARACTERS) * EM * BLOCK_FONT + 12;
 }
 
 /** Free bytes, rounded down: next to others, what is left of 2 MiB is not 2 MiB. @param {number} bytes */

@@ -9,7 +9,7 @@ import { plainDtype } from "./reads.js";
 /** @typedef {{key: string, value: Value, text: string}} Entry */
 
 /** Items of a container, and attributes, that its card lists. */
-export const LISTED = 16;
+export const MAX_LISTED = 16;
 const CHIP_FONT = 11.5;
 
 /** How a handle's card is written. @param {import("../entities.js").Handle} handle */
@@ -49,11 +49,11 @@ export function objectEntries(object, entities) {
     for (let n = 2; out.some((entry) => entry.key === key); n++) key = `${name} #${n}`;
     out.push({ key, value, text: valueText(value, 16, entities) });
   };
-  const pairs = pairsOf(object)?.slice(0, LISTED);
+  const pairs = pairsOf(object)?.slice(0, MAX_LISTED);
   if (pairs) for (const [key, value] of pairs) add(refOf(key) ?? valueText(key, 14, entities), value);
-  else items.slice(0, LISTED).forEach((item, i) => add(String(i), /** @type {Value} */ (item)));
-  for (const [name, value] of attrs.slice(0, LISTED)) add(name, value);
-  const hidden = Math.max(0, items.length - LISTED) + Math.max(0, attrs.length - LISTED);
+  else items.slice(0, MAX_LISTED).forEach((item, i) => add(String(i), /** @type {Value} */ (item)));
+  for (const [name, value] of attrs.slice(0, MAX_LISTED)) add(name, value);
+  const hidden = Math.max(0, items.length - MAX_LISTED) + Math.max(0, attrs.length - MAX_LISTED);
   const more = hidden + (object.elided ?? 0);
   if (more) out.push({ key: "…", value: null, text: `+${more}` });
   return out;

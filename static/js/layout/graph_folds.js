@@ -58,10 +58,10 @@ function namesInOrder(names) {
 function commonModule(graphStep, leaves) {
   const { modules, moduleOf } = graphStep.model.index;
   let common = /** @type {string[] | null} */ (null);
-  for (const leaf of leaves) {
+  for (const leafUid of leaves) {
     /** @type {string[]} */
     const around = [];
-    let at = moduleOf.get(graphStep.node(leaf)?.variable ?? "") ?? null;
+    let at = moduleOf.get(graphStep.node(leafUid)?.variable ?? "") ?? null;
     for (; at && !around.includes(at); at = modules.get(at)?.within ?? null) around.unshift(at);
     common = common ? common.filter((uid, i) => around[i] === uid) : around;
   }

@@ -21,14 +21,14 @@ export function idlePlaces(graphStep, idle, y, w) {
   const own = (/** @type {string} */ leafUid) =>
     open || leafUid === graphStep.now || leafUid === graphStep.selected || graphStep.touched.uids.has(leafUid);
   let at = y;
-  const leaves = idle.filter(own).map((leaf) => {
-    const place = idleLeaf(graphStep, leaf, at, w);
+  const leaves = idle.filter(own).map((leafUid) => {
+    const place = idleLeaf(graphStep, leafUid, at, w);
     at += DOCK;
     return place;
   });
-  const uids = open ? idle : idle.filter((leaf) => !own(leaf));
+  const uids = open ? idle : idle.filter((leafUid) => !own(leafUid));
   if (!uids.length) return { height: at - y, leaves, line: null };
-  const names = uids.map((leaf) => graphStep.leafName(leaf)).join(", ");
+  const names = uids.map((leafUid) => graphStep.leafName(leafUid)).join(", ");
   const line = { x: 8, y: at + 2, w: w - 16, h: FOLD - 4, key: IDLE_KEY, open, uids, names };
   return { height: at + FOLD - y, leaves, line };
 }

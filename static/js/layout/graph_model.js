@@ -28,7 +28,8 @@ import { touchHistory } from "./touched.js";
  */
 
 /** What only brings a parameter into shape for one operation stands between that operation and the parameter. */
-const SHAPING = /^(T|Transpose|Permute|View|Unsqueeze|Squeeze|Expand|ToCopy|Reshape\w*|UnsafeView|Alias)Backward\d*$/;
+const SHAPING_NODES =
+  /^(T|Transpose|Permute|View|Unsqueeze|Squeeze|Expand|ToCopy|Reshape\w*|UnsafeView|Alias)Backward\d*$/;
 
 /** Nodes that bring one leaf into shape. What a stranger wrote may even lead in a circle. */
 const MAX_VIAS = 12;
@@ -185,7 +186,7 @@ class GraphShape {
       const facts = this.index.nodes.get(at);
       const inputs = this.inputEdges(at);
       const [reader] = this.readers.get(at) ?? [];
-      const shaping = SHAPING.test(facts?.name ?? "") && !facts?.slots.length && !this.named.has(at);
+      const shaping = SHAPING_NODES.test(facts?.name ?? "") && !facts?.slots.length && !this.named.has(at);
       if (!shaping || inputs.length !== 1 || this.readers.get(at)?.length !== 1 || !this.livesWith(at, reader))
         return null;
       vias.push(at);

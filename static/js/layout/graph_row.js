@@ -3,7 +3,7 @@
 import { addDocks, addSlimDocks, countHidden, turnRoom } from "./graph_docks.js";
 import { addGradients, addSeed, addSum } from "./graph_gradients.js";
 import { NODE, railX, SLIM } from "./graph_sizes.js";
-import { addSlots, COUNT as SLOTS_COUNT } from "./graph_slots.js";
+import { addSlots, HIDDEN_SLOTS_WIDTH as SLOTS_COUNT } from "./graph_slots.js";
 import { LineRoom } from "./line_room.js";
 import { textWidth } from "./metrics.js";
 

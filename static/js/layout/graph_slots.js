@@ -12,11 +12,11 @@ import { pathEnd } from "./node_labels.js";
 
 export const SLOT_FONT = 9.5;
 /** The room of a slot without words. */
-const DOT = 10;
+const DOT_WIDTH = 10;
 /** The least room of a slot in words. */
 const MIN_SLOT_WIDTH = 20;
 /** The room of how many slots have none. */
-export const COUNT = 24;
+export const HIDDEN_SLOTS_WIDTH = 24;
 /** Longer names are told by their ends. */
 const LONG_NAME = 12;
 
@@ -56,20 +56,20 @@ export function addSlots(graphStep, row, node, line) {
     const loud = ALARMS.has(state) || (graphStep.news.has(key) && state !== "freed");
     return { slot, saved, state, key, words: loud, text: slotText(graphStep, slot, saved, state) };
   });
-  let spare = line.left - entries.reduce((sum, { words, text }) => sum + (words ? text.width + 4 : DOT), 0);
+  let spare = line.left - entries.reduce((sum, { words, text }) => sum + (words ? text.width + 4 : DOT_WIDTH), 0);
   for (const entry of entries) {
-    const more = entry.text.width + 4 - DOT;
+    const more = entry.text.width + 4 - DOT_WIDTH;
     if (slim || entry.words || more > spare) continue;
     entry.words = true;
     spare -= more;
   }
   const short = spare < 0;
-  if (short) [spare, line.right] = [spare - COUNT, line.right - COUNT];
+  if (short) [spare, line.right] = [spare - HIDDEN_SLOTS_WIDTH, line.right - HIDDEN_SLOTS_WIDTH];
   /** @type {string[]} */
   const hidden = [];
   for (const { slot, saved, state, key, words, text } of entries) {
     if ((!words && spare < 0) || line.left < 8) {
-      if (!words) spare += DOT;
+      if (!words) spare += DOT_WIDTH;
       hidden.push(key);
       continue;
     }
@@ -79,6 +79,6 @@ export function addSlots(graphStep, row, node, line) {
   }
   line.right = right;
   if (!hidden.length) return;
-  line.x = Math.min(line.x, right - COUNT + 4);
-  row.moreSlots = { ...line.take(COUNT - 4, 14), keys: hidden };
+  line.x = Math.min(line.x, right - HIDDEN_SLOTS_WIDTH + 4);
+  row.moreSlots = { ...line.take(HIDDEN_SLOTS_WIDTH - 4, 14), keys: hidden };
 }

@@ -144,13 +144,13 @@ export class GraphStep {
 
   /** @param {string} uid @param {Component} component @returns {Turn | null} */
   findTurn(uid, component) {
-    const backward = this.backwards.get(component.key);
-    if (!backward) return null;
-    const { first, last } = this.model.backwards.get(backward) ?? { first: 0, last: -1 };
+    const backwardUid = this.backwards.get(component.key);
+    if (!backwardUid) return null;
+    const { first, last } = this.model.backwards.get(backwardUid) ?? { first: 0, last: -1 };
     /** @type {import("./graph_model.js").VisitFacts | null} */
     let found = null;
     for (const visit of this.model.visits.get(uid) ?? [])
-      if (visit.backward === backward && (visit.step <= this.i || !found)) found = visit;
+      if (visit.backward === backwardUid && (visit.step <= this.i || !found)) found = visit;
     if (!found) return null;
     const { k, step } = found;
     if (step > this.i) return first <= this.i && this.i < last ? { k, step, state: "waiting" } : null;
@@ -236,7 +236,7 @@ export class GraphStep {
 
   /** Leaves' nodes that no living node reads. @returns {string[]} */
   idleLeaves() {
-    return this.model.leaves.filter((leaf) => this.node(leaf) && this.readerOf(leaf) === null);
+    return this.model.leaves.filter((leafUid) => this.node(leafUid) && this.readerOf(leafUid) === null);
   }
 
   /** What a node that accumulates into a leaf is called after: the leaf's name. @param {string} accumulator the node's uid */

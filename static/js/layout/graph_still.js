@@ -12,7 +12,7 @@ import { columnOf, docksHeight, FOLD, FOOT, gapAbove, NODE, PAD, SEED, TITLE } f
  */
 
 /** So many widths are remembered. */
-const WIDTHS = 16;
+const MAX_WIDTHS = 16;
 
 /** @param {GraphModel} model @param {number} w of the pane @returns {Still} */
 export function stillLayout(model, w) {
@@ -38,7 +38,7 @@ export function stillLayout(model, w) {
   }
   still.idle = PAD + packer.height;
   still.height = still.idle + (hasIdleLeaf(model) ? FOLD : 0) + FOOT;
-  if (model.stills.size >= WIDTHS) model.stills.clear();
+  if (model.stills.size >= MAX_WIDTHS) model.stills.clear();
   model.stills.set(w, still);
   return still;
 }
@@ -55,9 +55,9 @@ function severalAtOnce(components) {
 
 /** Whether a leaf's node ever outlives, or comes before, all that read it. @param {GraphModel} model */
 function hasIdleLeaf({ index, leaves, readersOf }) {
-  return leaves.some((leaf) => {
-    const own = index.lives.get(leaf);
-    const reads = (readersOf.get(leaf) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);
+  return leaves.some((leafUid) => {
+    const own = index.lives.get(leafUid);
+    const reads = (readersOf.get(leafUid) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);
     reads.sort((a, b) => a.birth - b.birth);
     let until = (own?.birth ?? 0) - 1;
     for (const { birth, death } of reads) if (birth <= until + 1) until = Math.max(until, death);

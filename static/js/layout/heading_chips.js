@@ -23,7 +23,7 @@ import { spokenName } from "./pane_names.js";
 export const CHIP_FONT = 10.5;
 const GAP = 12;
 /** The least room of the number of those that are not shown. */
-const MORE = 30;
+const MORE_WIDTH = 30;
 const MORE_FONT = 10;
 
 /** Python's own things that say nothing of what a program does. */
@@ -157,7 +157,7 @@ function chipWidth({ label, text, kind }) {
  * @param {boolean} open @returns {ChipFlow} */
 export function flowChips(list, from, to, left, open) {
   const full = Math.max(40, to - left);
-  const more = Math.max(MORE, Math.ceil(textWidth(`+${list.length}`, MORE_FONT)) + GAP);
+  const more = Math.max(MORE_WIDTH, Math.ceil(textWidth(`+${list.length}`, MORE_FONT)) + GAP);
   const cut = list.map((chip) => (chipWidth(chip) > full ? { ...chip, text: truncate(chip.text, 12) } : chip));
   const fits = (/** @type {number} */ start) => {
     let x = from + (start ? more : 0);

@@ -86,14 +86,14 @@ class LinkCollector {
 /** The gradient that reaches a leaf in this visit. @param {LinkCollector} collector */
 function arrivingGradient(collector) {
   const { step, entities } = collector.facts.snap;
-  const leaf = step?.visit?.accumulates;
-  if (!step?.visit || !leaf) return;
-  const tensor = entities.get(leaf);
+  const leafUid = step?.visit?.accumulates;
+  if (!step?.visit || !leafUid) return;
+  const tensor = entities.get(leafUid);
   const first = step.log.some((entry) => entry.kind === "event" && entry.event === "grad_accumulated" && entry.first);
   const grad = tensor?.kind === "tensor" ? tensor.grad : null;
-  const memoryName = `${collector.nameOf(leaf)}.grad`;
-  collector.add("gradient", [`dock ${step.visit.node}`, step.visit.node], [`grad ${leaf}`, grad ?? "", leaf], {
-    graphName: `+= ${collector.nameOf(leaf)}`,
+  const memoryName = `${collector.nameOf(leafUid)}.grad`;
+  collector.add("gradient", [`dock ${step.visit.node}`, step.visit.node], [`grad ${leafUid}`, grad ?? "", leafUid], {
+    graphName: `+= ${collector.nameOf(leafUid)}`,
     memoryName,
     sum: !first,
   });
@@ -103,12 +103,12 @@ function arrivingGradient(collector) {
 function savedValues(collector, selected) {
   const { entities } = collector.facts.snap;
   const chosen = entities.get(selected ?? "");
-  const storage = chosen?.kind === "storage" ? selected : isHandle(chosen) ? chosen.storage : null;
+  const storageUid = chosen?.kind === "storage" ? selected : isHandle(chosen) ? chosen.storage : null;
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
       const broken = ALARMS.has(saved.state) && !node.released;
-      if (!saved.storage || !(broken || saved.storage === storage || uid === selected)) continue;
+      if (!saved.storage || !(broken || saved.storage === storageUid || uid === selected)) continue;
       if (saved.state === "freed" || node.released) continue;
       const named = {
         graphName: `${collector.facts.nodeName(uid)} · ${slot}`,

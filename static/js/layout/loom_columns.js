@@ -65,7 +65,7 @@ export class Columns {
   add(column) {
     this.list.push(column);
     addTo(this.byStorage, column.uid, column);
-    for (const counter of column.rails.keys()) addTo(this.byCounter, counter, column);
+    for (const counterUid of column.rails.keys()) addTo(this.byCounter, counterUid, column);
     this.right = Math.max(this.right, column.right);
   }
 
@@ -173,14 +173,14 @@ export function columnAt(life, margins, scale, x) {
   let railX = before;
   /** @type {[string, number][]} */
   const rails = [];
-  for (const counter of life.counters.length ? life.counters : [""]) {
-    rails.push([counter, x + shape.w + railX]);
+  for (const counterUid of life.counters.length ? life.counters : [""]) {
+    rails.push([counterUid, x + shape.w + railX]);
     railX +=
       RAIL_PITCH +
       Math.max(
         0,
-        ((margins.pins.get(`${life.uid}|${counter}`) ?? 0) - 1) * PIN_PITCH,
-        (margins.bumps.get(counter) ?? 0) - 38,
+        ((margins.pins.get(`${life.uid}|${counterUid}`) ?? 0) - 1) * PIN_PITCH,
+        (margins.bumps.get(counterUid) ?? 0) - 38,
       );
   }
   const right = x + Math.ceil(shape.w + railX - RAIL_PITCH + after);

@@ -71,9 +71,9 @@ function recordHandle(row, uid, now, rowState, naming) {
 
 /** Whether a tensor that the row touched has the handle as its `.grad`. @param {string} uid @param {RowState} rowState */
 function isGradient(uid, rowState) {
-  for (const owner of rowState.names.carriers.get(uid) ?? []) {
-    const tensor = rowState.after.get(owner);
-    if (rowState.touched.has(owner) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
+  for (const ownerUid of rowState.names.carriers.get(uid) ?? []) {
+    const tensor = rowState.after.get(ownerUid);
+    if (rowState.touched.has(ownerUid) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
   }
   return false;
 }

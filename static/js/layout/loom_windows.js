@@ -22,7 +22,7 @@ export function touchesOf(runRows) {
   /** @type {Map<string, string[]>} */
   const wearing = new Map();
   for (const life of runRows.storages.values())
-    for (const counter of life.counters) wearing.set(counter, [...(wearing.get(counter) ?? []), life.uid]);
+    for (const counterUid of life.counters) wearing.set(counterUid, [...(wearing.get(counterUid) ?? []), life.uid]);
   /** @type {string[][]} */
   const saved = runRows.rows.map(() => []);
   for (const pin of runRows.pins.values()) saved[pin.birth].push(pin.storage);
@@ -33,7 +33,7 @@ export function touchesOf(runRows) {
         if ((named && !alias) === first && entity.storage) needs.add(entity.storage);
     const last = new Set(madeStorages(row, runRows));
     for (const uid of last) if (needs.delete(uid)) needs.add(uid);
-    for (const counter of row.bumps.keys()) for (const uid of wearing.get(counter) ?? []) needs.add(uid);
+    for (const counterUid of row.bumps.keys()) for (const uid of wearing.get(counterUid) ?? []) needs.add(uid);
     return { needs: [...needs], likes: [...new Set(saved[r])].filter((uid) => !needs.has(uid)) };
   });
 }

@@ -38,10 +38,10 @@ export function memoryBlocks(memoryStep) {
   for (const [uid, entity] of memoryStep.entities)
     if (entity.kind === "storage" && !memoryStep.readers.has(uid)) nameless.push(makeBlock(memoryStep, uid, []));
   for (const [uid, block] of gradients) {
-    const owner = memoryStep.owners.get(uid) ?? "";
-    const row = byHandle.get(owner);
+    const ownerUid = memoryStep.owners.get(uid) ?? "";
+    const row = byHandle.get(ownerUid);
     putInFront(block, uid);
-    if (row) attachGradient(row, owner, block);
+    if (row) attachGradient(row, ownerUid, block);
     else nameless.push(block);
   }
   for (const block of named) findLost(memoryStep, block);
@@ -71,7 +71,7 @@ function attachGradient(row, ownerUid, block) {
 
 /** @param {MemoryStep} memoryStep @param {string} key @param {string[]} uids @returns {Block} */
 function makeBlock(memoryStep, key, uids) {
-  const storage = key.startsWith("none ") ? null : key;
+  const storageUid = key.startsWith("none ") ? null : key;
   const names = /** @type {Map<string, ShownName[]>} */ (new Map());
   let state = null;
   const section = memoryStep.homes.ofStorage(key)?.section ?? "";
@@ -80,7 +80,7 @@ function makeBlock(memoryStep, key, uids) {
     state ??= worn.state;
     if (worn.list.length) names.set(uid, shownNames(memoryStep, uid, worn.list, section));
   }
-  const all = [...(storage ? [storage] : []), ...uids];
+  const all = [...(storageUid ? [storageUid] : []), ...uids];
   for (const uid of uids) {
     const handle = memoryStep.entities.get(uid);
     if (isHandle(handle) && handle.counter && !all.includes(handle.counter)) all.push(handle.counter);
@@ -91,7 +91,7 @@ function makeBlock(memoryStep, key, uids) {
   const strong = moved || written.has(key) || fresh.has(key) || uids.some((uid) => fresh.has(uid));
   const pins = memoryStep.pins.get(key) ?? [];
   return {
-    storage,
+    storage: storageUid,
     key,
     handles: sortHandles(
       memoryStep,
@@ -136,9 +136,9 @@ function findLost(memoryStep, block) {
     const now = memoryStep.entities.get(uid);
     if (before?.kind !== "tensor" || !before.grad || now?.kind !== "tensor" || now.grad) continue;
     const grad = memoryStep.previous.get(before.grad);
-    const storage = isHandle(grad) ? grad.storage : undefined;
-    if (!storage || memoryStep.entities.has(storage)) continue;
-    block.lost.set(uid, storage);
+    const storageUid = isHandle(grad) ? grad.storage : undefined;
+    if (!storageUid || memoryStep.entities.has(storageUid)) continue;
+    block.lost.set(uid, storageUid);
     [block.hot, block.heat] = [true, 2];
   }
 }

@@ -9,8 +9,8 @@
  */
 
 /** A narrower pane has the layout of a phone. */
-const PHONE = 500;
-const LEFT = 10;
+const PHONE_WIDTH = 500;
+const LEFT_MARGIN = 10;
 /** The least room of storages and their gradients: a pane that is enlarged beyond it is cut at its right. */
 const MIN_STRIPS_WIDTH = 130;
 /** By how much a gradient stands further right than its value, above it, so that its counter has room. */
@@ -18,13 +18,13 @@ export const SMALL_COUNTER = 14;
 
 /** @param {import("./homes.js").Homes} homes @param {number} w @returns {Columns} */
 export function memoryColumns(homes, w) {
-  const phone = w < PHONE;
+  const phone = w < PHONE_WIDTH;
   const [least, most] = phone ? [62, 104] : [84, Math.max(132, Math.min(160, w * 0.2))];
   const longest = homes.widest + (homes.sections.size && !phone ? 12 : 0);
   const namesW = Math.round(Math.min(most, Math.max(least, longest)));
   const cardW = phone ? 50 : 104;
   const railW = phone ? 24 : 30;
-  const card = LEFT + namesW + 8;
+  const card = LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
   const rest = Math.max(MIN_STRIPS_WIDTH, w - strip - 14);
@@ -33,7 +33,7 @@ export function memoryColumns(homes, w) {
   return {
     w,
     phone,
-    names: LEFT,
+    names: LEFT_MARGIN,
     namesW,
     card,
     cardW,

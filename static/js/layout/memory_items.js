@@ -24,7 +24,7 @@ import { uidNumber } from "./pane_names.js";
  */
 
 /** Calls under way that each have a line. */
-const CALLS = 6;
+const MAX_CALL_LINES = 6;
 
 /** @param {MemoryStep} memoryStep @returns {MemoryItem[]} */
 export function memoryItems(memoryStep) {
@@ -65,8 +65,8 @@ function sectionItems(memoryStep, named, states) {
 /** Calls that wait for others in a deep recursion: the sections of those between the first and the last few.
  * @param {MemoryStep} memoryStep @param {[string, string][]} calls @returns {Set<string>} */
 function foldedCalls(memoryStep, calls) {
-  if (calls.length <= CALLS || memoryStep.options.toggled.has("calls")) return new Set();
-  return new Set(calls.slice(1, calls.length - CALLS + 2).map(([, key]) => key));
+  if (calls.length <= MAX_CALL_LINES || memoryStep.options.toggled.has("calls")) return new Set();
+  return new Set(calls.slice(1, calls.length - MAX_CALL_LINES + 2).map(([, key]) => key));
 }
 
 /** One line for the calls that are folded; their rows are taken out of the entries.

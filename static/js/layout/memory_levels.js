@@ -15,7 +15,7 @@ const MANY_UNTOUCHED = 14;
 const LEFT_ALONE = 0.66;
 
 /** So many of the rows that the step touched stay where there is no room for them: the pane is scrolled to them. */
-const ALWAYS = 3;
+const ROWS_KEPT = 3;
 
 /** Heights and levels of all rows, so that they fit into the room where that is possible.
  * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
@@ -76,7 +76,7 @@ function foldRows(memoryStep, placed, rows, order, room, columns) {
   const headings = headingsOf(placed);
   let rest = 0;
   const last = [...order].reverse();
-  const first = new Set(order.filter(({ hot }) => hot).slice(0, ALWAYS));
+  const first = new Set(order.filter(({ hot }) => hot).slice(0, ROWS_KEPT));
   for (const row of [...last.filter(({ hot }) => !hot), ...last.filter(({ hot }) => hot)]) {
     if (first.has(row)) continue;
     if (!folding || used <= (row.hot ? room : most)) continue;

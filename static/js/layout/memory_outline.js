@@ -12,7 +12,7 @@ import { refOf } from "./names.js";
 /** @typedef {import("./memory_items.js").Entry} Entry */
 
 /** Lines of one object for what it holds; those that the step left alone are counted beyond. */
-const LINES = 8;
+const MAX_OBJECT_LINES = 8;
 
 /** @param {MemoryStep} memoryStep @param {Block[]} states storages that only optimizers keep @returns {Entry[]} */
 export function objectLines(memoryStep, states) {
@@ -31,7 +31,7 @@ export function objectLines(memoryStep, states) {
     if (!heads && !named && !optimizer) {
       if (!hasValues(object)) continue;
       const lines = shown.get(home.section) ?? 0;
-      if (!hot && lines >= LINES) continue;
+      if (!hot && lines >= MAX_OBJECT_LINES) continue;
       shown.set(home.section, lines + 1);
     }
     const own = optimizer ? states.filter((block) => holdsState(memoryStep, uid, block)) : [];

@@ -19,7 +19,7 @@ import { EM, textWidth, truncate } from "./metrics.js";
  */
 
 /** The room of the count of a heading's folded rows. */
-const FOLDED = 92;
+const FOLDED_COUNT_WIDTH = 92;
 
 export const HEIGHT = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
 
@@ -58,7 +58,7 @@ export function placeItems(memoryStep, columns, room, items = memoryItems(memory
 function placeChips(memoryStep, out, item, columns) {
   out.chipX = headingStart(memoryStep, item, columns);
   const open = memoryStep.options.toggled.has(`items ${item.uid}`);
-  const right = columns.w - 16 - (out.folded.length ? FOLDED : 0);
+  const right = columns.w - 16 - (out.folded.length ? FOLDED_COUNT_WIDTH : 0);
   out.chips = flowChips(headingChips(memoryStep, item), out.chipX, right, columns.names + 24, open);
   out.h = HEIGHT.heading + (out.chips.lines - 1) * HEIGHT.line;
 }
@@ -76,18 +76,21 @@ function headingStart(memoryStep, item, columns) {
 }
 
 /** The room at a heading's right end for how many chips there are. */
-const COUNT = 46;
+const CHIP_COUNT_WIDTH = 46;
 
 /** A function's name, as far as its heading has room. @param {import("./memory_items.js").HeadingItem} item
  * @param {Columns} columns */
 export function frameTitle(item, columns) {
-  return truncate(item.section, Math.max(6, Math.floor((columns.w - 70 - COUNT - columns.names) / (EM * 12))));
+  return truncate(
+    item.section,
+    Math.max(6, Math.floor((columns.w - 70 - CHIP_COUNT_WIDTH - columns.names) / (EM * 12))),
+  );
 }
 
 /** What a heading says of an object's type after its names. @param {import("../entities.js").Entity | undefined} entity
  * @param {number} end of the names @param {Columns} columns @returns {string} empty where there is no room for it */
 export function headingTitle(entity, end, columns) {
-  const most = Math.floor((columns.w - COUNT - end) / (EM * 10.5));
+  const most = Math.floor((columns.w - CHIP_COUNT_WIDTH - end) / (EM * 10.5));
   const text = headingType(entity);
   return text.length <= most ? text : most > 4 ? truncate(text, most) : "";
 }
@@ -96,7 +99,7 @@ export function headingTitle(entity, end, columns) {
  * @param {Columns} columns */
 export function headingNames(item, columns) {
   const left = columns.names + 14 + item.indent * 12;
-  const right = columns.w - COUNT - 14;
+  const right = columns.w - CHIP_COUNT_WIDTH - 14;
   const placed = [];
   let x = left;
   for (const name of item.names) {

@@ -115,7 +115,7 @@ class StillSearch {
       else {
         const foot = footPlace(item, this.foot, i);
         if (foot) this.growPlace(foot, item.h);
-        else addToList(groups, FORMER, item);
+        else addToList(groups, FORMER_NAMES_PLACE, item);
       }
     }
     for (const [place, items] of groups) this.giveSlots(items, place);
@@ -148,7 +148,7 @@ class StillSearch {
 }
 
 /** The place of what has no name any more. */
-const FORMER = "foot:1.5";
+const FORMER_NAMES_PLACE = "foot:1.5";
 
 /** @param {PlacedItem} placed */
 function orderOf({ item }) {
@@ -183,7 +183,7 @@ function placeNumbers(place) {
 export function stillPlaces(still, placed, i) {
   for (const item of placed) {
     const order = orderOf(item);
-    const group = order ?? FORMER;
+    const group = order ?? FORMER_NAMES_PLACE;
     const place =
       (order ? null : footPlace(item, still.foot, i)) ?? `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
     const y = still.y.get(place);

@@ -19,8 +19,8 @@ export function purposeFinder(memoryStep) {
       if (arrived) return { what: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
       return { what: "flight", label: to ? `∇ → ${nameOfTarget(memoryStep, to)}` : "∇", gradient };
     }
-    const owner = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
-    if (owner) return { what: "flight", label: `${spokenName(memoryStep, owner) ?? owner}.grad` };
+    const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
+    if (ownerUid) return { what: "flight", label: `${spokenName(memoryStep, ownerUid) ?? ownerUid}.grad` };
     const [pin] = block.pins;
     if (pin) return { what: "kept", label: `${nodeName(memoryStep, pin.node)}.${pin.slot}` };
     for (const uid of block.uids) {
@@ -76,6 +76,6 @@ function gradientsOnTheWay(memoryStep) {
 /** @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid of a node */
 function nameOfTarget(memoryStep, uid) {
   const node = memoryStep.entities.get(uid);
-  const leaf = node?.kind === "node" ? node.variable : undefined;
-  return (leaf && spokenName(memoryStep, leaf)) || nodeName(memoryStep, uid);
+  const leafUid = node?.kind === "node" ? node.variable : undefined;
+  return (leafUid && spokenName(memoryStep, leafUid)) || nodeName(memoryStep, uid);
 }

@@ -39,7 +39,7 @@ export const SIZE = {
 };
 
 /** The room of how many names a closed row hides. */
-const COUNT = 16;
+const HIDDEN_COUNT_WIDTH = 16;
 
 /** @type {import("./row_reading.js").RowReading} */
 const NO_READING = { kind: "none" };
@@ -124,9 +124,9 @@ class Arrangement {
     const out = /** @type {Map<string, {counter: string | null, handles: string[], others: string[]}>} */ (new Map());
     const add = (/** @type {string} */ uid, /** @type {"handles" | "others"} */ list) => {
       const handle = entities.get(uid);
-      const counter = (isHandle(handle) && handle.counter) || null;
-      const key = counter ?? uid;
-      const group = out.get(key) ?? { counter, handles: [], others: [] };
+      const counterUid = (isHandle(handle) && handle.counter) || null;
+      const key = counterUid ?? uid;
+      const group = out.get(key) ?? { counter: counterUid, handles: [], others: [] };
       group[list].push(uid);
       out.set(key, group);
     };
@@ -144,7 +144,9 @@ class Arrangement {
     const room = columns.namesW - item.indent * columns.indent + (full ? 0 : 4);
     const flown = flowNames(names, room, full);
     const open = full || hot || flown.lines < 2;
-    const shown = open ? flown.names : flowNames(names, room - COUNT, full).names.filter((name) => name.line === 0);
+    const shown = open
+      ? flown.names
+      : flowNames(names, room - HIDDEN_COUNT_WIDTH, full).names.filter((name) => name.line === 0);
     const nameLines = shown.length ? shown[shown.length - 1].line : 0;
     const first = !layout.lines.length;
     const most = this.level === "full" ? MAX_LINES : 1;

@@ -17,7 +17,7 @@ import { extent } from "./reads.js";
  */
 
 const FONT = 9.5;
-const DOTS = 3;
+const MAX_DOTS = 3;
 export const CAUSE_FONT = 9;
 /** So much of what broke a saved value has room before the slots of further pins. */
 const CAUSE_LETTERS = 28;
@@ -70,7 +70,7 @@ function pinsAtStripEnd(memoryStep, list, layout, columns, cause) {
   /** @type {PinFlow} */
   const out = { pins: [], more: [], moreX: 0, end: x, cause };
   for (const pin of list) {
-    if (out.pins.length && (out.pins.length >= DOTS || x + 9 > end)) {
+    if (out.pins.length && (out.pins.length >= MAX_DOTS || x + 9 > end)) {
       out.more.push(pin);
       continue;
     }

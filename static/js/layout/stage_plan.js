@@ -21,7 +21,7 @@ import { PLAIN } from "./pane.js";
  */
 
 /** Stages narrower than this show one pane at a time. */
-export const NARROW = 620;
+export const NARROW_WIDTH = 620;
 /** The height of a pane's heading, in units. */
 export const HEADING = 24;
 /** Scales at which everything is drawn if everything fits: the largest is taken. */
@@ -39,7 +39,7 @@ export function stageModel(opened) {
 
 /** Whether a stage of that width shows one pane at a time. @param {number} w pixels */
 export function isNarrow(w) {
-  return w > 0 && w < NARROW;
+  return w > 0 && w < NARROW_WIDTH;
 }
 
 /** @param {StageModel} model @param {number} i @param {Size} size @param {StageOptions} [options] @returns {StagePlan} */

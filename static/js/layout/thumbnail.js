@@ -20,15 +20,15 @@ export const THUMBNAIL = { width: 288, height: 60 };
 /** Units that a still has room for, and those that it has at least: few rows are shown larger. */
 const STILL = { height: 126, least: { width: 190, height: 64 } };
 const EDGE = 3;
-const NAMES = { least: 18, most: 70 };
-const CARD = { least: 30, most: 52 };
+const NAMES_WIDTH = { least: 18, most: 70 };
+const CARD_WIDTH = { least: 30, most: 52 };
 const RAIL = 22;
 /** Between a value and its gradient: the room of the gradient's counter. */
 const GRAD_GAP = 27;
 /** No row is lower. */
 const LOWEST_ROW = 24;
 /** Beside the widest strip, without which its cells would get narrower. */
-const SPARE = 12;
+const SPARE_WIDTH = 12;
 /** Between two rows. */
 const GAP = 3;
 
@@ -63,7 +63,7 @@ function arrangeRows(model, i, items, room, least) {
   let columns = thumbnailColumns(model, memoryStep, items);
   let placed = placedRows(memoryStep, items, columns);
   if (least.width < THUMBNAIL.width && columns.gradW) {
-    const widest = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE);
+    const widest = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE_WIDTH);
     columns = { ...columns, stripW: widest, fullStripW: widest, grad: columns.strip + widest + GRAD_GAP };
     placed = placedRows(memoryStep, items, columns);
   }
@@ -121,10 +121,10 @@ function rowItems(model, i) {
  * @returns {import("./memory_columns.js").Columns} */
 function thumbnailColumns(model, memoryStep, items) {
   const longest = Math.max(0, ...items.map(({ block }) => namesWidth(block)));
-  const namesW = Math.round(Math.max(NAMES.least, Math.min(NAMES.most, longest)));
+  const namesW = Math.round(Math.max(NAMES_WIDTH.least, Math.min(NAMES_WIDTH.most, longest)));
   const card = EDGE + namesW + 4;
   const cardW = Math.max(
-    CARD.least,
+    CARD_WIDTH.least,
     ...items.flatMap(({ block }) => block.uids.map((uid) => shapeWidth(memoryStep, uid))),
   );
   const rail = card + cardW + 3;
@@ -163,5 +163,8 @@ function shapeWidth(memoryStep, uid) {
   const handle = memoryStep.entities.get(uid);
   if (!isHandle(handle)) return 0;
   const shape = handle.shape ?? [];
-  return Math.min(CARD.most, Math.ceil(textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5)) + 13);
+  return Math.min(
+    CARD_WIDTH.most,
+    Math.ceil(textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5)) + 13,
+  );
 }

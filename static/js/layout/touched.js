@@ -12,7 +12,7 @@ import { refOf } from "./names.js";
  */
 
 /** Kinds of entities that are drawn; a frame is touched by its names, a mode or a device never. */
-const DRAWN = new Set("tascno");
+const DRAWN_KINDS = new Set("tascno");
 
 /** What a step touched. @param {Step | null | undefined} traceStep @param {import("../state.js").Entities} entities after it
  * @returns {Touched} */
@@ -22,7 +22,7 @@ export function touched(traceStep, entities) {
   if (!traceStep) return out;
   for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
     if (!entities.has(uid)) continue;
-    if (DRAWN.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by")) out.uids.add(uid);
+    if (DRAWN_KINDS.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by")) out.uids.add(uid);
     if (uid[0] === "f") boundNames(out, uid, fields, entities);
   }
   for (const uid of traceStep.gone ?? []) if (uid[0] === "s") out.uids.add(uid);

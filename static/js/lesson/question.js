@@ -9,7 +9,7 @@ import { lessonOf, onOtherTab, readCourse, withAnswerSeen, withTry, writeCourse 
 /** @typedef {{right: boolean, status: string, error: {type: string, message: string} | null}} Verdict */
 
 /** After so many tries there is a hint, and a right answer can be seen. */
-const TRIES = 2;
+const TRIES_BEFORE_ANSWER = 2;
 const MAX_MESSAGE = 120;
 
 /** The first line of an error's message, or as many of its words as have room: the page says all of it at its step.
@@ -146,16 +146,19 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
     const { tries, isRight } = progress();
     const focused = card.contains(document.activeElement);
     card.dataset.right = String(isRight);
-    document.body.classList.toggle("asking", !isRight && tries < TRIES);
+    document.body.classList.toggle("asking", !isRight && tries < TRIES_BEFORE_ANSWER);
     help.replaceChildren();
     if (isRight) answer = null;
-    if (!isRight && tries >= TRIES) {
+    if (!isRight && tries >= TRIES_BEFORE_ANSWER) {
       const hint = element("p", "lesson-hint");
       hint.append(element("strong", "", say("lesson_hint")), ` ${place.question.hint}`);
       help.append(hint);
     }
     if (answer !== null) help.append(answerBox(answer, say, useAnswer));
-    const more = isRight || tries < TRIES || answer !== null ? [] : [button("quiet", say("lesson_show"), showAnswer)];
+    const more =
+      isRight || tries < TRIES_BEFORE_ANSWER || answer !== null
+        ? []
+        : [button("quiet", say("lesson_show"), showAnswer)];
     foot.replaceChildren(
       isRight ? nextLink(place, say) : withEnterKey(button("primary", say("lesson_edit"), edit)),
       ...more,

@@ -17,9 +17,9 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("./labels.js").Labels} Labels */
 
 /** Of a bar, at its foot: how much of a block was asked for. */
-const ASKED = 4;
+const ASKED_BAR_HEIGHT = 4;
 /** Less room than this, in units, has no name that is cut. */
-const SHORTEST = 34;
+const MIN_NAME_WIDTH = 34;
 
 /** @param {StepFacts} stepFacts @param {{y: number, allocator?: AllocatorLayout}} place @param {AllocatorItem} item
  * @param {Columns} columns */
@@ -119,7 +119,7 @@ function partMark(labels, part, at, x, y) {
       "aria-label": said,
     },
     h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR.bar, rx: 2 }),
-    state !== "free" && askedMark(x, y + ALLOCATOR.bar - ASKED, w, asked),
+    state !== "free" && askedMark(x, y + ALLOCATOR.bar - ASKED_BAR_HEIGHT, w, asked),
     textMark(labels, part, x, y, w),
     h("title", { key: "title" }, said),
   );
@@ -130,8 +130,15 @@ function partMark(labels, part, at, x, y) {
 function askedMark(x, y, w, asked) {
   return [
     asked < w - 0.5 &&
-      h("rect", { key: "rounded", class: "block-rounded", x: x + asked, y, width: w - asked, height: ASKED }),
-    h("rect", { key: "asked", class: "block-asked", x, y, width: Math.max(asked, 1), height: ASKED }),
+      h("rect", {
+        key: "rounded",
+        class: "block-rounded",
+        x: x + asked,
+        y,
+        width: w - asked,
+        height: ASKED_BAR_HEIGHT,
+      }),
+    h("rect", { key: "asked", class: "block-asked", x, y, width: Math.max(asked, 1), height: ASKED_BAR_HEIGHT }),
   ];
 }
 
@@ -148,7 +155,7 @@ function textMark(labels, { state, name, size }, x, y, w) {
   }
   const bytes = bytesText(size);
   const word = name || labels.otherBlock;
-  if (textWidth(word, BLOCK_FONT) > room && room < SHORTEST) return null;
+  if (textWidth(word, BLOCK_FONT) > room && room < MIN_NAME_WIDTH) return null;
   const shown = cutPath(word, room, BLOCK_FONT);
   const after = x + 4 + textWidth(shown, BLOCK_FONT) + 7;
   const beside = after + textWidth(bytes, SIZE_FONT) <= x + w - 3;

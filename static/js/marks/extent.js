@@ -3,8 +3,8 @@
 import { textWidth } from "../layout/metrics.js";
 import { translation } from "../svg.js";
 
-const LETTER = 13;
-const DEEP = 4;
+const FONT_SIZE = 13;
+const DESCENT = 4;
 
 /** @typedef {{x: number, y: number}} Point */
 
@@ -25,8 +25,8 @@ export function pictureExtent(nodes, extent = { x: 0, y: 0 }, from = { x: 0, y: 
       const w =
         classNames.includes("end") || classNames.includes("val")
           ? 0
-          : textWidth(text ?? "", Number(attrs["font-size"] ?? LETTER));
-      reach(n("x") + w, n("y") + DEEP);
+          : textWidth(text ?? "", Number(attrs["font-size"] ?? FONT_SIZE));
+      reach(n("x") + w, n("y") + DESCENT);
     }
     pictureExtent(children, extent, origin);
   }

@@ -7,7 +7,7 @@ import { fitEnd } from "./graph_texts.js";
 /** @typedef {import("./labels.js").Labels} Labels */
 
 const SIZE = 11.5;
-const SMALL = 10;
+const SMALL_SIZE = 10;
 
 /** How many nodes and leaves. @param {Labels} labels @param {number} nodes @param {number} leaves */
 export function countText(labels, nodes, leaves) {
@@ -45,8 +45,8 @@ export function foldLineMark({ labels, snap }, fold) {
     w - after - right > 30 &&
       h(
         "text",
-        { key: "names", class: "fold-names", x: x + after, y: high / 2 + 3.6, "font-size": SMALL },
-        fitEnd(more, w - after - right, SMALL),
+        { key: "names", class: "fold-names", x: x + after, y: high / 2 + 3.6, "font-size": SMALL_SIZE },
+        fitEnd(more, w - after - right, SMALL_SIZE),
       ),
     fold.broken && h("circle", { key: "broken", class: "broken-dot", cx: x + w - 11, cy: high / 2, r: 4 }),
     h("title", { key: "title" }, `${count}\n${more}`),

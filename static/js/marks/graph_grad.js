@@ -5,7 +5,7 @@ import { CHIP_FONT } from "../layout/grad_chip.js";
 import { cls, h } from "../svg.js";
 
 /** How many elements the chip's title lists. */
-const LISTED = 32;
+const MAX_LISTED = 32;
 
 /** @param {import("./labels.js").Labels} labels @param {import("../layout/graph_row.js").GradPlace} place @param {number} top where the row begins */
 export function gradMark(labels, place, top) {
@@ -46,7 +46,7 @@ export function gradMark(labels, place, top) {
 /** @param {import("../trace.js").Grad} grad @param {string} to */
 function gradTitle(grad, to) {
   const cells = grad.cells ?? [];
-  const all = cells.slice(0, LISTED).map(fullNumber).join(", ");
-  const values = all ? `\n[${all}${cells.length > LISTED ? ", …" : ""}]` : "";
+  const all = cells.slice(0, MAX_LISTED).map(fullNumber).join(", ");
+  const values = all ? `\n[${all}${cells.length > MAX_LISTED ? ", …" : ""}]` : "";
   return `${tuple(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
 }

@@ -144,7 +144,7 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
   const isSilent = isWritten && plan.run.rows[plan.run.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
   const halo = { x: box.x - 3, y: box.y - 3, width: box.w + 6, height: box.h + 6, rx: 6 };
   const around = { x: box.x - 2.5, y: box.y - 2.5, w: box.w + 5, h: box.h + 5 };
-  const owner = plan.run.storages.get(uid)?.owner;
+  const ownerUid = plan.run.storages.get(uid)?.owner;
   const [dtype, values] = /** @type {[string, Cell[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
   return h(
     "g",
@@ -155,7 +155,7 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
     column.heat ? stripeMarks(values, box) : valueMarks(values, dtype, column),
     !storage.cells && storage.summary && summaryMarks(Object.values(storage.summary)[0] ?? {}, box),
     isSilent && hazardMarks(around, 4),
-    h("rect", { key: "frame", class: cls("loom-frame", owner && "grad", ghost && "ghost"), ...rect, rx: 4 }),
+    h("rect", { key: "frame", class: cls("loom-frame", ownerUid && "grad", ghost && "ghost"), ...rect, rx: 4 }),
     [...column.rails].map(([counter, x]) => badgeMark(snap, counter, x)),
   );
 }

@@ -18,7 +18,7 @@ import { rowTagMark } from "./row_tags.js";
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 /** @typedef {import("../layout/heading_chips.js").PlacedChip} PlacedChip */
 
-const UI = 0.56;
+const UI_EM = 0.56;
 
 /** @param {StepFacts} stepFacts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns @returns {VNode} */
 export function headingMark(stepFacts, place, item, columns) {
@@ -272,7 +272,7 @@ function foldMembers(blocks) {
 
 /** @param {string} text in the face of the page @param {number} size */
 function uiWidth(text, size) {
-  return (textWidth(text, size) / EM) * UI;
+  return (textWidth(text, size) / EM) * UI_EM;
 }
 
 /** What the step freed. @param {StepFacts} stepFacts @param {PlacedItem} place

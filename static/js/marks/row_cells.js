@@ -132,7 +132,7 @@ function cellMarks(stepFacts, uid, band, values, at, whole) {
 }
 
 /** Levels of colour in a closed row without numbers. */
-const LEVELS = 8;
+const COLOUR_LEVELS = 8;
 
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal stretches.
  * @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
@@ -146,14 +146,14 @@ function colourMarks(band, values, at) {
   shown.forEach((value, k) => {
     const tint = signTint(value, most);
     const x = Math.round((at.x + k * w) * 100) / 100;
-    if (tint) add(`${tint.sign} ${Math.round(tint.opacity * LEVELS * 3)}`, `M${x} ${top}h${w}v${tall}h${-w}z`);
+    if (tint) add(`${tint.sign} ${Math.round(tint.opacity * COLOUR_LEVELS * 3)}`, `M${x} ${top}h${w}v${tall}h${-w}z`);
     if (value !== null && typeof value === "object" && "$f" in value)
       add("nonfinite", `M${x + w * 0.2} ${top + 3}L${x + w * 0.8} ${top + tall - 3}`);
   });
   return [...paths].map(([key, d]) => {
     const [sign, level] = key.split(" ");
     if (!level) return h("path", { key, class: "nonfinite", d });
-    return h("path", { key, class: `wash ${sign}`, d, "fill-opacity": Number(level) / (LEVELS * 3) });
+    return h("path", { key, class: `wash ${sign}`, d, "fill-opacity": Number(level) / (COLOUR_LEVELS * 3) });
   });
 }
 

@@ -33,7 +33,7 @@ export function gradPlaceMark(stepFacts, block, line, columns, y, open) {
 function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
   const [uid] = block.handles;
   const handle = findHandle(stepFacts.snap.entities, uid);
-  const counter = handle?.counter;
+  const counterUid = handle?.counter;
   const { path } = at;
   const fresh = stepFacts.snap.fresh.has(uid);
   const below = at.y + strip.h + 9;
@@ -50,7 +50,7 @@ function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
       key: `grad ${ownerUid}`,
       class: cls("grad-place", fresh && "fresh"),
       "data-handle": uid,
-      "data-counter": counter ?? null,
+      "data-counter": counterUid ?? null,
       "data-on": handle?.storage ?? null,
       "data-grad-of": ownerUid,
       tabindex: "0",
@@ -76,7 +76,7 @@ function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
         height: strip.h + 6,
         rx: 5,
       }),
-    counter && gradCounterMark(stepFacts, counter, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+    counterUid && gradCounterMark(stepFacts, counterUid, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
         "g",

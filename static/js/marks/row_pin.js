@@ -15,7 +15,7 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("../layout/row_lines.js").RowLayout} RowLayout */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 
-const FONT = 9.5;
+const FONT_SIZE = 9.5;
 /** Fewer characters of a statement say nothing. */
 const LEAST_STATEMENT = 8;
 
@@ -73,7 +73,7 @@ function pinMark(stepFacts, { pin, text, x, y, w, h: tall, dot }, layout, column
       "g",
       { key: "head", class: "pin-head" },
       h("rect", { x, y: top, width: w, height: tall, rx: saved.state === "changed" ? 2 : tall / 2 }),
-      !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": FONT }, text),
+      !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": FONT_SIZE }, text),
     ),
     h("title", {}, said),
   );

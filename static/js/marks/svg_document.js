@@ -11,9 +11,9 @@ import { stylesFor } from "./svg_styles.js";
 
 const EDGE = 24;
 const NARROWEST = 560;
-const WRAPPED = 900;
+const WRAP_WIDTH = 900;
 /** Of a statement, and of a sentence. */
-const LINES = 12;
+const MAX_LINES = 12;
 
 /** @typedef {{css: string, tokens: string, theme: "light" | "dark", language: string}} Styles css: the stylesheets, tokens: the colours */
 
@@ -67,14 +67,14 @@ export function serialize(className, { width, height, nodes }, title, descriptio
 
 /** What stands under the picture, and where it ends. @param {Caption} caption @param {number} w @param {number} top */
 function captionMarks({ at, line, sentences }, w, top) {
-  const room = Math.min(w, WRAPPED) - 2 * EDGE;
+  const room = Math.min(w, WRAP_WIDTH) - 2 * EDGE;
   let y = top + 30;
   const lines = [h("text", { class: "paper-at", x: EDGE, y }, at)];
-  for (const [k, text] of clipLines(wrapText(line, room, 14), LINES).entries())
+  for (const [k, text] of clipLines(wrapText(line, room, 14), MAX_LINES).entries())
     lines.push(h("text", { class: "paper-line", x: EDGE, y: (y += k ? 19 : 23) }, text));
   y += 6;
   for (const { text, tone } of sentences)
-    for (const [k, part] of clipLines(wrapText(text, room - 14, 11.5), LINES).entries()) {
+    for (const [k, part] of clipLines(wrapText(text, room - 14, 11.5), MAX_LINES).entries()) {
       y += 19;
       if (!k) lines.push(h("circle", { class: cls("paper-dot", tone), cx: EDGE + 3, cy: y - 4, r: 2.5 }));
       lines.push(h("text", { class: cls("paper-note", tone), x: EDGE + 14, y }, part));

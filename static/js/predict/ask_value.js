@@ -23,9 +23,9 @@ export function askValue(unit) {
 
 /** The elements of a name that hold other values than before. @param {Unit} unit @param {Named} one */
 function changedElements({ before, after }, { uid, handle }) {
-  const storage = handle.storage ?? "";
+  const storageUid = handle.storage ?? "";
   const old = find(before, uid, handle.kind);
-  if (!old || (old.storage === storage && before.get(storage) === after.get(storage))) return [];
+  if (!old || (old.storage === storageUid && before.get(storageUid) === after.get(storageUid))) return [];
   const was = elementsOf(before, old);
   const is = was && elementsOf(after, handle);
   if (!is || was.length !== is.length) return [];

@@ -13,7 +13,7 @@ import { unitsOf } from "./units.js";
 const QUESTION_MAKERS = [askRaises, askValue, askGradient, askVersion, askShares, askLeaf, askBytes];
 const MAX_QUESTIONS = 24;
 /** What a question loses with each one of its kind that was asked before: a row of alike ones teaches nothing. */
-const REPEATED = 9;
+const REPEAT_PENALTY = 9;
 const MIN_WEIGHT = 40;
 /** So often a statement of a loop is asked about. */
 const MAX_OF_STATEMENT = 2;
@@ -46,7 +46,7 @@ function bestQuestion(unit, count) {
   let best = null;
   for (const asked of QUESTION_MAKERS.flatMap((ask) => ask(unit))) {
     const question = /** @type {Question} */ ({ at, step, line, stmt, ...asked });
-    const worth = question.weight - REPEATED * count(question.kind);
+    const worth = question.weight - REPEAT_PENALTY * count(question.kind);
     if (worth < MIN_WEIGHT || count(keyOf(question)) || (best && best.worth >= worth)) continue;
     best = { question, worth };
   }

@@ -7,11 +7,11 @@
  *   traces: gzipped, in base64, by program; an item's place counts removed programs too
  */
 
-const PLACE = "item";
+const PLACE_PARAMETER = "item";
 
 /** The item that the fragment names, else the first. @param {OfflineItem[]} items @param {string} fragment */
 export function itemAt(items, fragment) {
-  const place = Number(new URLSearchParams(fragment.replace(/^#/, "")).get(PLACE));
+  const place = Number(new URLSearchParams(fragment.replace(/^#/, "")).get(PLACE_PARAMETER));
   return items.find((item) => item.place === place) ?? items[0];
 }
 
@@ -19,7 +19,7 @@ export function itemAt(items, fragment) {
 export async function readOfflineSeries({ series, traces }, fragment) {
   const item = itemAt(series.items, fragment);
   const trace = JSON.parse(await unzip(traces[item.program]));
-  const items = series.items.map(({ place, title }) => ({ place, title, url: `#${PLACE}=${place}` }));
+  const items = series.items.map(({ place, title }) => ({ place, title, url: `#${PLACE_PARAMETER}=${place}` }));
   const shown = { title: series.title, url: null, place: item.place, items, removed: series.removed };
   return {
     content: { trace, step: item.step, title: item.title, address: series.address, series: shown },

@@ -13,7 +13,7 @@ const MAX_CHIPS = 10;
 /** Milliseconds for which a chip is pointed at before what it would do is asked for. */
 const PREVIEW_AFTER_MS = 150;
 const MAX_KNOWN = 200;
-const SIGNS = { same: "=", other: "≠", stops: "✕" };
+const EFFECT_SIGNS = { same: "=", other: "≠", stops: "✕" };
 
 /** @returns {Promise<Operation[]>} */
 async function fetchCatalogue() {
@@ -40,7 +40,7 @@ function tensorNames(entities) {
  * @param {HTMLElement | null} foot of the stage, where it is said what a sibling would do; null where the host has no previews
  */
 export function createSiblingChips(row, say, choose, foot) {
-  /** what became of the siblings that were tried, by program @type {Map<string, {mark: keyof typeof SIGNS, words: string}>} */
+  /** what became of the siblings that were tried, by program @type {Map<string, {mark: keyof typeof EFFECT_SIGNS, words: string}>} */
   const known = new Map();
   let asked = new AbortController();
   let timer = 0;
@@ -145,7 +145,7 @@ export function createSiblingChips(row, say, choose, foot) {
   function showMark(button, key) {
     const found = known.get(key);
     if (!found || button.querySelector(".sibling-mark")) return;
-    const mark = element("span", `sibling-mark ${found.mark}`, SIGNS[found.mark]);
+    const mark = element("span", `sibling-mark ${found.mark}`, EFFECT_SIGNS[found.mark]);
     mark.setAttribute("role", "img");
     mark.setAttribute("aria-label", found.words);
     mark.title = found.words;
