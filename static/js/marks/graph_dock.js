@@ -15,7 +15,7 @@ import { fitEnd, fitLeaf } from "./graph_texts.js";
  * @param {DockPlace} dock */
 export function dockMark(stepFacts, row, dock) {
   const small = row.level === "slim";
-  const meets = dock.met > 1 && !small;
+  const meets = dock.met > 1 && !small && !dock.again;
   const left = dock.dock.ks.length > 1;
   return h(
     "g",

@@ -104,6 +104,8 @@ test("a shared leaf stands for itself once, at the reader that the visit is abou
     ),
   );
   assert.deepEqual(homes, [["n2"], ["n3"], ["n2"]]);
+  const [again] = having(draw(opened, 2, ROOMS[0]).body, "data-again");
+  assert.equal(flat([again]).filter(({ attrs }) => attrs.class === "order").length, 0);
 });
 
 test("a leaf that two nodes read is called the same beside both, however little room one of them has", () => {
