@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from server.worker.probes.frames import Frames
+from server.worker.probes.frame_locals import FrameLocals
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.recorder import Recorder
@@ -35,7 +35,7 @@ def leave_locals() -> None:
         frame.f_locals  # noqa: B018
 
 
-def emptied(_: Frames, frame: FrameType) -> dict[str, Any]:
+def emptied(_: FrameLocals, frame: FrameType, __: str) -> dict[str, Any]:
     live_locals = frame.f_locals
     variables = dict(live_locals)
     if frame.f_code.co_name != "<module>":
@@ -216,7 +216,7 @@ TRAPS = [
         "dict_that_the_program_holds",
         "def f():\n    a = 1\n    d = locals()\n    b = 2\n    print(d)\nf()\n",
         is_plain,
-        {"empties it": PlantedFault(put(Frames, _locals=emptied))},
+        {"empties it": PlantedFault(put(FrameLocals, read=emptied))},
     ),
     Trap(
         20,

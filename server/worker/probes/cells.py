@@ -20,6 +20,9 @@ CHUNK_ELEMENTS = 1 << 21
 
 CHUNK_BYTES = 1 << 22
 
+Region = tuple[int, tuple[int, ...], tuple[int, ...], int]
+"""Of a storage: bytes of an element, shape, stride and offset, both in elements."""
+
 MAX_UNDIGESTED = 4096
 """Bytes that stand for themselves; more have a digest."""
 

@@ -6,7 +6,6 @@ torch itself, by reading it the way backward does, and only where no hook would 
 
 import re
 from collections.abc import Iterable
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
@@ -15,7 +14,6 @@ import torch
 from server.wire import entities
 from server.worker.probes import cells, handles
 from server.worker.probes.counters import Counters
-from server.worker.probes.device_bytes import DeviceBytes
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.stale_views import StaleViews
@@ -247,15 +245,14 @@ class SavedTensors:
 
     def _bytes_differ(self, uid: str, name: str, slot: entities.Slot) -> bool:
         """Whether the saved elements are other bytes than when they were saved; at first sight they are noted."""
-        region: Any = slot
-        if "storage" not in region:
+        facts: Any = slot
+        if "storage" not in facts:
             return False
-        buffer = self._storages.contents(region["storage"])
-        if buffer is None:
+        size = cells.itemsize(facts["dtype"])
+        region = size, tuple(facts["shape"]), tuple(facts["stride"]), facts["offset"]
+        current = self._storages.region_digest(facts["storage"], region)
+        if current is None:
             return False
-        size = cells.itemsize(region["dtype"])
-        digest = buffer.region_digest if isinstance(buffer, DeviceBytes) else partial(cells.region_digest, buffer)
-        current = digest(size, region["shape"], region["stride"], region["offset"])
         saved = self._bytes.setdefault((uid, name), current)
         return saved != current
 

@@ -9,6 +9,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.wire.base import Number
+from server.worker.probes import cells
 from server.worker.probes.device_bytes import DeviceBytes
 from server.worker.probes.handles import as_plain_tensor
 
@@ -23,6 +24,7 @@ class StorageRecord:
         self.data: bytes | None = None  # the bytes, up to KEPT
         self.digest: bytes | None = None  # of what is not kept
         self.large = 0  # bytes of `data` that count as a large copy
+        self.region_digests: dict[cells.Region, bytes] = {}  # of `data`
         self.dtypes: list[str] = []
         self.cells: dict[str, list[Number]] = {}
         self.uncompared = True  # not compared yet

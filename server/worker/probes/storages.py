@@ -209,7 +209,7 @@ class Storages(Probe):
             new = bytes(buffer)
             same = not record.uncompared and new == old
             self._copied_bytes += large - record.large
-            record.data, record.digest, record.large = new, None, large
+            record.data, record.digest, record.large = old if same else new, None, large
         else:
             digest = digests(buffer)
             same = not record.uncompared and (
@@ -218,6 +218,7 @@ class Storages(Probe):
             self._copied_bytes -= record.large
             record.data, record.digest, record.large = None, digest, 0
         if not same:
+            record.region_digests.clear()
             record.unreported = True
             if not record.uncompared:
                 dtype = (self._holders.dtypes(record.uid) or record.dtypes or ["uint8"])[0]
@@ -301,6 +302,25 @@ class Storages(Probe):
         if record is None:
             return None
         return record.data if record.data is not None and not record.uncompared else record.read()
+
+    def region_digest(self, uid: str, region: cells.Region) -> bytes | None:
+        """What stands for the bytes of a region as this observation found them; None when the storage is gone.
+
+        Of a copy that is kept, it is computed once: the copy is replaced where the storage was found to hold other bytes.
+        """
+        record, data = self.records.get(uid), self.contents(uid)
+        if record is None or data is None:
+            return None
+        if isinstance(data, DeviceBytes):
+            return data.region_digest(*region)
+        if record.data is None or data is not record.data:
+            return cells.region_digest(data, *region)
+        digest = record.region_digests.get(region)
+        if digest is None:
+            digest = cells.region_digest(data, *region)
+            if len(digest) < cells.MAX_UNDIGESTED < len(record.data):  # fewer bytes would stand for themselves
+                record.region_digests[region] = digest
+        return digest
 
 
 def digests(data: Any) -> bytes:
