@@ -19,6 +19,11 @@ def every(count: int) -> Callable[[int], bool]:
     return lambda k: k % count == 0
 
 
+def places(*positions: int) -> Callable[[int], bool]:
+    """The cases at these positions are in the sample."""
+    return lambda k: k in positions
+
+
 def in_turn(cases: Iterable[Any], variants: Sequence[Any], count: int = 1) -> list[Any]:
     """Each case with each variant, for `pytest.mark.parametrize`; in the sample each has one, and all have their turn.
 

@@ -8,7 +8,7 @@ import pytest
 from tests import drawn_scenarios
 from tests.conftest import ROOT
 from tests.page_driver import STALE, at_step, leave, page_trace, paste, run
-from tests.sampling import in_turn
+from tests.sampling import in_turn, places, sampled
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
 THEMES = ["light", "dark"]
@@ -110,7 +110,7 @@ def test_axe_finds_nothing(themed: Any, site: str, what: str) -> None:
     assert axe(themed) == []
 
 
-@pytest.mark.parametrize(("width", "themed"), in_turn([1440, 390], THEMES), indirect=["themed"])
+@pytest.mark.parametrize(("width", "themed"), in_turn([1440, 390], THEMES, 2), indirect=["themed"])
 def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -> None:
     themed.set_viewport_size({"width": width, "height": 844})
     themed.goto(f"{site}/compare")
@@ -119,7 +119,7 @@ def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -
     assert axe(themed) == []
 
 
-@pytest.mark.parametrize(("name", "themed"), in_turn(drawn_scenarios.NAMES, THEMES, 2), indirect=["themed"])
+@pytest.mark.parametrize(("name", "themed"), in_turn(drawn_scenarios.NAMES, THEMES, 4), indirect=["themed"])
 def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name: str) -> None:
     themed.goto(f"{site}/?s={name}")
     themed.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
@@ -131,7 +131,7 @@ def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name
         themed.keyboard.press("ArrowRight")
 
 
-@pytest.mark.parametrize(("name", "lang"), in_turn(drawn_scenarios.NAMES, ["en", "zh"], 2))
+@pytest.mark.parametrize(("name", "lang"), in_turn(drawn_scenarios.NAMES, ["en", "zh"], 4))
 def test_a_sentence_is_said_at_every_step(page: Any, site: str, name: str, lang: str) -> None:
     page.goto(f"{site}/?s={name}&lang={lang}")
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
@@ -192,7 +192,7 @@ REACHABLE = """() => [...document.querySelectorAll("a[href], button, input, sele
     .filter(e => e.dataset.reached !== "yes").map(e => e.outerHTML.slice(0, 160))"""
 
 
-@pytest.mark.parametrize("what", ["first", "few", "refused", "raised"])
+@pytest.mark.parametrize("what", sampled(["first", "few", "refused", "raised"], places(0, 3)))
 def test_every_control_is_reached_by_tab_and_shows_it(page: Any, site: str, what: str) -> None:
     page.emulate_media(reduced_motion="reduce")
     opened(page, site, what)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.page_driver import paste, run
+from tests.sampling import places, sampled
 from tests.test_access import axe
 
 SOURCE = "import torch\n# mine\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nfor step in range(2):\n    c = b.sum()\nif c < 0:\n    print(c)\n"
@@ -166,7 +167,7 @@ def test_a_gradient_by_the_keyboard_alone(page: Any, site: str) -> None:
     assert text(page) == "import torch\n", "a card is one change"
 
 
-@pytest.mark.parametrize("way", ["click", "tap"])
+@pytest.mark.parametrize("way", sampled(["click", "tap"], places(1)))
 def test_a_gradient_by_mouse_and_by_touch(chromium: Any, site: str, way: str) -> None:
     size = {"width": 390, "height": 844} if way == "tap" else {"width": 1440, "height": 900}
     context = chromium.new_context(viewport=size, has_touch=way == "tap", is_mobile=way == "tap", locale="en-US")

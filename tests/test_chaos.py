@@ -22,12 +22,12 @@ def server() -> Iterator[MeasuredServer]:
 
 
 CHECKS = (
-    partial(crowds.many_runs, count=40),
-    crowds.flood,
+    partial(crowds.many_runs, count=24),
+    partial(crowds.flood, posts=100, at_once=100),
     crowds.vanished_clients,
     crowds.drop_event_stream,
-    crowds.slow_readers,
-    hostile.hostile_programs,
+    partial(crowds.slow_readers, never=1),
+    partial(hostile.hostile_programs, copies=1, honest=4),
     kills.kill_child,
     kills.stop_zygote,
     kills.kill_zygote,

@@ -16,7 +16,7 @@ COMPARED = [
     path for path in PROGRAMS if "torch.compile(" not in path.read_text() and "@torch.compile" not in path.read_text()
 ]
 """Where plain Python compiles, its graph has other nodes; here the plain function runs, and an event says so."""
-SAMPLE = COMPARED[::12]
+SAMPLE = COMPARED[::24]
 
 EXPLAINED = {"network", "processes", "interpreter", "text"}
 """Reasons of a refusal that no repair can settle."""

@@ -26,7 +26,8 @@ from tests.picture_facts import Picture
 from tests.sampling import in_turn
 
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
-FILES = [*drawn_scenarios.PATHS, *sorted((ROOT / "tests/golden").glob("*.py"))]
+GOLDENS = sorted((ROOT / "tests/golden").glob("*.py"))
+FILES = [*drawn_scenarios.PATHS, *GOLDENS]
 NETS = sorted((ROOT / "benchmarks/nets").glob("*.py"))
 SIZES = {"1440x900": (1440, 900), "1280x720": (1280, 720), "1024x768": (1024, 768), "390x844": (390, 844)}
 DARK_STEPS = 7
@@ -36,6 +37,11 @@ STILL = ("clone", "silent", "view", "accumulate")
 
 SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 """Until the stage has noticed a window of another size."""
+
+
+def marks_of(path: Path) -> list[pytest.MarkDecorator]:
+    """Of the goldens every second one is in the sample; of scenarios all are."""
+    return [pytest.mark.exhaustive] * (path in GOLDENS and GOLDENS.index(path) % 2)
 
 
 def sources() -> list[Any]:
@@ -49,13 +55,13 @@ def sources() -> list[Any]:
     )
     seeds = (
         [
-            pytest.param(seed["id"], seed["program"], id=seed["id"], marks=[pytest.mark.exhaustive] if k % 4 else [])
+            pytest.param(seed["id"], seed["program"], id=seed["id"], marks=[pytest.mark.exhaustive] if k % 8 else [])
             for k, seed in enumerate(json.loads(SEEDS.read_text()))
         ]
         if SEEDS.exists()
         else [missing]
     )
-    return [*seeds, *(pytest.param(path.stem, path.read_text(), id=path.stem) for path in FILES)]
+    return [*seeds, *(pytest.param(path.stem, path.read_text(), id=path.stem, marks=marks_of(path)) for path in FILES)]
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +124,7 @@ def test_every_step_shows_what_the_trace_says(open_page: Any, name: str, source:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("net", "size"), in_turn(NETS, [*SIZES], 2), ids=lambda value: getattr(value, "stem", value))
+@pytest.mark.parametrize(("net", "size"), in_turn(NETS, [*SIZES], 4), ids=lambda value: getattr(value, "stem", value))
 def test_nets_are_drawn_at_every_size(open_page: Any, net: Path, size: str) -> None:
     """Every step in the light theme, and some again in the dark one."""
     width, height = SIZES[size]

@@ -7,6 +7,7 @@ import pytest
 from tests import random_programs
 from tests.lifetime_log import install, installed, with_lifetime_log
 from tests.plain_python import run_plain
+from tests.sampling import every, sampled
 from tests.test_agreement import PROGRAMS
 from tests.tracing import ROOT, events, trace
 
@@ -35,7 +36,7 @@ def both(source: str, path: Path) -> tuple[str, str]:
     return deaths(truth["printed"]), deaths(text)
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", sampled([*SOURCES], every(2)))
 def test_they_die_at_the_same_statement(name: str, tmp_path: Path) -> None:
     truth, recorded = both(SOURCES[name], tmp_path / "program.py")
     assert recorded == truth and "after line" in truth

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.page_driver import at_step, leave, paste, run
+from tests.sampling import places, sampled
 from tests.tracing import Replay
 
 STALE = """\
@@ -185,7 +186,7 @@ def test_a_printed_page_shows_the_whole_run(page: Any, site: str) -> None:
     assert page.locator(".loom-sheet").count() == 0
 
 
-@pytest.mark.parametrize("width", [390, 820])
+@pytest.mark.parametrize("width", sampled([390, 820], places(0)))
 def test_small_screens_scroll_the_loom_and_not_the_page(page: Any, site: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     open_loom(page, site, TWICE)

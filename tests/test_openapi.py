@@ -223,7 +223,7 @@ REQUESTS = [
     *((*operation, GenerationMode.POSITIVE) for operation in OPERATIONS),
     *(("POST", path, 80, GenerationMode.NEGATIVE) for path in (RUNS, "/api/scenarios")),
 ]
-FEW = 30
+FEW = 15
 """Examples of one operation in the sample; all of them begin with these."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gradbox.showing import UNDER_PYTEST
+from tests.sampling import places, sampled
 
 ROOT = Path(__file__).parent.parent
 CELLS = {
@@ -89,7 +90,7 @@ def test_a_cell_that_raises_shows_the_picture_then_its_traceback(outputs: dict[s
     assert "`await` outside of a function" in text_of(outputs["awaited"])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", sampled(["light", "dark"], places(1)))
 def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str) -> None:
     """As exported, and in a frame that may neither read the page around it nor keep anything."""
     text = (notebook / "run.html").read_text("utf-8")

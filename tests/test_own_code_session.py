@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 HOST = ForkHost("tests.session_host", "SESSION_HOST")
 PROGRAMS = sorted((ROOT / "tests/programs").glob("*.py"))
-SAMPLE = PROGRAMS[::12]
+SAMPLE = PROGRAMS[::24]
 OF_THE_RUN = re.compile(r"\btmp[a-z0-9_]{8}\b|0x[0-9a-f]+|\b\d{11,}\b")
 """What another run prints otherwise: a folder of `tempfile`, an address."""
 
@@ -104,7 +104,7 @@ def seed_programs() -> list[Any]:
     if not folder.is_dir():
         return [pytest.param("", id="seeds", marks=pytest.mark.skip(reason="../shared/seeds is missing"))]
     return [
-        pytest.param(case.program, id=case.name, marks=() if k % 24 == 0 else pytest.mark.exhaustive)
+        pytest.param(case.program, id=case.name, marks=() if k % 48 == 0 else pytest.mark.exhaustive)
         for k, case in enumerate(seeds(folder))
     ]
 

@@ -32,11 +32,12 @@ TRANSCRIPT = """\
 
 
 def seed(name: str) -> Any:
+    """A program of an article: these are left to `make exhaustive`, for tests/test_drawing.py has others of them."""
     path = SEEDS / f"{name}.txt"
     missing = pytest.mark.skipif(
         not path.exists(), reason="../shared/seeds is missing: the articles' programs were not opened in a browser"
     )
-    return pytest.param(path.read_text() if path.exists() else "", id=name, marks=missing)
+    return pytest.param(path.read_text() if path.exists() else "", id=name, marks=[missing, pytest.mark.exhaustive])
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ KEPT = (2002, 31348, 41896, 42142)
 """Seeds whose programs were once told wrongly."""
 
 LIBRARY = range(60)
-KEPT_LIBRARY = (1000, 1059, 1215, 1229)
-"""Seeds of programs that reach further into torch which were once told wrongly; so were 12 and 35."""
+KEPT_LIBRARY = (35, 1000, 1059, 1215, 1229)
+"""Seeds of programs that reach further into torch which were once told wrongly; so was 12, which the first group has."""
 
-GROUPS = [KEPT, *sampled([SEEDS[start : start + 20] for start in range(0, len(SEEDS), 20)], every(4))]
+GROUPS = [KEPT, *sampled([SEEDS[start : start + 20] for start in range(0, len(SEEDS), 20)], every(8))]
 
 
 @pytest.mark.parametrize("seeds", GROUPS, ids=str)
@@ -59,7 +59,7 @@ def test_a_third_ends_in_an_error_and_a_fifth_holds_arrays_or_hooks() -> None:
 
 
 @pytest.mark.parametrize(
-    "seeds", [KEPT, *sampled([MORE[start : start + 20] for start in range(0, len(MORE), 20)], every(5))], ids=str
+    "seeds", [KEPT, *sampled([MORE[start : start + 20] for start in range(0, len(MORE), 20)], every(8))], ids=str
 )
 def test_the_referee_agrees(workers: Workers, seeds: Sequence[int]) -> None:
     """None is refused and none differs; it leaves out those on which CPython disagrees with itself or torch can't be asked."""

@@ -10,6 +10,7 @@ import pytest
 
 from tests.compiled_programs import COMPILED, compiled_eagerly
 from tests.plain_python import run_plain
+from tests.sampling import sampled
 from tests.test_agreement import ADDRESS
 from tests.tracing import events, printed
 from tests.workers import Workers
@@ -17,7 +18,7 @@ from tests.workers import Workers
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", sampled([*COMPILED], lambda k: k % 2 == 0))
 def test_compile_runs_the_plain_function_and_says_so(workers: Workers, name: str) -> None:
     source = f"import torch\nimport torch._dynamo\n{textwrap.dedent(COMPILED[name])}"
     plain, trace = run_plain(source, compiled_eagerly), workers.trace(source)

@@ -21,6 +21,7 @@ from tests.chaos.settings import SAVING
 from tests.databases import DatabaseConfig, DatabaseFactory
 from tests.forked_server import ForkedMeasuredServer
 from tests.plain_python import run_plain
+from tests.sampling import places, sampled
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +44,7 @@ def visiting(database: DatabaseConfig, entry: str | None = None, **settings: Any
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=sampled(["sqlite", "postgresql"], places(0)))
 def client(request: pytest.FixtureRequest, new_database: DatabaseFactory) -> Iterator[TestClient]:
     database = new_database(request.param)
     with visiting(database) as client:
@@ -295,7 +296,7 @@ def test_links_begin_where_the_host_says(new_database: DatabaseFactory) -> None:
         assert f"# {program.url}\n" in client.get(f"/s/{program.id}.py").text
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", sampled(["sqlite", "postgresql"], places(1)))
 def test_a_killed_server_has_every_save_that_it_answered(
     kind: str, new_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.page_driver import READ, at_step, compare, leave, page_trace, paste, run
+from tests.sampling import places, sampled
 from tests.tracing import Replay
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -122,7 +123,7 @@ def test_the_menu_is_for_the_keyboard_too(page: Any, site: str) -> None:
     assert coming.value.suggested_filename.endswith(".svg")
 
 
-@pytest.mark.parametrize("scenario", ["clone", "silent", "view"])
+@pytest.mark.parametrize("scenario", sampled(["clone", "silent", "view"], places(1)))
 def test_a_step_as_svg_says_what_the_trace_says(
     page: Any, elsewhere: Any, site: str, tmp_path: Path, scenario: str
 ) -> None:

@@ -13,8 +13,11 @@ from tests.chaos.programs import HOSTILE
 from tests.chaos.server_state import assert_same_usage, busy_workers
 
 
-def hostile_programs(server: MeasuredServer, rounds: int = 1) -> str:
-    """Every program that does its worst gets its ending, and every honest one beside it is right."""
+def hostile_programs(server: MeasuredServer, rounds: int = 1, copies: int = 2, honest: int = 8) -> str:
+    """Every program that does its worst gets its ending, and every honest one beside it is right.
+
+    copies: of each hostile program in a round; honest: clients beside them, of three programs each.
+    """
     over = threading.Event()
 
     def reap() -> None:
@@ -34,9 +37,9 @@ def hostile_programs(server: MeasuredServer, rounds: int = 1) -> str:
                 worst = {
                     name: threads.submit(post_program, server, source.replace("{n}", str(turn)), k)
                     for k, (name, (source, _)) in enumerate(HOSTILE.items())
-                    for _ in range(2)
+                    for _ in range(copies)
                 }
-                good = [threads.submit(run_honest_programs, server, range(n, n + 3)) for n in range(8)]
+                good = [threads.submit(run_honest_programs, server, range(n, n + 3)) for n in range(honest)]
                 for name, future in worst.items():
                     answer = future.result(120)
                     assert answer.ending == HOSTILE[name][1], f"a program that {name}: {answer.body['outcome']}"
