@@ -69,9 +69,10 @@ for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]
     }
   });
 
-test("the run as a file is well-formed at its every step", () => {
+test("the run as a file is well-formed, at every third step and the last", () => {
   for (const [, made] of goldens)
-    for (let i = 0; i < made.steps.length; i++) assert.ok(elements(loomOf(made, i)).length > 10);
+    for (let i = (made.steps.length - 1) % 3; i < made.steps.length; i += 3)
+      assert.ok(elements(loomOf(made, i)).length > 10);
 });
 
 test("a file needs no other: no variable, address, script or handler", () => {

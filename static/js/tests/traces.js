@@ -242,7 +242,7 @@ export function objects() {
   ]);
 }
 
-/** Thirty tensors, some sharing, some freed again. */
+/** Many tensors, some sharing, some freed again. */
 export function crowd(count = 30) {
   const steps = [];
   for (let i = 1; i <= count; i++) {
@@ -307,5 +307,5 @@ export const ALL = {
   changed: () => saved("changed"),
   backward,
   objects,
-  crowd: () => crowd(30),
+  crowd: () => crowd(18),
 };
