@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradbox import __version__
+from gradbox import __version__, doctor
 from gradbox.engine_loader import ENGINE_FOLDER, load
 from gradbox.part_recorder import MAX_RECORDINGS
 from gradbox.parts import PartOptions
@@ -59,9 +59,14 @@ def build_parser() -> argparse.ArgumentParser:
     export.add_argument("--theme", choices=("light", "dark"), default="light", help="of .svg and .png")
     export.add_argument("--title", help="of the picture; without it the name of the trace's file")
     export.add_argument("--language", choices=("en", "zh"), default="en")
-    for name, what in (("serve", "start the web application"), ("doctor", "check this machine and the settings")):
-        delegated = commands.add_parser(name, help=what, add_help=False)
-        delegated.add_argument("arguments", nargs=argparse.REMAINDER)
+    checks = add_command(
+        commands,
+        "doctor",
+        "check whether this machine can record, show and explain; --server: checks of the web application",
+    )
+    doctor.add_arguments(checks)
+    delegated = commands.add_parser("serve", help="start the web application", add_help=False)
+    delegated.add_argument("arguments", nargs=argparse.REMAINDER)
     return parser
 
 
@@ -126,11 +131,13 @@ def expression(text: str) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The exit status: the script's where one is run, 2 where a command can't begin."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] in (["serve"], ["doctor"]):
+    if arguments[:1] == ["serve"]:
         return run_server(arguments)
+    if arguments[:2] == ["doctor", "--server"]:
+        return run_server(["doctor", *arguments[2:]])
     args = build_parser().parse_args(arguments)
     try:
-        return export(args) if args.command == "export" else run_recorded(args)
+        return COMMANDS.get(args.command, run_recorded)(args)
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -299,6 +306,10 @@ def export(args: argparse.Namespace) -> int:
         print(f"gradbox: {args.trace}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+COMMANDS = {"export": export, "doctor": doctor.run}
+"""Those that run no script."""
 
 
 def is_trace(body: bytes) -> bool:

@@ -1,0 +1,172 @@
+"""`gradbox doctor`: whether scripts, notebooks and tests of this machine can be recorded, shown and explained."""
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradbox import __version__
+from gradbox.engine_loader import ENGINE_FOLDER
+from gradbox.run import Run
+from gradbox.script_process import Script, record
+from gradbox.viewer import has_browser
+
+TIMEOUT = 120.0
+SCRIPT = "import torch\nx = torch.ones(3, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"
+ASK_TORCH = """\
+import json, torch
+can_ask = hasattr(torch._C._autograd.SavedTensor, "unpack_hook")
+devices = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+print(json.dumps({"version": torch.__version__, "can_ask": can_ask, "devices": devices}))
+"""
+NO_TORCH = "pip install torch; see https://pytorch.org for the build that fits"
+TOO_OLD = "torch 2.11 or later is needed: older ones can't be asked what autograd saved"
+
+
+class Check(NamedTuple):
+    """A line of the report. problem: why nothing can be recorded, drawn or explained; "" where it keeps nobody from that."""
+
+    name: str
+    value: str
+    problem: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the report; the exit status: 0 where scripts can be recorded, drawn and explained."""
+    checks = list(all_checks())
+    said = verdict(checks)
+    is_ready = not any(check.problem for check in checks)
+    if args.json:
+        print(json.dumps({"ready": is_ready, "verdict": said, "checks": [check._asdict() for check in checks]}))
+        return int(not is_ready)
+    width = max(len(check.name) for check in checks) + 2
+    for name, value, problem in checks:
+        print(f"{'!' if problem else ' '} {name:{width}}{value}" + (f"  ({problem})" if problem else ""))
+    print(f"\n{said}")
+    return int(not is_ready)
+
+
+def verdict(checks: list[Check]) -> str:
+    """The last line of the report."""
+    problems = [f"{check.name}: {check.problem}" for check in checks if check.problem]
+    if problems:
+        return f"Verdict: not ready, because {'; '.join(problems)}"
+    return "Verdict: ready to record, show and explain scripts, notebooks and tests of this machine"
+
+
+def all_checks() -> Iterator[Check]:
+    yield Check("gradbox", f"{__version__}, {Path(__file__).parent}")
+    yield Check("python", f"{platform.python_version()}, {sys.executable}")
+    torch = ask_torch()
+    yield from torch_checks(torch)
+    built = (ENGINE_FOLDER / "static/dist/offline.js").is_file()
+    yield Check("page", "built" if built else "missing", "" if built else "build it with `make build`")
+    if built and torch is not None and torch.get("can_ask"):
+        yield from recording_checks()
+    yield from place_checks()
+    yield from tool_checks()
+
+
+def ask_torch() -> dict[str, Any] | None:
+    """What another process says of torch, {"error": …} where that fails; None where there is no torch."""
+    if importlib.util.find_spec("torch") is None:
+        return None
+    try:
+        done = subprocess.run([sys.executable, "-c", ASK_TORCH], capture_output=True, text=True, timeout=TIMEOUT)
+        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        return {"error": f"importing it took more than {TIMEOUT:.0f} seconds"}
+    except (IndexError, ValueError):
+        return {"error": (done.stderr.strip().splitlines() or ["importing it ended the process"])[-1][:200]}
+    return answer
+
+
+def torch_checks(torch: dict[str, Any] | None) -> Iterator[Check]:
+    """torch: what `ask_torch` gives."""
+    if torch is None:
+        yield Check("torch", "none", NO_TORCH)
+    elif "error" in torch:
+        yield Check("torch", "can't be imported", torch["error"])
+    else:
+        yield Check("torch", torch["version"])
+        yield Check(
+            "autograd", "can be asked" if torch["can_ask"] else "can't be asked", "" if torch["can_ask"] else TOO_OLD
+        )
+        yield Check("GPU", ", ".join(torch["devices"]) or "none that torch can use")
+
+
+def recording_checks() -> Iterator[Check]:
+    """Records a small script, and has it explained."""
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="gradbox-doctor-") as folder:
+        path = Path(folder) / "small.py"
+        path.write_text(SCRIPT)
+        try:
+            recorded: Run | None = record(Script(str(path), quiet=True)).runs.get("")
+        except (OSError, ValueError) as error:
+            yield Check("recording", "failed", str(error))
+            return
+    if recorded is None or recorded.trace["outcome"]["status"] != "finished":
+        yield Check(
+            "recording",
+            "failed",
+            "the small script was not recorded to its end" if recorded is None else recorded.summary(),
+        )
+        return
+    seconds = time.perf_counter() - start
+    yield Check("recording", f"{len(recorded.trace['steps'])} steps of a small script, after {seconds:.1f} s")
+    try:
+        recorded.findings()
+        yield Check("findings", "can be made")
+    except RuntimeError as error:
+        yield Check("findings", "none", str(error))
+
+
+def place_checks() -> Iterator[Check]:
+    """Where pictures go, and where they are shown."""
+    environment = os.environ
+    opens = has_browser(environment, sys.platform)
+    why = "over ssh" if "SSH_CONNECTION" in environment else "in CI" if environment.get("CI") else "no display"
+    yield Check("browser", "opens here" if opens else f"is not opened ({why}): `gradbox open` prints the address")
+    display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
+    yield Check("display", display or ("the system's" if sys.platform in ("darwin", "win32") else "none"))
+    for name, folder in (("files of regions", Path.cwd()), ("temporary files", Path(tempfile.gettempdir()))):
+        writable = os.access(folder, os.W_OK)
+        free = shutil.disk_usage(folder).free / 1e9
+        problem = "it can't be written" if name == "temporary files" and not writable else ""
+        yield Check(name, f"{folder}, {free:.1f} GB free" + ("" if writable else "; can't be written"), problem)
+
+
+def tool_checks() -> Iterator[Check]:
+    """The notebook extension and the plugin of pytest."""
+    ipython, kernel = version_of("ipython"), version_of("ipykernel")
+    yield Check(
+        "notebooks",
+        f"%load_ext gradbox, with IPython {ipython}, ipykernel {kernel or 'none'}" if ipython else "no IPython here",
+    )
+    pytest = version_of("pytest")
+    has_plugin = any(entry.value == "gradbox.pytest_plugin" for entry in metadata.entry_points(group="pytest11"))
+    how = "--gradbox" if has_plugin else "-p gradbox.pytest_plugin --gradbox, for gradbox is not installed as a package"
+    yield Check("tests", f"pytest {pytest}: {how}" if pytest else "no pytest here")
+
+
+def version_of(package: str) -> str:
+    """Of an installed package; "" where there is none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
