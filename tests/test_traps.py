@@ -19,10 +19,11 @@ TRAPS = sorted(
     key=lambda trap: trap.number,
 )
 PAIRS = [
-    pytest.param(trap, planted_fault, id=f"{trap.id}:{name}")
+    pytest.param(trap, fault, id=f"{trap.id}:{name}", marks=[pytest.mark.exhaustive] * min(k, 1))
     for trap in TRAPS
-    for name, planted_fault in trap.planted_faults.items()
+    for k, (name, fault) in enumerate(trap.planted_faults.items())
 ]
+"""Each trap with each of its planted faults; the sample has the first one of each."""
 
 
 @pytest.fixture(scope="module", autouse=True)
