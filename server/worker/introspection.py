@@ -80,3 +80,14 @@ def instance_dict(instance: Any) -> dict[str, Any] | None:
             members = descriptor.__get__(instance) if is_any_of(type(descriptor), _BUILTIN_DESCRIPTORS) else None
             return members if issubclass(type(members), dict) else None
     return None
+
+
+def position_in(error: BaseException, frame: types.FrameType) -> tuple[int, int]:
+    """The line and the instruction at which an exception left a frame; where it did not, those at which the frame is."""
+    line, instruction = frame.f_lineno, frame.f_lasti
+    position = traceback_of(error)
+    while position is not None:
+        if position.tb_frame is frame:
+            line, instruction = position.tb_lineno, position.tb_lasti
+        position = position.tb_next
+    return line, instruction

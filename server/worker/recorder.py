@@ -17,7 +17,7 @@ from server.wire.limits import Limit
 from server.wire.trace import Visit
 from server.worker import instrument
 from server.worker.displayhook import display_text
-from server.worker.introspection import traceback_of
+from server.worker.introspection import position_in, traceback_of
 from server.worker.observer import Observer
 from server.worker.output_log import OutputLog
 from server.worker.probes.backward import Backward
@@ -68,12 +68,7 @@ class Recorder:
         self.focus_counts: dict[int, int] | None = None
         self.observer = observer = Observer(context, run.focus, run.statements.may_expose_memory())
         self.frames = Frames(
-            context,
-            run.module,
-            observer.values,
-            observer.reachability,
-            run.statements.handler_names,
-            run.hidden_names,
+            context, run.module, observer.values, observer.reachability, run.statements.handler_names, run.hidden_names
         )
         self._skipped = SkippedIterations(run.statements, Schedule(self._share_used, run.focus), self._mute)
         self.steps = StepRecorder(run, context, observer, self.frames, self._skipped)
@@ -345,12 +340,7 @@ class Recorder:
         self._record(ResumeStep(self.steps.statement(caller), caller, value, frame))
 
     def _record_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
-        line, instruction = frame.f_lineno, frame.f_lasti
-        position = traceback_of(error)
-        while position is not None:
-            if position.tb_frame is frame:
-                line, instruction = position.tb_lineno, position.tb_lasti
-            position = position.tb_next
+        line, instruction = position_in(error, frame)
         self._context.observation.everything_requested = True
         source_line = program_line(frame.f_code, line)
         self._record(RaiseStep(self._statements.at(frame.f_code, instruction), frame, source_line, stack))

@@ -1,6 +1,6 @@
 /** The sentences of a page of the server's, and of its findings: in the reader's language alone, each a file of its own. */
 
-import { createLocale } from "./sentences.js";
+import { loadSentences } from "./sentences.js";
 
 /** @typedef {() => Promise<{default: Record<string, string>}>} Load */
 
@@ -56,9 +56,3 @@ export const loadCourseLocale = (language) => loadSentences(COURSE, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the page on which a series is made */
 export const loadSeriesLocale = (language) => loadSentences(SERIES, language);
-
-/** @param {Record<string, Load>} sentences by language @param {string} language */
-async function loadSentences(sentences, language) {
-  const known = language in sentences ? language : "en";
-  return createLocale({ [known]: (await sentences[known]()).default })(known);
-}

@@ -16,6 +16,14 @@ export function createLocale(sentences) {
   };
 }
 
+/** The sentences of one language, where each has a file of its own.
+ * @param {Record<string, () => Promise<{default: Record<string, string>}>>} files by language @param {string} language
+ * @returns {Promise<Locale>} English where the language is not known */
+export async function loadSentences(files, language) {
+  const known = language in files ? language : "en";
+  return createLocale({ [known]: (await files[known]()).default })(known);
+}
+
 /** A line's hole with the word around it in either language, or any hole. */
 const HOLE = /([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
 

@@ -1,6 +1,6 @@
 /** The builder's sentences, in the reader's language alone. */
 
-import { createLocale } from "../sentences.js";
+import { loadSentences } from "../sentences.js";
 
 /** @type {Record<string, () => Promise<{default: Record<string, string>}>>} */
 const SENTENCES = {
@@ -8,8 +8,5 @@ const SENTENCES = {
   zh: () => import("../../locales/builder.zh.json", { with: { type: "json" } }),
 };
 
-/** @param {string} language @returns {Promise<import("../sentences.js").Locale>} English where the language is not known */
-export async function loadBuilderLocale(language) {
-  const known = language in SENTENCES ? language : "en";
-  return createLocale({ [known]: (await SENTENCES[known]()).default })(known);
-}
+/** @param {string} language @returns {Promise<import("../sentences.js").Locale>} */
+export const loadBuilderLocale = (language) => loadSentences(SENTENCES, language);

@@ -28,8 +28,8 @@ export function memoryCycles(facts, end) {
   return [...out.values()];
 }
 
-/** @param {RunFacts} facts @param {string} uid @param {number} step */
-function bytesOf(facts, uid, step) {
+/** The size of what a handle reads. @param {RunFacts} facts @param {string} uid @param {number} step */
+export function bytesOf(facts, uid, step) {
   const handle = facts.handle(uid, step);
   return numel(handle?.shape) * itemsize(handle?.dtype);
 }

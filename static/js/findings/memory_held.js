@@ -1,8 +1,7 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.js`. */
 
-import { itemsize, numel } from "../layout/reads.js";
 import { code, fix, link, namesOf } from "./finding.js";
-import { memoryCycles } from "./memory_cycles.js";
+import { bytesOf, memoryCycles } from "./memory_cycles.js";
 import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -46,12 +45,6 @@ function largeStorages(facts, step) {
     if (nbytes >= FEWEST_BYTES && !history.value(uid, "within", step)) out.push({ storage: uid, nbytes });
   }
   return out;
-}
-
-/** @param {RunFacts} facts @param {string} uid @param {number} step */
-function bytesOf(facts, uid, step) {
-  const handle = facts.handle(uid, step);
-  return numel(handle?.shape) * itemsize(handle?.dtype);
 }
 
 /** @param {RunFacts} facts @param {string} storageUid @param {string[]} handles @param {number} nbytes @param {number} read in bytes

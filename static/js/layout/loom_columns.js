@@ -1,5 +1,6 @@
 /** The loom's columns: places across for the cells of storages, each with a rail for each of its counters. */
 
+import { addToList } from "../multimap.js";
 import { MAX_PINS, PIN_PITCH, RAIL, RAIL_PITCH, MIN_SLIM_BAND, SLIM_RAIL } from "./loom_sizes.js";
 import { textWidth } from "./metrics.js";
 import { Packer } from "./packing.js";
@@ -64,8 +65,8 @@ export class Columns {
   /** @param {Column} column */
   add(column) {
     this.list.push(column);
-    addTo(this.byStorage, column.uid, column);
-    for (const counterUid of column.rails.keys()) addTo(this.byCounter, counterUid, column);
+    addToList(this.byStorage, column.uid, column);
+    for (const counterUid of column.rails.keys()) addToList(this.byCounter, counterUid, column);
     this.right = Math.max(this.right, column.right);
   }
 
@@ -93,13 +94,6 @@ export class Columns {
   columnsOfCounter(counterUid, row) {
     return (this.byCounter.get(counterUid) ?? []).filter((column) => this.standsIn(column, row, row));
   }
-}
-
-/** @param {Map<string, Column[]>} map @param {string} key @param {Column} column */
-function addTo(map, key, column) {
-  const list = map.get(key);
-  if (list) list.push(column);
-  else map.set(key, [column]);
 }
 
 /** The room that pins and ticks of counters need beside their rails. @param {RunRows} runRows @returns {Margins} */

@@ -103,6 +103,17 @@ export function cornerMarks(plan, labels) {
   ];
 }
 
+/** Over a row its rule, and a line for the iterations that were skipped before it. @param {LoomScene["plan"]} plan @param {number} r */
+function ruleMarks(plan, r) {
+  const { foldY } = plan.rows[r];
+  const rule = `M${plan.stacked ? 8 : 16} ${foldY + 0.5}H${plan.width - 8}`;
+  const unseen = `M${plan.code + 8} ${foldY + 12}H${plan.width - 16}`;
+  return [
+    h("path", { key: `rule ${r}`, class: "loom-rule", d: rule }),
+    ...(plan.run.rows[r].skipped ? [h("path", { key: `unseen ${r}`, class: "loom-unseen", d: unseen })] : []),
+  ];
+}
+
 /** @param {LoomScene} scene @returns {VNode[]} */
 function bodyMarks(scene) {
   const { plan, now, band } = scene;
@@ -121,24 +132,7 @@ function bodyMarks(scene) {
         "data-loom-now": now,
       }),
     );
-  for (const r of rows) {
-    const box = plan.rows[r];
-    out.push(
-      h("path", {
-        key: `rule ${r}`,
-        class: "loom-rule",
-        d: `M${plan.stacked ? 8 : 16} ${box.foldY + 0.5}H${plan.width - 8}`,
-      }),
-    );
-    if (plan.run.rows[r].skipped)
-      out.push(
-        h("path", {
-          key: `unseen ${r}`,
-          class: "loom-unseen",
-          d: `M${plan.code + 8} ${box.foldY + 12}H${plan.width - 16}`,
-        }),
-      );
-  }
+  for (const r of rows) out.push(...ruleMarks(plan, r));
   for (const column of plan.columns.list) out.push(...columnMarks(scene, column));
   out.push(...unnamedMarks(scene, rows));
   out.push(...edgeMarks(scene));

@@ -17,14 +17,7 @@ export function handleMark({ plan, labels, i, now }, box, r) {
   const shape = tuple(entity.shape ?? []);
   const meta = `${shape}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
   const name = reader.title;
-  const room = Math.max(column.w, 0) + 34;
-  const parts = [];
-  const shown = fitNames(name, Math.max(3, Math.floor(room / (13 * EM))));
-  if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y: y + 13 }, shown));
-  const left = name ? textWidth(shown, 13) + 7 : 0;
-  const chars = Math.floor((room - left) / 6);
-  const fits = [meta, shape].find((text) => text.length <= chars);
-  if (fits) parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + left, y: y + 13 }, fits));
+  const parts = nameMarks(name, [meta, shape], column, y + 13);
   parts.push(...lines.flatMap((_, k) => readLineMarks(box, k, labels)));
   if (bar)
     parts.push(
@@ -65,6 +58,20 @@ export function handleMark({ plan, labels, i, now }, box, r) {
     parts,
     h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`),
   );
+}
+
+/** The name of a handle, and behind it the first of some notes for which there is room. @param {string} name @param {string[]} notes
+ * @param {import("../layout/loom.js").HandleBox["column"]} column @param {number} y of their foot */
+function nameMarks(name, notes, column, y) {
+  const room = Math.max(column.w, 0) + 34;
+  const parts = [];
+  const shown = fitNames(name, Math.max(3, Math.floor(room / (13 * EM))));
+  if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y }, shown));
+  const left = name ? textWidth(shown, 13) + 7 : 0;
+  const chars = Math.floor((room - left) / 6);
+  const fits = notes.find((text) => text.length <= chars);
+  if (fits) parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + left, y }, fits));
+  return parts;
 }
 
 /** A line of what a handle reads: a window under each cell, and how many more there are. @param {import("../layout/loom.js").HandleBox} box

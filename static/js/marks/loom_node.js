@@ -5,6 +5,7 @@ import { wireText } from "../layout/format.js";
 import { BOLD } from "../layout/loom_sizes.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { pinState } from "../layout/run_rows.js";
+import { addToList } from "../multimap.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
@@ -20,10 +21,10 @@ export function nodeMarks(scene, r) {
   const { plan, i } = scene;
   /** @type {Map<string, Dot[]>} */
   const groups = new Map();
-  for (const dot of plan.rowDots[r]) addTo(groups, dot.group, dot);
+  for (const dot of plan.rowDots[r]) addToList(groups, dot.group, dot);
   /** @type {Map<number, Dot[]>} */
   const lines = new Map();
-  for (const [dot] of groups.values()) addTo(lines, dot.y, dot);
+  for (const [dot] of groups.values()) addToList(lines, dot.y, dot);
   const out = [];
   for (const group of groups.values()) {
     const dot = group[group.length - 1];
@@ -61,13 +62,6 @@ export function nodeMarks(scene, r) {
     );
   }
   return out;
-}
-
-/** @template K, V @param {Map<K, V[]>} map @param {K} key @param {V} value */
-function addTo(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }
 
 /** What stands beside the dots of a line: their name, the slots that have no lines of their own, the last gradient.

@@ -45,21 +45,7 @@ export function preview(picture, className, title, { line, at, sentences }) {
         { x: EDGE + across, y: top, width: w * k, height: t * k, viewBox: `0 0 ${w} ${t}`, class: className },
         picture.nodes,
       ),
-      ...(faded
-        ? [
-            h(
-              "defs",
-              {},
-              h(
-                "linearGradient",
-                { id: "card-fade", x1: 0, y1: 0, x2: 0, y2: 1 },
-                h("stop", { class: "card-clear", offset: 0 }),
-                h("stop", { class: "card-full", offset: 1 }),
-              ),
-            ),
-            h("rect", { x: EDGE, y: top + tall - 60, width: room, height: 60, fill: "url(#card-fade)" }),
-          ]
-        : []),
+      ...(faded ? fadeMarks(top + tall, room) : []),
       h("path", { class: "paper-rule", d: `M${EDGE} ${height - FOOT + 0.5}H${width - EDGE}` }),
       h(
         "text",
@@ -70,4 +56,13 @@ export function preview(picture, className, title, { line, at, sentences }) {
       h("text", { class: "card-mark", x: width - EDGE, y: height - FOOT + 88 }, "Gradbox"),
     ],
   };
+}
+
+/** The foot of a picture that goes on below. @param {number} bottom @param {number} width */
+function fadeMarks(bottom, width) {
+  const stops = [h("stop", { class: "card-clear", offset: 0 }), h("stop", { class: "card-full", offset: 1 })];
+  return [
+    h("defs", {}, h("linearGradient", { id: "card-fade", x1: 0, y1: 0, x2: 0, y2: 1 }, stops)),
+    h("rect", { x: EDGE, y: bottom - 60, width, height: 60, fill: "url(#card-fade)" }),
+  ];
 }

@@ -39,11 +39,9 @@ function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
   const below = at.y + strip.h + 9;
   const note = gradNote(stepFacts, block, handle);
   const room = columns.w - 6 - at.x;
-  const text = `${path}${note ? `  ${note}` : ""}`;
-  const size = Math.max(7, Math.min(8.5, Math.floor((room / (EM * text.length)) * 10) / 10));
-  const layout = `${(handle?.layout ?? "").replace("torch.", "")} ${tuple(handle?.shape ?? [])}`;
-  const layoutSize = Math.max(7, Math.min(9, Math.floor(((room - 2) / (EM * layout.length)) * 10) / 10));
-  const caption = truncate(text, Math.max(4, Math.floor(room / (EM * size))));
+  const shape = tuple(handle?.shape ?? []);
+  const name = fitText(`${path}${note ? `  ${note}` : ""}`, room, 8.5);
+  const layout = fitText(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, room - 2, 9);
   return h(
     "g",
     {
@@ -55,36 +53,34 @@ function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
       "data-grad-of": ownerUid,
       tabindex: "0",
       role: "group",
-      "aria-label": `${path} ${tuple(handle?.shape ?? [])}`,
+      "aria-label": `${path} ${shape}`,
     },
     block.storage
       ? stripMark(stepFacts, block.storage, strip, { x: at.x, y: at.y, full: open, grad: true })
-      : h(
-          "text",
-          { key: "layout", class: "meta", x: at.x + 2, y: at.y + 14, "font-size": layoutSize },
-          truncate(layout, Math.max(4, Math.floor((room - 2) / (EM * layoutSize)))),
-        ),
-    fresh &&
-      block.storage &&
-      !stepFacts.snap.fresh.has(block.storage) &&
-      h("rect", {
-        key: "halo",
-        class: "halo",
-        x: at.x - 3,
-        y: at.y - 3,
-        width: strip.w + 6,
-        height: strip.h + 6,
-        rx: 5,
-      }),
+      : h("text", { key: "layout", class: "meta", x: at.x + 2, y: at.y + 14, "font-size": layout.size }, layout.shown),
+    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && stripHalo(strip, at),
     counterUid && gradCounterMark(stepFacts, counterUid, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
         "g",
         { key: "name", class: "grad-name", "data-ref": uid, "data-path": path },
-        h("text", { x: at.x + 1, y: below, "font-size": size }, caption),
-        h("title", {}, `${stepFacts.labels.gradient} ${path} ${tuple(handle?.shape ?? [])} → ${uid}`),
+        h("text", { x: at.x + 1, y: below, "font-size": name.size }, name.shown),
+        h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
+}
+
+/** Around the strip of a new handle on memory that was there before. @param {import("../layout/row_strip.js").RowStrip} strip @param {Place} at */
+function stripHalo(strip, at) {
+  const size = { width: strip.w + 6, height: strip.h + 6 };
+  return h("rect", { key: "halo", class: "halo", x: at.x - 3, y: at.y - 3, ...size, rx: 5 });
+}
+
+/** A text as large as its room allows, and cut where even the smallest letters don't fit. @param {string} text @param {number} room
+ * @param {number} largest size of its letters @returns {{shown: string, size: number}} */
+function fitText(text, room, largest) {
+  const size = Math.max(7, Math.min(largest, Math.floor((room / (EM * text.length)) * 10) / 10));
+  return { shown: truncate(text, Math.max(4, Math.floor(room / (EM * size)))), size };
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too.
