@@ -308,7 +308,7 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
         with (tmp_path / name).open("a") as file:
             file.write("\n")
     versions.append(Renderer(1).version)
-    assert versions[0] == "" and len(set(versions)) == 7
+    assert versions[0] == "" and len(set(versions)) == len(versions)
 
 
 def test_the_frame_can_run_and_save_nothing(client: TestClient) -> None:
