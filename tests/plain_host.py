@@ -28,6 +28,14 @@ CPU_SECONDS, SECONDS = 60, 600
 """Of its processor, and of the clock: after either a program is killed."""
 
 
+class StandardOutput(io.StringIO):
+    """What a program prints, refused where a stream of UTF-8 would refuse it."""
+
+    def write(self, text: str) -> int:
+        text.encode()
+        return super().write(text)
+
+
 def handle(request: Request, write: Write) -> None:
     """Write a pickle of the truth about a program, as tests.plain_python describes it. This process is a fork for it.
 
@@ -40,7 +48,7 @@ def handle(request: Request, write: Write) -> None:
         module, _, name = request["inside"].partition(":")
         inside = getattr(importlib.import_module(module), name)
     truth: dict[str, Any] = {"error": None}
-    out = io.StringIO()
+    out = StandardOutput()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(out), inside():
         try:
             exec(compile(source, "<program>", "exec"), namespace)

@@ -22,6 +22,7 @@ NAMES = sorted(path.stem for path in CORRECTED.glob("*.py") if "." not in path.s
 QUESTIONS = ROOT.parent / "shared/questions"
 
 WITHOUT_FIX: dict[str, set[str]] = {
+    "activation_twice": {"sigmoid_before_bce_with_logits", "softmax_before_cross_entropy"},
     "backward_twice": {"backward_twice_replay_stale_hidden_list"},
     "custom_function": {"custom_shape"},
     "detached_late": {"detached_after_use"},
@@ -29,15 +30,19 @@ WITHOUT_FIX: dict[str, set[str]] = {
                   "loss_requires_grad_true", "new_after_backward", "reset_then_zero", "wrong_module_called",
                   "zero_before_check"},
     "hook_misses": {"hook_after_detach", "hook_on_replaced_tensor"},
+    "hook_result": {"hook_result_function", "hook_result_size"},
     "index_copy": {"reshape_copy_lost"},
+    "index_out_of_range": {"index_out_of_range_classes", "index_out_of_range_embedding", "index_out_of_range_gather"},
     "memory_held": {"hook_keeps_its_tensor", "objects_keep_each_other"},
     "no_graph": {"no_graph_gumbel_argmax", "no_graph_loss_that_stayed_a_number", "no_graph_mean_of_items", "no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round"},
-    "nonfinite": {"eigenvectors_of_equal_eigenvalues", "kl_of_zero", "lr", "nan_to_num_hides", "softplus_by_hand"},
+    "nonfinite": {"eigenvectors_of_equal_eigenvalues", "kl_of_zero", "learning_rate_too_large", "lr",
+                  "nan_to_num_hides", "softplus_by_hand"},
     "parameter_detached": {"tied_by_clone"},
     "saved_overwritten": {"saved_overwritten_max_norm_in_forward"},
     "shape_mismatch": {"shape_cat", "shape_loss", "shape_mismatch_broadcasting_loss",
-                       "shape_mismatch_cross_entropy_probs_shape", "shape_setitem", "shape_view"},
+                       "shape_mismatch_cross_entropy_probs_shape", "shape_mismatch_one_value_per_channel", "shape_setitem", "shape_view"},
     "shared_memory": {"function", "mutated_batch_in_dataset", "parameter_of_a_tensor"},
+    "wrong_gradient": {"batch_norm_of_eval_then_train"},
     "zero_gradient": {"ce_single_logit", "clamp", "clamp_dead", "clamped_action", "sigmoid", "softmax_sum",
                       "zero_init_two_layers"},
 }  # fmt: skip

@@ -24,7 +24,7 @@ class OutputStream(io.TextIOBase):
 
     @property
     def errors(self) -> str:  # type: ignore[override]
-        return "backslashreplace"
+        return "strict" if self._name == "stdout" else "backslashreplace"
 
     def writable(self) -> bool:
         return True
@@ -37,6 +37,8 @@ class OutputStream(io.TextIOBase):
             if not issubclass(type(text), str):
                 raise TypeError(f"write() argument must be str, not {type(text).__name__}")
             text = str.__str__(text)
+        if self._name == "stdout" and not text.isascii():
+            text.encode(self.encoding, self.errors)  # half of a character raises here, as on a stream of bytes
         self._emit(self._name, text)
         return len(text)
 

@@ -1,4 +1,4 @@
-# nonfinite at 5: w
+# nonfinite at 8: w
 import torch
 w = torch.tensor([5.], requires_grad=True)
 for i in range(30):

@@ -23,6 +23,9 @@ from server.worker.uids import WeakUids
 MAX_WATCHED = 64
 """Slots that are watched while iterations pass unseen."""
 
+_RUNNING = ("running_mean", "running_var")
+"""Slots of a batch norm that its backward reads only where it was not in training: each forward writes them."""
+
 _EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
@@ -77,6 +80,7 @@ class SavedTensors:
         self.slots: dict[str, Slots] = {}
         self._bytes: dict[tuple[str, str], bytes] = {}
         self._non_leaf: dict[tuple[str, str], bool] = {}  # whether it was no leaf when it was saved
+        self._unread: set[tuple[str, str]] = set()  # saved, and not read by this backward
         self._unverified: set[tuple[str, str]] = set()  # first seen after statements that were not
         self._slots_by_uid: dict[str, dict[tuple[str, str], None]] = {}  # counter, storage or tensor -> slots
         self.transitions: list[Transition] = []
@@ -86,6 +90,7 @@ class SavedTensors:
         for slot in self.slots.pop(node, {}):
             self._bytes.pop((node, slot), None)
             self._non_leaf.pop((node, slot), None)
+            self._unread.discard((node, slot))
             self._unverified.discard((node, slot))
 
     def _index_slots(self, node: str, current: Slots) -> None:
@@ -221,6 +226,8 @@ class SavedTensors:
         observation = self._context.observation
         if (observation.skipped or observation.past_unknown) and known is None:
             self._unverified.add(key)
+        if name in _RUNNING and getattr(node, "_saved_training", False) is True:
+            self._unread.add(key)
         if state == "ok" and self._bytes_differ(uid, name, slot):
             state = "changed"
         if state == "ok" and key in self._unverified:
@@ -246,7 +253,7 @@ class SavedTensors:
     def _bytes_differ(self, uid: str, name: str, slot: entities.Slot) -> bool:
         """Whether the saved elements are other bytes than when they were saved; at first sight they are noted."""
         facts: Any = slot
-        if "storage" not in facts:
+        if "storage" not in facts or (uid, name) in self._unread:
             return False
         size = cells.itemsize(facts["dtype"])
         region = size, tuple(facts["shape"]), tuple(facts["stride"]), facts["offset"]

@@ -8,6 +8,7 @@ import { operationName } from "./operation_name.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
+const COUNTS = /\(expected (\d+), got (\d+)\)/;
 const GRADIENTS =
   /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
 
@@ -73,9 +74,11 @@ function wrongGradients(facts) {
   const made = facts.birth(node);
   const returned = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > made);
   const cause = returned >= 0 && facts.steps[returned].line ? returned : step;
+  const [, expected, got] = COUNTS.exec(facts.error?.message ?? "") ?? [];
   const all = {
     function: functionName(facts, node),
-    inputs: facts.index.nodes.get(node)?.next.length ?? 0,
+    inputs: Number(expected ?? 0),
+    given: Number(got ?? 0),
     index: match[1] ?? "",
     code: facts.codeFact(cause),
     message: (facts.error?.message ?? "").split("\n")[0],

@@ -134,7 +134,10 @@ function neverRun(facts) {
     const hung = history.changes(uid, "hooks").find(({ value }) => value);
     if (!hung || !facts.code(hung.step).includes("register_hook")) continue;
     const call = facts.backwards.find(
-      ({ step }) => step > hung.step && (step <= death || isNodeFreed(facts, uid, hung.step, step)),
+      (each) =>
+        each.step > hung.step &&
+        !isCutShort(facts, each) &&
+        (each.step <= death || isNodeFreed(facts, uid, hung.step, each.step)),
     );
     if (!call || out.has(facts.steps[hung.step].line)) continue;
     const x = facts.name(uid, hung.step);
@@ -153,6 +156,12 @@ function neverRun(facts) {
     });
   }
   return [...out.values()];
+}
+
+/** Whether a backward ended by raising: what it did not come to, it might have. @param {RunFacts} facts
+ * @param {import("./scan.js").BackwardCall} call */
+function isCutShort({ steps }, { step, end }) {
+  return steps.slice(step, end + 1).some(({ kind, visit }) => kind === "raise" || visit?.failed);
 }
 
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. @param {RunFacts} facts

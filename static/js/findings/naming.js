@@ -20,7 +20,16 @@ export class Naming {
     if (name) return also ? { code: name, also } : code(name);
     const op = this.facts.producer(uid);
     const line = this.facts.steps[op?.step ?? this.facts.birth(uid)]?.line ?? 0;
-    return { result: op ? operationName(op.name) : "", line };
+    return { result: op ? this.operation(op, uid) : "", line };
+  }
+
+  /** What made a thing; `torch.tensor` is several operations, of which `lift_fresh` is only in that.
+   * @param {import("./scan.js").Operation} op @param {string | null | undefined} uid */
+  operation(op, uid) {
+    const isLifted = this.facts
+      .opsAt(op.step)
+      .some(({ name, inputs }) => name === "aten::lift_fresh" && uid && inputs.includes(uid));
+    return isLifted ? "torch.tensor" : operationName(op.name);
   }
 
   /** @param {string | null | undefined} uid @param {number} step @returns {string | null} */

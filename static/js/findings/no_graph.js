@@ -24,7 +24,11 @@ export function noGraph(facts) {
   const { tensors, cuts } = originOf(facts, root, step);
   const cut = cuts[0] ?? numberCut(facts, tensors);
   if (cut) return [cutDiagnosis(facts, root, cut, step)];
-  return [frozenDiagnosis(facts, root, tensors, step) ?? neverDiagnosis(facts, root, tensors, step)];
+  return [
+    frozenDiagnosis(facts, root, tensors, step) ??
+      lateDiagnosis(facts, root, tensors, step) ??
+      neverDiagnosis(facts, root, tensors, step),
+  ];
 }
 
 /** The tensor that backward was asked to start from, where it has no graph. @param {RunFacts} facts @param {number} step */
@@ -141,6 +145,47 @@ function frozenDiagnosis(facts, rootUid, tensors, step) {
     };
   }
   return null;
+}
+
+/** Where a leaf behind it came to require grad only after it had been used. @param {RunFacts} facts @param {string} rootUid
+ * @param {string[]} tensors @param {number} step @returns {Diagnosis | null} */
+function lateDiagnosis(facts, rootUid, tensors, step) {
+  for (const uid of tensors) {
+    if (uid === rootUid || !facts.tensor(uid, step)?.requires_grad) continue;
+    const asked = tensorHistory(facts)
+      .changes(uid, "requires_grad")
+      .find((change) => change.step < step && change.value === true)?.step;
+    const used = asked === undefined ? -1 : firstUse(facts, uid, asked);
+    if (asked === undefined || used < 0) continue;
+    const all = {
+      x: facts.name(uid, asked),
+      y: facts.name(rootUid, step),
+      use: facts.steps[used].line,
+      code: facts.codeFact(asked),
+    };
+    return {
+      variant: "late",
+      cause: facts.place(asked),
+      chain: [
+        link(facts.place(used), "way", { ...all, code: facts.codeFact(used) }, [uid]),
+        link(facts.place(asked), "moved", all, [uid]),
+        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [rootUid]),
+      ],
+      names: namesOf(all.x, all.y),
+      facts: all,
+      fixes: [fix("require_grad", facts.place(facts.birth(uid)), { name: nameOf(all.x) })],
+      explainsError: true,
+    };
+  }
+  return null;
+}
+
+/** The first step before another at which an operation took a tensor; -1 where none did. @param {RunFacts} facts @param {string} uid
+ * @param {number} before */
+function firstUse(facts, uid, before) {
+  for (let step = Math.max(0, facts.birth(uid)); step < before; step++)
+    if (facts.opsAt(step).some(({ inputs, outputs }) => inputs.includes(uid) && !outputs.includes(uid))) return step;
+  return -1;
 }
 
 /** Nothing behind it ever required grad. @param {RunFacts} facts @param {string} rootUid @param {string[]} tensors @param {number} step @returns {Diagnosis} */

@@ -1,5 +1,6 @@
 /** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
 
+import { divergenceBefore } from "./divergence.js";
 import { fix, link, namesOf, phrase } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { cellsOf, isNan, isNonfinite, numberOf, numbersText } from "./numbers.js";
@@ -12,6 +13,9 @@ import { operationName } from "./operation_name.js";
 /** @typedef {import("./scan.js").Operation} Operation */
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {{step: number, storage: string}} Spot */
+
+/** So many sizes of a parameter that runs away are said. */
+const MAX_VALUES = 5;
 
 /** So many operations of one statement are walked back. */
 const MAX_PARENTS = 200;
@@ -26,11 +30,40 @@ export function nonfinite(facts) {
   const backward = firstSpot(facts, true);
   const spot = forward && (!backward || forward.step <= backward.step) ? forward : backward;
   if (!spot) return [];
+  const divergence = divergenceBefore(facts, spot.step);
+  if (divergence) return [divergenceDiagnosis(facts, divergence, spot.step)];
   const diagnosis =
     facts.steps[spot.step].visit && spot === backward
       ? visitDiagnosis(facts, spot.step)
       : operationDiagnosis(facts, spot);
   return diagnosis ? [diagnosis] : [];
+}
+
+/** A parameter ran away before anything ceased to be finite. @param {RunFacts} facts
+ * @param {import("./divergence.js").Divergence} divergence @param {number} step @returns {Diagnosis} */
+function divergenceDiagnosis(facts, { uid, steps, values }, step) {
+  const [first] = steps;
+  const x = facts.name(uid, first);
+  const all = {
+    x,
+    code: facts.codeFact(first),
+    values: numbersText(values.slice(0, MAX_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
+    effect: facts.steps[step].line,
+  };
+  return {
+    variant: "diverged",
+    cause: facts.place(first),
+    chain: [
+      link(facts.place(first), "written", all, [uid]),
+      link(facts.place(steps[steps.length - 1]), "written", { ...all, code: facts.codeFact(steps[steps.length - 1]) }, [
+        uid,
+      ]),
+      link(facts.place(step), "nonfinite", { ...all, code: facts.codeFact(step) }),
+    ],
+    names: namesOf(x),
+    facts: all,
+    fixes: [],
+  };
 }
 
 /** The first storage with a NaN; of visits, the first gradient that is NaN or infinite. @param {RunFacts} facts

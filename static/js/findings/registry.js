@@ -1,12 +1,16 @@
 /** The table of findings: a row a kind, with the function that looks for it. A new kind is a file, a row and its sentences. */
 
+import { activationTwice } from "./activation_twice.js";
 import { backwardTwice } from "./backward_twice.js";
 import { broadcastLoss } from "./broadcast_loss.js";
+import { contextWritten } from "./context_written.js";
 import { customFunction } from "./custom_function.js";
 import { deepcopyNonleaf } from "./deepcopy_nonleaf.js";
 import { detachedLate } from "./detached_late.js";
 import { dtypeMismatch } from "./dtype_mismatch.js";
 import { expandedInplace } from "./expanded_inplace.js";
+import { hookResult } from "./hook_result.js";
+import { indexOutOfRange } from "./index_out_of_range.js";
 import { inferenceTensor } from "./inference_tensor.js";
 import { intRequiresGrad } from "./int_requires_grad.js";
 import { leafInplace } from "./leaf_inplace.js";
@@ -17,6 +21,7 @@ import { noGraph } from "./no_graph.js";
 import { notContiguous } from "./not_contiguous.js";
 import { notScalar } from "./not_scalar.js";
 import { numpyRequiresGrad } from "./numpy_requires_grad.js";
+import { savedDetached } from "./saved_detached.js";
 import { savedOverwritten } from "./saved_overwritten.js";
 import { shapeMismatch } from "./shape_mismatch.js";
 import { unusedInput } from "./unused_input.js";
@@ -44,8 +49,10 @@ import { zeroGradient } from "./zero_gradient.js";
 /** Of several that explain one error the first is the best. @type {Row[]} */
 export const DIAGNOSES = [
   { kind: "saved_overwritten", severity: "error", diagnose: savedOverwritten, onError: true },
+  { kind: "saved_detached", severity: "error", diagnose: savedDetached, onError: true },
   { kind: "backward_twice", severity: "error", diagnose: backwardTwice, onError: true },
   { kind: "custom_function", severity: "error", diagnose: customFunction },
+  { kind: "hook_result", severity: "error", diagnose: hookResult, onError: true },
   { kind: "multi_view_inplace", severity: "error", diagnose: multiViewInplace, onError: true },
   { kind: "no_grad_view_inplace", severity: "error", diagnose: noGradViewInplace, onError: true },
   { kind: "leaf_inplace", severity: "error", diagnose: leafInplace, onError: true },
@@ -60,9 +67,12 @@ export const DIAGNOSES = [
   { kind: "deepcopy_nonleaf", severity: "error", diagnose: deepcopyNonleaf, onError: true },
   { kind: "int_requires_grad", severity: "error", diagnose: intRequiresGrad, onError: true },
   { kind: "dtype_mismatch", severity: "error", diagnose: dtypeMismatch, onError: true },
+  { kind: "index_out_of_range", severity: "error", diagnose: indexOutOfRange, onError: true },
   { kind: "shape_mismatch", severity: "error", diagnose: shapeMismatch, onError: true },
   { kind: "shape_mismatch", severity: "warning", diagnose: broadcastLoss },
   { kind: "wrong_gradient", severity: "warning", diagnose: wrongGradient },
+  { kind: "wrong_gradient", severity: "warning", diagnose: contextWritten },
+  { kind: "activation_twice", severity: "warning", diagnose: activationTwice },
   { kind: "grad_none", severity: "warning", diagnose: gradNone },
   { kind: "grad_accumulated", severity: "warning", diagnose: gradAccumulated },
   { kind: "frozen_updated", severity: "warning", diagnose: frozenUpdated },

@@ -12,6 +12,7 @@ import { fixesByMessage, pairFixes } from "./shape_fixes.js";
 
 const MESSAGE =
   /mat1 and mat2|size mismatch|must match (?:the )?(?:size|existing)|Sizes of tensors must match|shapes? .*(?:cannot|invalid|mismatch|must)|shape '.*' is invalid|equal size|inconsistent tensor size|Expected .*(?:channels|size|batch_size|dimension)|doesn't match the broadcast shape|is not broadcastable|expected (?:input|\d+D|m1|hidden)|Given groups=|input\.size\(-1\) must be equal|target size|Mismatch in shape|expand\(|dimensions? specified|number of dimensions|unflatten|same number of dimensions|should contain \d+ elements|incompatible/i;
+const ONE_VALUE = /more than 1 (?:value per channel|spatial element) when training/;
 const PRODUCTS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|einsum|__matmul__|inner|addbmm)$/;
 const ELEMENTWISE =
   /^(?:add|sub|rsub|mul|div|true_divide|pow|eq|ne|lt|le|gt|ge|where|maximum|minimum|atan2|remainder|fmod|lerp|addcmul|addcdiv|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy|binary_cross_entropy_with_logits|broadcast_tensors|copy|logical_and|logical_or|bitwise_and|bitwise_or|masked_fill|cosine_similarity|fill)_?$/;
@@ -144,6 +145,7 @@ function generalDiagnosis(facts, op, operands) {
     x_shape: shapeText(shape),
     n: shape.reduce((product, size) => product * size, 1),
     wanted: wanted ?? "",
+    given: /torch\.Size\(\[(.*?)\]\)/.exec(facts.error?.message ?? "")?.[1] ?? "",
     op: op ? operationName(op.name) : "",
     message: (facts.error?.message ?? "").split("\n")[0],
     code: facts.codeFact(step),
@@ -153,7 +155,7 @@ function generalDiagnosis(facts, op, operands) {
   if (made >= 0 && made < step)
     chain.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]));
   return {
-    variant: wanted ? "count" : uid ? "general" : "unknown",
+    variant: ONE_VALUE.test(all.message) ? "one_value" : wanted ? "count" : uid ? "general" : "unknown",
     cause: facts.place(step),
     chain,
     names: namesOf(x),

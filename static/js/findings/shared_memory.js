@@ -4,6 +4,7 @@ import { refOf } from "../layout/names.js";
 import { reads } from "../layout/reads.js";
 import { addToList } from "../multimap.js";
 import { code, fix, link, namesOf } from "./finding.js";
+import { gradientTensors } from "./gradient_tensors.js";
 import { overlappingWrites } from "./overlapping_write.js";
 import { mentionsAt } from "./program_text.js";
 import { tensorHistory } from "./tensor_history.js";
@@ -14,6 +15,8 @@ import { isGradcheck } from "./write_facts.js";
 /** @typedef {import("../layout/names.js").Tag} Tag */
 /** @typedef {import("./scan.js").Occurrence<"written">} Write */
 /** @typedef {{uid: string, tag: Tag, used: number}} Reader   used: the step at which its name is next used */
+/** @typedef {Map<string, {at: number, isBound: boolean}[]>} Uses   the steps that use a name; isBound: they only give it a
+ *   meaning */
 
 const MAX_ELEMENTS = 4096;
 /** Names cost a walk over all that lives: so many writes are looked at closely. */
@@ -43,7 +46,7 @@ export function sharedMemory(facts) {
 }
 
 /** Parameters that a module made by `copy.copy` shares with its original, and that an optimizer or the program goes on to write.
- * @param {RunFacts} facts @param {Map<string, number[]>} uses @returns {Diagnosis[]} */
+ * @param {RunFacts} facts @param {Uses} uses @returns {Diagnosis[]} */
 function shallowCopies(facts, uses) {
   return facts.steps.flatMap((traceStep, i) => {
     const target = traceStep.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.code(i))?.[1] : null;
@@ -86,7 +89,8 @@ function mayBeSeen(facts, { storage, step, by }) {
   if (facts.steps[step].visit) return Boolean(by && bindings.has(by));
   const isParameter =
     tensorHistory(facts).value(by ?? "", "leaf", step) && tensorHistory(facts).value(by ?? "", "requires_grad", step);
-  if ((bindings.get(by ?? "")?.length ?? 0) > (isParameter ? 0 : 1)) return true;
+  const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by)); // by the path of the parameter, or its gradient
+  if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice ? 0 : 1)) return true;
   const isStored = by && storedTensors(facts).has(by);
   if (
     isStored &&
@@ -122,7 +126,7 @@ function livingBefore(facts, storageUid, step) {
   return facts.index.handlesOf(storageUid, step).filter((uid) => facts.birth(uid) < step);
 }
 
-/** @param {RunFacts} facts @param {Write} write @param {string} frameUid @param {Map<string, number[]>} uses @returns {Reader | null} */
+/** @param {RunFacts} facts @param {Write} write @param {string} frameUid @param {Uses} uses @returns {Reader | null} */
 function readerOf(facts, write, frameUid, uses) {
   const { targets } = mentionsAt(facts, write.step);
   if (!write.by && !hasArray(facts, write)) return null;
@@ -165,7 +169,7 @@ function hasArray(facts, { storage, step }) {
 
 /** Another name for the tensor that was written: a second variable, or a place in a list or dict that the statement does not
  * mention. A parameter that is updated is none of that. @param {RunFacts} facts @param {Write} write @param {string} frameUid
- * @param {Map<string, number[]>} uses @returns {Reader | null} */
+ * @param {Uses} uses @returns {Reader | null} */
 function aliasOf(facts, { by, step, storage }, frameUid, uses) {
   const handle = by ? facts.handle(by, step) : undefined;
   if (!by || !handle) return null;
@@ -175,16 +179,18 @@ function aliasOf(facts, { by, step, storage }, frameUid, uses) {
   const uid = facts.naming.at(by, step) || more.length ? by : (only ?? by);
   const tags = facts.names(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
+  const isGradient = Boolean(facts.naming.gradient(uid, step));
   const stored = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
   const written = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
-  const others = written ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
+  const others =
+    written || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
   const elsewhere = stored.filter(({ text }) => !mentioned.has(rootOf(text)));
   const again = stored.filter(({ text }) => targets.has(rootOf(text))).slice(1);
   return usedLater(facts, uid, [...others, ...elsewhere, ...again], step, uses);
 }
 
 /** A variable that was to remember a parameter, and is compared with it after an update. @param {RunFacts} facts @param {string} uid
- * @param {number} step @param {Map<string, number[]>} uses @returns {Reader | null} */
+ * @param {number} step @param {Uses} uses @returns {Reader | null} */
 function comparedParameter(facts, uid, step, uses) {
   const { targets } = mentionsAt(facts, step);
   const tags = (facts.names(step).tags.get(uid) ?? []).filter(({ kind, text }) => kind === "var" && !targets.has(text));
@@ -200,20 +206,21 @@ function comparedParameter(facts, uid, step, uses) {
 }
 
 /** A name that the program gave to a `.grad` into which a backward adds. @param {RunFacts} facts @param {Write} write
- * @param {Map<string, number[]>} uses @returns {Reader | null} */
+ * @param {Uses} uses @returns {Reader | null} */
 function gradReader(facts, { by, step }, uses) {
   const names = (facts.names(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
   return by ? usedLater(facts, by, names, step, uses) : null;
 }
 
-/** @param {RunFacts} facts @param {string} uid @param {Tag[]} tags @param {number} step @param {Map<string, number[]>} uses
+/** @param {RunFacts} facts @param {string} uid @param {Tag[]} tags @param {number} step @param {Uses} uses
  * @returns {Reader | null} */
 function usedLater(facts, uid, tags, step, uses) {
   for (const tag of tags) {
-    const used = uses
+    const next = uses
       .get(rootOf(tag.text))
-      ?.find((at) => at > step && (!tag.frame || facts.steps[at].frame === tag.frame));
-    if (used === undefined) continue;
+      ?.find(({ at }) => at > step && (!tag.frame || facts.steps[at].frame === tag.frame));
+    if (!next || next.isBound) continue;
+    const used = next.at;
     const means = facts.scan.meanings.get(`${tag.frame}/${tag.text}`)?.findLast((meaning) => meaning.step < used);
     if (tag.kind !== "var" || means?.uid === uid) return { uid, tag, used };
   }
@@ -225,15 +232,22 @@ function rootOf(path) {
   return /^\w+/.exec(path)?.[0] ?? path;
 }
 
-/** The steps that use each name. @param {RunFacts} facts @returns {Map<string, number[]>} */
+/** The steps that use each name. @param {RunFacts} facts @returns {Uses} */
 function nameUses(facts) {
-  /** @type {Map<string, number[]>} */
+  /** @type {Uses} */
   const out = new Map();
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
-      for (const name of mentionsAt(facts, i).names) addToList(out, name, i);
+      for (const name of mentionsAt(facts, i).names)
+        addToList(out, name, { at: i, isBound: isOnlyBound(facts.code(i), name) });
   });
   return out;
+}
+
+/** Whether a statement gives a name a new meaning and does not read it. @param {string} text @param {string} name */
+function isOnlyBound(text, name) {
+  const [first, rest = ""] = text.split(/=(.*)/s);
+  return first.trim() === name && !rest.startsWith("=") && !new RegExp(`\\b${name}\\b`).test(rest);
 }
 
 /** @param {Write} write @returns {Set<number> | null} null where the trace does not say which elements */
@@ -248,7 +262,8 @@ function diagnosisOf(facts, write, { uid, tag, used }) {
   const { by, step } = write;
   const writer = writerOf(facts, write, uid, tag);
   const y = code(tag.text);
-  const x = writerName(facts, write, writer, uid);
+  const gradient = facts.naming.gradient(by ?? "", step);
+  const x = gradient ? code(gradient) : writerName(facts, write, writer, uid);
   const shared = sharedSince(facts, uid, writer, step, tag);
   const at = facts.place(shared);
   return {
@@ -309,6 +324,7 @@ function sharedSince(facts, uid, writer, step, tag) {
  * @param {string} uid @param {Tag} tag */
 function variantOf(facts, { step, storage }, by, uid, tag) {
   if (facts.steps[step].visit) return "grad";
+  if (uid === by && facts.naming.gradient(uid, step)) return "grad_written";
   if (uid[0] === "a" || livingBefore(facts, storage, step).some((handle) => handle[0] === "a" && handle !== uid))
     return "numpy";
   if (!by) return "numpy";

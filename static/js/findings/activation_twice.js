@@ -1,0 +1,69 @@
+/** A loss that applies softmax or sigmoid itself gets what has been through it already: nothing raises, it only learns worse. */
+
+import { code, link, namesOf } from "./finding.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+const CARRIES = /^(?:view|reshape|squeeze|unsqueeze|flatten|contiguous|to|float|transpose|permute|select|slice)$/;
+const MAX_CARRIED = 8;
+
+/** By loss: what it applies itself, and how low it can get on the results of that for so many classes.
+ * @type {Record<string, {applies: string, least: (classes: number) => number}>} */
+const LOSSES = {
+  cross_entropy_loss: { applies: "softmax", least: (classes) => Math.log(1 + (classes - 1) / Math.E) },
+  binary_cross_entropy_with_logits: { applies: "sigmoid", least: () => Math.log(1 + 1 / Math.E) },
+};
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function activationTwice(facts) {
+  /** @type {Map<number, Diagnosis>} by line */
+  const out = new Map();
+  for (const op of facts.scan.ops()) {
+    const loss = LOSSES[operationName(op.name)];
+    const line = facts.steps[op.step].line;
+    if (!loss || out.has(line) || !op.requires_grad.some(Boolean) || facts.steps[op.step].visit) continue;
+    const applied = appliedBefore(facts, op.inputs[0], loss.applies);
+    if (applied) out.set(line, diagnosisOf(facts, op, loss, applied));
+  }
+  return [...out.values()];
+}
+
+/** The operation that applied a function to a tensor, through views of its result. @param {RunFacts} facts @param {string} uid
+ * @param {string} applies */
+function appliedBefore(facts, uid, applies) {
+  let op = facts.producer(uid);
+  for (let k = 0; op && k < MAX_CARRIED; k++) {
+    const name = operationName(op.name).replace(/^_/, "");
+    if (name === applies) return op;
+    if (!CARRIES.test(name)) return null;
+    op = facts.producer(op.inputs[0]);
+  }
+  return null;
+}
+
+/** @param {RunFacts} facts @param {import("./scan.js").Operation} op @param {{applies: string, least: (classes: number) => number}} loss
+ * @param {import("./scan.js").Operation} applied @returns {Diagnosis} */
+function diagnosisOf(facts, op, { applies, least }, applied) {
+  const x = facts.name(op.inputs[0], op.step);
+  const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
+  const all = {
+    x,
+    applies: code(applies),
+    op: operationName(op.name),
+    made: facts.steps[applied.step].line,
+    least: Number(least(classes).toPrecision(3)),
+    code: facts.codeFact(op.step),
+  };
+  return {
+    cause: facts.place(op.step),
+    chain: [
+      link(facts.place(applied.step), "made", { ...all, code: facts.codeFact(applied.step) }, [applied.outputs[0]]),
+      link(facts.place(op.step), "used", all, [op.inputs[0]]),
+    ],
+    names: namesOf(x),
+    facts: all,
+    fixes: [],
+  };
+}

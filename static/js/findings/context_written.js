@@ -1,0 +1,68 @@
+/** A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it. */
+
+import { forwardCall, functionName } from "./custom_function.js";
+import { fix, link, nameOf, namesOf } from "./finding.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./scan.js").Occurrence<"context_kept">} Kept */
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function contextWritten(facts) {
+  /** @type {Map<string, Diagnosis>} by the line of the write and the attribute */
+  const out = new Map();
+  for (const kept of facts.events("context_kept")) {
+    const found = writtenBeforeUse(facts, kept);
+    if (!found) continue;
+    const key = `${facts.steps[found.write.step].line} ${kept.name}`;
+    if (!out.has(key)) out.set(key, diagnosisOf(facts, kept, found));
+  }
+  return [...out.values()];
+}
+
+/** The last write between forward and the visit whose backward reads the tensor, and the step that reads it.
+ * @param {RunFacts} facts @param {Kept} kept */
+function writtenBeforeUse(facts, { node, tensor, step }) {
+  const { end = step } = forwardCall(facts, node, facts.birth(node)) ?? {};
+  const visit = facts.index.visitsOf.get(node)?.find((at) => at > end);
+  if (visit === undefined || facts.steps[visit].visit?.failed) return null;
+  const { depth } = facts.steps[visit];
+  const started = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);
+  const isRead = (/** @type {number} */ i) => facts.opsAt(i).some(({ inputs }) => inputs.includes(tensor));
+  const used = facts.steps.findIndex((_, i) => i > Math.max(end, started) && i <= visit && isRead(i));
+  const storage = facts.handle(tensor, step)?.storage;
+  const write = facts
+    .writesOf(storage)
+    .findLast((event) => event.step > end && event.step < used && (event.changed ?? 1) > 0);
+  return write && used >= 0 ? { write, used } : null;
+}
+
+/** @param {RunFacts} facts @param {Kept} kept @param {NonNullable<ReturnType<typeof writtenBeforeUse>>} found @returns {Diagnosis} */
+function diagnosisOf(facts, { node, tensor, name, step }, { write, used }) {
+  const x = facts.name(tensor, write.step);
+  const all = {
+    x,
+    attribute: { code: `ctx.${name}` },
+    function: functionName(facts, node),
+    saved: facts.steps[step].line,
+    code: facts.codeFact(write.step),
+  };
+  return {
+    variant: "context",
+    cause: facts.place(write.step),
+    chain: [
+      link(facts.place(step), "kept", { ...all, x: facts.name(tensor, step), code: facts.codeFact(step) }, [
+        tensor,
+        node,
+      ]),
+      link(facts.place(write.step), "written", all, [write.by, tensor]),
+      link(facts.place(used), "read", { ...all, code: facts.codeFact(used) }, [tensor, node]),
+    ],
+    names: namesOf(x, all.attribute),
+    facts: all,
+    fixes: [
+      fix("clone_before", facts.place(write.step), { name: nameOf(x) }),
+      fix("out_of_place", facts.place(write.step), { name: nameOf(x) }),
+    ],
+  };
+}

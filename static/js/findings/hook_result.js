@@ -1,0 +1,76 @@
+/** A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of them. */
+
+import { code, link, namesOf } from "./finding.js";
+import { tensorHistory } from "./tensor_history.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+const MESSAGE = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
+const REGISTRATION = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function hookResult(facts) {
+  const match = MESSAGE.exec(facts.error?.message ?? "");
+  if (!match) return [];
+  const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);
+  const { errorStep } = facts;
+  const registered = registration(facts, hook, errorStep);
+  const returned = facts.steps.findLastIndex(
+    ({ kind, line }, i) => i <= errorStep && kind === "return" && line > 0 && isWithinBackward(facts, i),
+  );
+  const cause = returned >= 0 ? returned : (registered?.step ?? errorStep);
+  const x = registered?.uid ? facts.name(registered.uid, registered.step) : code(hook);
+  const shape = registered?.uid ? facts.tensor(registered.uid, errorStep)?.shape : null;
+  const all = { x, hook: code(hook), code: facts.codeFact(cause), message: facts.error?.message ?? "" };
+  const variant = { "changed the size": "size", "changed the type": "type" }[match[2]] ?? "count";
+  const hung = registered
+    ? [
+        link(facts.place(registered.step), "hooked", { ...all, code: facts.codeFact(registered.step) }, [
+          registered.uid,
+        ]),
+      ]
+    : [];
+  const gave = returned >= 0 ? [link(facts.place(returned), "way", all)] : [];
+  return [
+    {
+      variant: variant === "size" && shape ? "shape" : variant,
+      cause: facts.place(cause),
+      chain: [
+        ...hung,
+        ...gave,
+        link(facts.place(errorStep), "checked", { ...all, code: facts.codeFact(errorStep) }, [registered?.uid]),
+      ],
+      names: namesOf(x, all.hook),
+      facts: shape ? { ...all, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : all,
+      fixes: [],
+      explainsError: true,
+    },
+  ];
+}
+
+/** Whether a step belongs to a call that the engine made. @param {RunFacts} facts @param {number} step */
+function isWithinBackward(facts, step) {
+  const call = facts.backwardAt(step);
+  return call !== undefined && facts.steps[step].depth > (facts.steps[call.step].depth ?? 0);
+}
+
+/** Where a hook of that name was hung up, and on which tensor. Of several on tensors it is the one whose node the backward
+ * did not come to any more. @param {RunFacts} facts @param {string} hook @param {number} before a step
+ * @returns {{step: number, uid: string | null} | null} */
+function registration(facts, hook, before) {
+  const history = tensorHistory(facts);
+  const isOne = (/** @type {number} */ step) => {
+    const name = REGISTRATION.exec(facts.code(step))?.[1];
+    return name !== undefined && (name.split(".").at(-1) === hook || (name === "" && hook === "lambda"));
+  };
+  const found = [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
+    if (kind !== "tensor") return [];
+    const hung = history.changes(uid, "hooks").findLast(({ step, value }) => step < before && value && isOne(step));
+    return hung ? [{ step: hung.step, uid }] : [];
+  });
+  const open = found.filter(({ uid }) => !facts.index.visitsOf.has(String(history.value(uid, "grad_fn", before))));
+  if (open.length || found.length) return open.at(-1) ?? found.at(-1) ?? null;
+  const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && isOne(i));
+  return step < 0 ? null : { step, uid: null };
+}

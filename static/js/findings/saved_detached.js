@@ -1,0 +1,39 @@
+/** Backward stopped at a saved tensor that was detached in place: its numbers are there, its place in the graph is not. */
+
+import { fix, link, nameOf, namesOf } from "./finding.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function savedDetached(facts) {
+  const failed = facts.failedVisit;
+  if (!failed || !/detached in-place/.test(facts.error?.message ?? "")) return [];
+  const detached = facts
+    .events("saved_detached")
+    .find((event) => event.node === failed.node && event.step <= failed.step);
+  const slot = facts.slotsOfNode(failed.node).find((each) => each.slot === detached?.slot);
+  if (!detached || !slot) return [];
+  const { step } = detached;
+  const x = facts.name(detached.by ?? slot.tensor, step);
+  const all = {
+    x,
+    op: facts.operation(failed.node),
+    code: facts.codeFact(step),
+    saved_line: facts.place(slot.birth).line,
+  };
+  return [
+    {
+      cause: facts.place(step),
+      chain: [
+        link(facts.place(slot.birth), "saved", all, [slot.node, slot.tensor], slot.key),
+        link(facts.place(step), "cut", all, [detached.by]),
+        link(facts.place(failed.step), "checked", all, [slot.node], slot.key),
+      ],
+      names: namesOf(x),
+      facts: all,
+      fixes: [fix("out_of_place", facts.place(step), { name: nameOf(x) }), fix("remove_line", facts.place(step))],
+      explainsError: true,
+    },
+  ];
+}
