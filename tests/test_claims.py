@@ -14,6 +14,8 @@ from tests.conftest import ROOT
 from tests.forked_server import run_command
 from tests.tracing import trace
 
+pytestmark = pytest.mark.slow
+
 SCENARIOS = with_claims(load_scenarios(ROOT / "scenarios"))
 
 

@@ -8,6 +8,8 @@ from tests.explaining import findings_of_traces
 from tests.sampling import every, sampled
 from tests.tracing import trace
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 HEALTHY = sorted((TESTS / "healthy").glob("*.py"))
 ORDINARY = sorted((TESTS / "programs").glob("*.py"))
@@ -45,7 +47,6 @@ def test_healthy_programs_have_no_error_and_no_warning(programs: list[Path]) -> 
     assert {name: found for name, found in findings.items() if found} == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("programs", sampled([ORDINARY[k::4] for k in range(4)], every(4)), ids=range(4))
 def test_ordinary_programs_have_none_either(programs: list[Path]) -> None:
     findings = loud(programs)

@@ -9,6 +9,8 @@ import pytest
 from tests.explaining import findings_of_traces
 from tests.tracing import ROOT, trace
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "silent"
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
 HEADER = re.compile(r"# (?P<kind>\w+) at (?P<line>\d+): (?P<names>.*)")
