@@ -3,7 +3,7 @@
 import base64
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from server import PROJECT_FOLDER
@@ -29,19 +29,24 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/", response_class=HTMLResponse)
 async def workbench(
-    request: Request, services: ServicesDep, s: str | None = None, lesson: str | None = None
+    request: Request,
+    services: ServicesDep,
+    scenario_name: Annotated[str | None, Query(alias="s")] = None,
+    lesson_name: Annotated[str | None, Query(alias="lesson")] = None,
 ) -> Response:
-    """The workbench; `?s=name` opens a scenario, without it the first one. lesson: the name of one that has the scenario."""
-    scenario = next((member for member in services.scenarios if member.name == s), None)
-    if s is not None and scenario is None:
-        raise ProblemError(404, "not_found", f"there is no scenario '{s[:80]}'", field="s")
+    """The workbench; `?s=name` opens a scenario, without it the first one. lesson_name: of one that has the scenario."""
+    scenario = next((member for member in services.scenarios if member.name == scenario_name), None)
+    if scenario_name is not None and scenario is None:
+        raise ProblemError(404, "not_found", f"there is no scenario '{scenario_name[:80]}'", field="s")
     scenario = scenario or next(iter(services.scenarios), None)
     trace = await services.scenario_traces.get(scenario) if scenario else None
     trace_url = f"{request.scope['root_path']}/gallery/{trace.name}.trace.json?v={trace.version}" if trace else None
     language = request_language(request)
     text = scenario.text[language] if scenario else {}
     place = (
-        find_place(services, request.scope["root_path"], language, lesson, scenario) if lesson and scenario else None
+        find_place(services, request.scope["root_path"], language, lesson_name, scenario)
+        if lesson_name and scenario
+        else None
     )
     values: dict[str, Any] = {
         "first": {"source": scenario.source if scenario else "", "trace_url": trace_url},
@@ -51,16 +56,18 @@ async def workbench(
         "question": text.get("question"),
         "look_at": text.get("look_at"),
         "scenario": scenario,
-        "neighbours": neighbours(services.scenarios, scenario) if scenario and s and not place else None,
+        "neighbours": neighbours(services.scenarios, scenario) if scenario and scenario_name and not place else None,
         "lesson": place,
     }
     return render(request, "page.html", **values)
 
 
-def find_place(services: Services, root: str, language: str, name: str, scenario: Scenario) -> dict[str, Any] | None:
+def find_place(
+    services: Services, root: str, language: str, lesson_name: str, scenario: Scenario
+) -> dict[str, Any] | None:
     """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario alone."""
     for lesson in services.lessons:
-        if lesson.name == name and any(program.scenario == scenario.name for program in lesson.programs):
+        if lesson.name == lesson_name and any(program.scenario == scenario.name for program in lesson.programs):
             return workbench_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, scenario.name)
     return None
 

@@ -8,7 +8,7 @@ from server.worker.answers import answer_all
 from server.worker.run import run
 
 
-def do_job(job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
+def run_job_and_exit(job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
     """Do it, write its lines, and end this process."""
     if "source" in job:
         run(job, write)

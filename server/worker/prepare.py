@@ -13,7 +13,7 @@ import torch
 from server.wire.link import WorkerOptions
 from server.worker import generator_seed, gpu, huge_pages
 from server.worker.child import Worker
-from server.worker.jobs import do_job
+from server.worker.jobs import run_job_and_exit
 from server.worker.preload import preload
 from server.worker.probes import ops
 from server.worker.rehearsal import rehearse
@@ -48,7 +48,7 @@ def prepare(options: WorkerOptions) -> Worker:
     huge_pages.collapse()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
     initialize = functools.partial(gpu.initialize, options.gpu_memory) if options.device == "cuda" else None
-    return Worker(do_job, versions, gpus, initialize, None if gpus else rehearse_in_thread)
+    return Worker(run_job_and_exit, versions, gpus, initialize, None if gpus else rehearse_in_thread)
 
 
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:

@@ -150,30 +150,30 @@ class StepRecorder:
         )
         observation.everything_requested = False
         observation.exposes_memory = effects is not None and effects.exposes_memory
-        observation.skipped = self._skipped_iterations.take_count()
+        observation.skipped = self._skipped_iterations.take_skipped_count()
         observation.storages_rebound = observation.skipped > 0  # some may have gone to other storages unobserved
 
     def _observe(self, request: StepRequest, position: Position, observation: Observation) -> tuple[Value, bool]:
         """The step's value, and whether the observation failed: the step then has what was found until then."""
         value: Value = request.encoded_value if isinstance(request, StatementStep) else None
 
-        def observe_frames(observe_all: bool) -> bool:
+        def try_observe_frames(observe_all: bool) -> bool:
             nonlocal value
-            known = self._observe_frames(request, position, observe_all)
+            sufficient = self._try_observe_frames(request, position, observe_all)
             if isinstance(request, ValueStep) and request.value is not None:
                 value = self._observer.values.encode(request.value)
                 if isinstance(request, ReturnStep | YieldStep):
                     self._note_returned(position.depth, value)
-            return known
+            return sufficient
 
         try:
-            self._observer.observe(observation, observe_frames)
+            self._observer.observe(observation, try_observe_frames)
         except Exception as error:
             self._context.report_fault(error)
             return value, True
         return value, False
 
-    def _observe_frames(self, request: StepRequest, position: Position, observe_all: bool) -> bool:
+    def _try_observe_frames(self, request: StepRequest, position: Position, observe_all: bool) -> bool:
         """Observe the frames, all or those of the step; whether that is enough."""
         frame = request.frame
         entered = request.entered if isinstance(request, CallStep) else None
@@ -184,10 +184,10 @@ class StepRecorder:
             self._frames.observe_stack(stack if stack is not None else program_frames(entered or frame), suspended)
             return True
         first_iteration = not position.iterations or not position.iterations[-1]
-        known = self._frames.observe_statement(frame, effects, first_iteration, suspended)
-        if known and entered is not None:
-            known = self._frames.observe_entered(entered)
-        return known
+        sufficient = self._frames.observe_statement(frame, effects, first_iteration, suspended)
+        if sufficient and entered is not None:
+            sufficient = self._frames.observe_entered(entered)
+        return sufficient
 
     def _mark_existing(self, observation: Observation) -> None:
         """What was found was not made by this step: it says so, and no event says that it was."""

@@ -166,7 +166,7 @@ class SkippedIterations:
             position = position.tb_next
         return iterations
 
-    def take_count(self) -> int:
+    def take_skipped_count(self) -> int:
         """How many steps passed unrecorded since the last one that was."""
         skipped, self._skipped = self._skipped, 0
         return skipped

@@ -234,9 +234,10 @@ class IndexBuilder {
   /** Of whose tensor a storage is the gradient's. @param {string} uid */
   updateGradOwner(uid) {
     const { gradOwners } = this.index;
-    const tensor = this.handles.get(uid);
-    const storageUid = tensor?.grad ? this.handles.get(tensor.grad)?.storage : null;
-    if (storageUid && tensor?.storage && !gradOwners.has(storageUid)) gradOwners.set(storageUid, tensor.storage);
+    const handleLinks = this.handles.get(uid);
+    const storageUid = handleLinks?.grad ? this.handles.get(handleLinks.grad)?.storage : null;
+    if (storageUid && handleLinks?.storage && !gradOwners.has(storageUid))
+      gradOwners.set(storageUid, handleLinks.storage);
   }
 
   /** @param {string} storageUid @param {Delta} fields */

@@ -33,7 +33,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
   let openIndex = null;
   let shownStep = -1;
   /** @type {{element: HTMLButtonElement, link: Link}[]} the links of the open finding */
-  let links = [];
+  let openLinkButtons = [];
 
   const fixList = createFixList(say, fixes ?? null);
 
@@ -57,7 +57,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
   }
 
   function draw() {
-    links = [];
+    openLinkButtons = [];
     light(null);
     host.hidden = !findings.length;
     const graver = findings.filter(({ severity }) => severity !== "note").length;
@@ -161,7 +161,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     button.addEventListener("click", () => go(link.step));
     for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(link));
     for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
-    links.push({ element: button, link });
+    openLinkButtons.push({ element: button, link });
     row.append(button);
     return row;
   }
@@ -178,7 +178,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
   /** @param {number} step that is shown */
   function show(step) {
     shownStep = step;
-    for (const { element, link } of links) {
+    for (const { element, link } of openLinkButtons) {
       if (link.step === step) element.setAttribute("aria-current", "step");
       else element.removeAttribute("aria-current");
     }
@@ -192,7 +192,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     open,
     show,
     /** Move the focus to the first link, or to the first finding. */
-    focus: () => (links[0]?.element ?? host.querySelector("button"))?.focus(),
+    focus: () => (openLinkButtons[0]?.element ?? host.querySelector("button"))?.focus(),
   };
 }
 

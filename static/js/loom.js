@@ -50,9 +50,9 @@ export function createLoom(host, document, { labels = {}, go }) {
   function planFor(opened, width, stacked) {
     const cached = plans.get(opened) ?? /** @type {Map<string, import("./layout/loom.js").Loom>} */ (new Map());
     plans.set(opened, cached);
-    const room = Math.floor(width / WIDTH_STEP) * WIDTH_STEP;
-    const key = `${room} ${stacked}`;
-    const plan = cached.get(key) ?? makeLoom(opened, { room, stacked });
+    const roundedWidth = Math.floor(width / WIDTH_STEP) * WIDTH_STEP;
+    const key = `${roundedWidth} ${stacked}`;
+    const plan = cached.get(key) ?? makeLoom(opened, { room: roundedWidth, stacked });
     if (cached.size > 3) cached.clear();
     cached.set(key, plan);
     return plan;
@@ -116,11 +116,11 @@ export function createLoom(host, document, { labels = {}, go }) {
     const plan = current();
     if (!plan || !shown) return;
     const row = plan.rows[plan.run.rowOfStep[shown.i]];
-    const room = root.clientHeight / k - HEAD;
-    const { y, h } = row.h > room ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
+    const viewHeight = root.clientHeight / k - HEAD;
+    const { y, h } = row.h > viewHeight ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
     const top = root.scrollTop / k + HEAD;
-    if (y >= top && y + h <= top + room) return;
-    root.scrollTop = k * Math.max(0, h > room ? y - HEAD : y + h / 2 - HEAD - room / 2);
+    if (y >= top && y + h <= top + viewHeight) return;
+    root.scrollTop = k * Math.max(0, h > viewHeight ? y - HEAD : y + h / 2 - HEAD - viewHeight / 2);
     scrolled();
   }
 

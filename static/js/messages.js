@@ -46,8 +46,9 @@ export function messages(trace, say, onRepair) {
       gloss: glossText(error, say),
       offers: repairOffers(error.repairs),
     });
-  const stopped = trace.outcome.stopped;
-  if (stopped?.line && !error) out.push({ line: stopped.line, kind: "error", text: say("stopped_here"), offers: [] });
+  const reachedLimit = trace.outcome.stopped;
+  if (reachedLimit?.line && !error)
+    out.push({ line: reachedLimit.line, kind: "error", text: say("stopped_here"), offers: [] });
   return out;
 }
 

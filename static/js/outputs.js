@@ -94,7 +94,7 @@ function observedOutput(trace, owners, chosen, { cell, block }) {
     for (let at = stmt; at != null; at = program.statements[at].parent) if (chosen.has(at)) return true;
     return false;
   };
-  let text = "";
+  let observedText = "";
   let gaps = false;
   let none = false;
   let last = -1;
@@ -103,17 +103,17 @@ function observedOutput(trace, owners, chosen, { cell, block }) {
   for (const [i, s] of steps.entries()) {
     if (!inside(owners[i])) continue;
     last = i;
-    const before = text;
-    for (const entry of s.log) if (entry.kind === "out" && entry.stream !== "stderr") text += entry.text;
-    if (s.shown && !block && (!cell || s.stmt === final)) text += `${s.shown}\n`;
+    const textBefore = observedText;
+    for (const entry of s.log) if (entry.kind === "out" && entry.stream !== "stderr") observedText += entry.text;
+    if (s.shown && !block && (!cell || s.stmt === final)) observedText += `${s.shown}\n`;
     none ||= s.shown === "";
-    if (text !== before) step = i;
+    if (observedText !== textBefore) step = i;
     gaps ||= Boolean(s.skipped);
   }
   const raised = error?.step != null && inside(owners[error.step]);
   const reached = last >= 0 && (status === "finished" || status === "raised" || last < steps.length - 1);
   return {
-    text,
+    text: observedText,
     error: raised ? error : null,
     step: raised ? error.step : last < 0 ? null : (step ?? last),
     reached: reached,

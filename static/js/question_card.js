@@ -132,7 +132,7 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     const { backwardBefore, resolve } = surface;
     const backward = backwardBefore(facts, step);
     if (!backward) return [];
-    const name = facts.name(uid, step);
+    const name = facts.nameFact(uid, step);
     const lightLeaf = (/** @type {string | null} */ path) => {
       const leafUid = path && resolve(facts, path, step);
       light(leafUid ? [leafUid] : []);

@@ -9,20 +9,20 @@
  */
 export function commonLines(before, after) {
   const [was, is] = [before.split("\n"), after.split("\n")];
-  const most = Math.min(was.length, is.length);
+  const shorterCount = Math.min(was.length, is.length);
   let head = 0;
-  while (head < most && was[head] === is[head]) head += 1;
+  while (head < shorterCount && was[head] === is[head]) head += 1;
   let tail = 0;
-  while (tail < most - head && was[was.length - 1 - tail] === is[is.length - 1 - tail]) tail += 1;
+  while (tail < shorterCount - head && was[was.length - 1 - tail] === is[is.length - 1 - tail]) tail += 1;
   return { head, tail, before: was.length, after: is.length };
 }
 
 /** The line of the text after that stands in the place of one of the text before. @param {ReturnType<typeof commonLines>} common
- * @param {number} line from 1 */
-export function movedLine({ head, tail, before, after }, line) {
-  if (line <= head) return line;
-  if (line > before - tail) return line + after - before;
-  return Math.max(1, Math.min(line, after - tail));
+ * @param {number} lineBefore from 1 */
+export function movedLine({ head, tail, before, after }, lineBefore) {
+  if (lineBefore <= head) return lineBefore;
+  if (lineBefore > before - tail) return lineBefore + after - before;
+  return Math.max(1, Math.min(lineBefore, after - tail));
 }
 
 /** The first step at a line; null where there is none. @param {Trace} trace @param {number | null} line from 1 */
@@ -41,11 +41,11 @@ export function stepAfterEdit(before, after, step) {
   const was = before?.steps[step];
   if (!before || !was || !after.steps.length || after.outcome.status === "raised") return null;
   if (step === before.steps.length - 1) return after.steps.length - 1;
-  const line = movedLine(commonLines(before.program.source, after.program.source), was.line);
+  const lineAfter = movedLine(commonLines(before.program.source, after.program.source), was.line);
   const nth = before.steps.slice(0, step).filter((other) => isSameStatement(other, was.line, was.kind)).length;
-  const steps = after.steps.flatMap((other, i) => (isSameStatement(other, line, was.kind) ? [i] : []));
+  const steps = after.steps.flatMap((other, i) => (isSameStatement(other, lineAfter, was.kind) ? [i] : []));
   if (steps.length) return steps[Math.min(nth, steps.length - 1)];
-  const near = after.steps.findLastIndex((other) => other.line <= line && other.kind !== "visit");
+  const near = after.steps.findLastIndex((other) => other.line <= lineAfter && other.kind !== "visit");
   return near < 0 ? 0 : near;
 }
 

@@ -134,7 +134,7 @@ class Check:
                 run.grad_tensors = [None if grad is None else grad.detach().clone() for grad in call.grad_tensors]
                 run.corners = [Corner(op=op, line=line) for op, line in log.corners]
                 tensors = tensors_to_check(call, graph, log)
-                run.leaves = leaves_of(tensors, call, graph, log, own)
+                run.leaves = describe_leaves(tensors, call, graph, log, own)
             others = [(leaf, tensor) for leaf, tensor in zip(run.leaves, tensors, strict=True) if not leaf.in_graph]
             before = [grad_state(tensor) for _, tensor in others]
             arrived, _ = gradients(graph, call)
@@ -212,7 +212,7 @@ def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
     return None if tensor.grad is None else (id(tensor.grad), tensor.grad._version)
 
 
-def leaves_of(
+def describe_leaves(
     tensors: list[torch.Tensor], call: BackwardCall, graph: Graph, log: StorageLog, own: OriginalRun
 ) -> list[Leaf]:
     """The leaves as they are compared: the first of them are those that the call asks for."""

@@ -121,9 +121,9 @@ class FrameTracer:
                 return self
             self._on_instruction(frame, frame.f_lasti // 2)
         elif event == "return":
-            self._on_return(frame, value)
+            self._on_return_event(frame, value)
         elif event == "exception":
-            self._on_exception(frame, value)
+            self._on_exception_event(frame, value)
         if self.other is not None and event != "opcode":
             self.other = self.other(frame, event, value) or self.other
         return self if self._thread_tracer.active else self.other
@@ -306,7 +306,7 @@ class FrameTracer:
         """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
         self._recorder.frames.past_lines[id(frame)] = self._table.line(i)
 
-    def _on_exception(self, frame: FrameType, error: Any) -> None:
+    def _on_exception_event(self, frame: FrameType, error: Any) -> None:
         k = frame.f_lasti // 2
         if k in self._code.iterations and issubclass(error[0], StopIteration | StopAsyncIteration):
             return  # it only ends a loop
@@ -321,7 +321,7 @@ class FrameTracer:
         self._handled = ()
         self._statement = self._asker = self._returning = self._returned = NOWHERE
 
-    def _on_return(self, frame: FrameType, value: Any) -> None:
+    def _on_return_event(self, frame: FrameType, value: Any) -> None:
         k = frame.f_lasti // 2
         if k in self._code.yields and self._statement != NOWHERE:  # else an exception came in where it waited
             i = self._code.statements[k]

@@ -48,7 +48,7 @@ const RUN_DELAY_MS = 250;
 export async function createBuilder({ host, editor, store, stage }) {
   const say = (await loadBuilderLocale(document.documentElement.lang)).say;
   const { list, addButton, tools, status } = createBuilderElements(host, say, {
-    add: () => add(positionAtEnd(cards.program())),
+    add: () => add(positionAtEnd(cards.parsedProgram())),
     undo: () => undo(),
     redo: () => redo(),
   });
@@ -94,12 +94,12 @@ export async function createBuilder({ host, editor, store, stage }) {
       showRefusal(say(outcome.refused, outcome.args));
       return false;
     }
-    if (cards.program().source !== store.state().text) return false; // what was asked is of another text
-    const changes = toChanges(cards.program().lines, outcome.edits);
+    if (cards.parsedProgram().source !== store.state().text) return false; // what was asked is of another text
+    const changes = toChanges(cards.parsedProgram().lines, outcome.edits);
     cards.setNextLine(outcome.line);
     editor.change(changes);
     focusCurrent(outcome.line);
-    const count = cards.program().lines.length;
+    const count = cards.parsedProgram().lines.length;
     announce(say(key, { line: outcome.line + 1, n: count }));
     runSoon(outcome.line);
     return true;
@@ -120,8 +120,8 @@ export async function createBuilder({ host, editor, store, stage }) {
 
   /** @param {Item} item */
   function remove(item) {
-    const text = edits.ownText(cards.program(), item).split("\n")[0];
-    if (!apply(edits.removeCard(cards.program(), item), "card_deleted")) return;
+    const text = edits.ownText(cards.parsedProgram(), item).split("\n")[0];
+    if (!apply(edits.removeCard(cards.parsedProgram(), item), "card_deleted")) return;
     const row = element("li", "card-row card-toast");
     const label = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
     label.append(" ", element("code", "", text));
@@ -137,12 +137,12 @@ export async function createBuilder({ host, editor, store, stage }) {
     const card = cards.cardOf(item);
     if (!card) return;
     cards.removeInserted();
-    const program = cards.program();
-    openEditField(card, edits.ownText(program, item), {
+    const parsedProgram = cards.parsedProgram();
+    openEditField(card, edits.ownText(parsedProgram, item), {
       label: say("card_edit_label", { line: item.first + 1 }),
       commit(text) {
-        if (cards.program() !== program) return null; // the card is gone with its text
-        const outcome = edits.rewriteCard(cards.program(), item, text);
+        if (cards.parsedProgram() !== parsedProgram) return null; // the card is gone with its text
+        const outcome = edits.rewriteCard(cards.parsedProgram(), item, text);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         apply(outcome, "card_edited");
         return null;
@@ -155,16 +155,16 @@ export async function createBuilder({ host, editor, store, stage }) {
   async function add(position, operation) {
     closePalette();
     const state = store.state();
-    const program = cards.program();
-    const above = program.items.findLast(({ last }) => last < position.line);
+    const parsedProgram = cards.parsedProgram();
+    const above = parsedProgram.items.findLast(({ last }) => last < position.line);
     const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
     const { row, start } = await openPalette({
       line: position.line,
-      alive: aliveNames(program, position, opened, cards.stepsOfItem),
+      alive: aliveNames(parsedProgram, position, opened, cards.stepsOfItem),
       label: say("card_add"),
       preview: (draft) => draftPreview.show(position, draft),
       add(draft) {
-        const outcome = edits.insertStatements(cards.program(), position, draft.statement, draft.imports);
+        const outcome = edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         closePalette();
         apply(outcome, "card_added");
@@ -202,13 +202,13 @@ export async function createBuilder({ host, editor, store, stage }) {
 
   /** @type {Record<string, (item: Item) => unknown>} */
   const commands = {
-    add: (item) => add(positionBelow(cards.program(), item)),
+    add: (item) => add(positionBelow(cards.parsedProgram(), item)),
     edit,
-    up: (item) => apply(edits.moveCardUp(cards.program(), item), "card_moved"),
-    down: (item) => apply(edits.moveCardDown(cards.program(), item), "card_moved"),
-    duplicate: (item) => apply(edits.duplicateCard(cards.program(), item), "card_duplicated"),
+    up: (item) => apply(edits.moveCardUp(cards.parsedProgram(), item), "card_moved"),
+    down: (item) => apply(edits.moveCardDown(cards.parsedProgram(), item), "card_moved"),
+    duplicate: (item) => apply(edits.duplicateCard(cards.parsedProgram(), item), "card_duplicated"),
     off: (item) =>
-      apply(edits.toggleComment(cards.program(), item), item.kind === "off" ? "card_on_told" : "card_off_told"),
+      apply(edits.toggleComment(cards.parsedProgram(), item), item.kind === "off" ? "card_on_told" : "card_off_told"),
     delete: remove,
     siblings: () => /** @type {HTMLElement | null} */ (document.querySelector("#siblings .sibling"))?.focus(),
     undo,
@@ -218,7 +218,7 @@ export async function createBuilder({ host, editor, store, stage }) {
   /** @param {string} name @param {Item | null} [item] */
   function runCommand(name, item = cards.currentItem()) {
     if (item || name === "undo" || name === "redo") commands[name]?.(/** @type {Item} */ (item));
-    else if (name === "add") void add(positionAtEnd(cards.program()));
+    else if (name === "add") void add(positionAtEnd(cards.parsedProgram()));
   }
 
   startCardEvents(host, list, cards, { command: runCommand, moveTo, edit });
@@ -227,7 +227,7 @@ export async function createBuilder({ host, editor, store, stage }) {
   function dropOutcome(row, target, isBelow) {
     const item = cards.itemOfRow(row);
     const other = cards.itemOfRow(target);
-    return item && other ? edits.dropCard(cards.program(), item, other, isBelow) : null;
+    return item && other ? edits.dropCard(cards.parsedProgram(), item, other, isBelow) : null;
   }
   startDragging(list, {
     refusal(row, target, isBelow) {
@@ -265,7 +265,7 @@ export async function createBuilder({ host, editor, store, stage }) {
     commands: () => availableCommands(editor, cards.currentItem() !== null, say, runCommand),
     insert(operation) {
       const item = cards.currentItem();
-      void add(item ? positionBelow(cards.program(), item) : positionAtEnd(cards.program()), operation);
+      void add(item ? positionBelow(cards.parsedProgram(), item) : positionAtEnd(cards.parsedProgram()), operation);
     },
     line: () => cards.current,
     focus: () => moveTo(cardAtStep() ?? cards.currentItem()),

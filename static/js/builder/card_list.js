@@ -24,9 +24,9 @@ const LONG_LIST = 300;
  * @param {{choose: (item: Item) => void, tool: (name: string, item: Item) => void}} on choose: a card was clicked; tool: one of its buttons
  */
 export function createCardList(list, foot, say, on) {
-  let program = readProgram("");
+  let parsedProgram = readProgram("");
   /** @type {ReturnType<typeof createSourcePainter>} */
-  let painter = createSourcePainter(program);
+  let painter = createSourcePainter(parsedProgram);
   /** @type {Map<Item, HTMLLIElement>} */
   let rows = new Map();
   /** @type {Map<string, HTMLLIElement[]>} */
@@ -50,24 +50,24 @@ export function createCardList(list, foot, say, on) {
 
   /** @param {string} text */
   function setText(text) {
-    if (text === program.source && rows.size) return;
+    if (text === parsedProgram.source && rows.size) return;
     const hadFocus = list.contains(document.activeElement) && !inserted?.made.contains(document.activeElement);
-    program = readProgram(text);
-    painter = createSourcePainter(program);
-    const painted = new Map(program.items.map((item) => [item, painter.paint(item)]));
+    parsedProgram = readProgram(text);
+    painter = createSourcePainter(parsedProgram);
+    const painted = new Map(parsedProgram.items.map((item) => [item, painter.paint(item)]));
     const before = [...rows.values()];
     ({ rows, byLooks: bySignature } = reuseRows(
-      program.items,
-      (item) => rowSignature(program, item, painted.get(item) ?? []),
+      parsedProgram.items,
+      (item) => rowSignature(parsedProgram, item, painted.get(item) ?? []),
       bySignature,
-      (item) => cardRow(program, item, painted.get(item) ?? [], say),
+      (item) => cardRow(parsedProgram, item, painted.get(item) ?? [], say),
       setLine,
     ));
     itemsByRow = new Map([...rows].map(([item, row]) => [row, item]));
-    const last = program.items.at(-1);
+    const last = parsedProgram.items.at(-1);
     for (const row of list.querySelectorAll(".last")) row.classList.remove("last");
     if (last?.kind === "blank") rows.get(last)?.classList.add("last");
-    list.classList.toggle("long", program.items.length > LONG_LIST);
+    list.classList.toggle("long", parsedProgram.items.length > LONG_LIST);
     inserted?.made.remove();
     placeRows(list, before, [...rows.values()]);
     if (inserted) insertBelow(inserted.line, inserted.made);
@@ -77,7 +77,7 @@ export function createCardList(list, foot, say, on) {
 
   /** The card that the reader is at, or the next one to it. @returns {Item | null} */
   function currentItem() {
-    const at = itemAt(program, current);
+    const at = itemAt(parsedProgram, current);
     if (at && at.kind !== "blank") return at;
     const shown = cards();
     return shown.findLast(({ first }) => first <= current) ?? shown[0] ?? null;
@@ -85,7 +85,7 @@ export function createCardList(list, foot, say, on) {
 
   /** All but blank lines. */
   function cards() {
-    return program.items.filter(({ kind }) => kind !== "blank");
+    return parsedProgram.items.filter(({ kind }) => kind !== "blank");
   }
 
   /** @param {Item} item @returns {HTMLElement | null} */
@@ -115,7 +115,7 @@ export function createCardList(list, foot, say, on) {
     inserted?.made.remove();
     inserted = { line, made: node };
     list.parentElement?.classList.toggle("has-palette", node.classList.contains("card-palette"));
-    const item = itemAt(program, line);
+    const item = itemAt(parsedProgram, line);
     const row = item && rows.get(item);
     if (row) row.after(node);
     else if (line < 0) list.prepend(node);
@@ -151,7 +151,7 @@ export function createCardList(list, foot, say, on) {
       showFact(
         row,
         item,
-        ownText(program, item),
+        ownText(parsedProgram, item),
         fact,
         { isKnown: opened !== null && !hidesFuture(opened.trace), isNow },
         say,
@@ -185,7 +185,7 @@ export function createCardList(list, foot, say, on) {
     for (const old of list.querySelectorAll(".card-message")) old.remove();
     for (const card of list.querySelectorAll(".statement-card.error")) card.classList.remove("error");
     for (const message of messages) {
-      const item = itemAt(program, message.line - 1);
+      const item = itemAt(parsedProgram, message.line - 1);
       const row = item && rows.get(item);
       const card = item && cardOf(item);
       if (!row || !card) continue;
@@ -243,7 +243,7 @@ export function createCardList(list, foot, say, on) {
       const at = item ? all.indexOf(item) : -1;
       return all[Math.max(0, Math.min(all.length - 1, at + by))] ?? null;
     },
-    program: () => program,
+    parsedProgram: () => parsedProgram,
     /** Where the reader is in the text that comes next. @param {number} line from 0 */
     setNextLine(line) {
       current = line;

@@ -36,10 +36,10 @@ export function createDraftPreview(stage, list, cards, current, say) {
     clear: cardPreview.clear,
     /** @param {import("./positions.js").Position} position @param {import("./palette.js").Draft | null} draft null: nothing is */
     show(position, draft) {
-      const outcome = draft && edits.insertStatements(cards.program(), position, draft.statement, draft.imports);
+      const outcome = draft && edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
       if (!draft || !outcome || "refused" in outcome) return cardPreview.clear();
       previewed = outcome.edits;
-      const source = applyEdits(cards.program().lines, outcome.edits).join("\n");
+      const source = applyEdits(cards.parsedProgram().lines, outcome.edits).join("\n");
       const line = outcome.line + 1;
       const statement = draft.statement.split("\n")[0];
       cardPreview.show({ source, ...current().settings }, line, say("form_said", { line, statement }));

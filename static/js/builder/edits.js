@@ -213,10 +213,10 @@ function moveRefusal(program, item, to) {
   if (isComment(item)) return null;
   const future = program.root.statements.findLast(({ first }) => /^from\s+__future__\b/.test(program.lines[first]));
   if (future && (future === item || to.line <= future.last)) return { refused: "card_future" };
-  const needs = requiredBlocks(item);
-  const around = enclosingBlocks(to.body);
-  if (needs.has("def") && !around.has("def")) return { refused: "card_needs_def" };
-  if (needs.has("loop") && !around.has("loop")) return { refused: "card_needs_loop" };
+  const needs = requiredBlockKinds(item);
+  const enclosing = enclosingBlockKinds(to.body);
+  if (needs.has("def") && !enclosing.has("def")) return { refused: "card_needs_def" };
+  if (needs.has("loop") && !enclosing.has("loop")) return { refused: "card_needs_loop" };
   return null;
 }
 
@@ -225,7 +225,7 @@ const LOOP_ONLY = new Set(["BreakStatement", "ContinueStatement"]);
 const LOOPS = new Set(["ForStatement", "WhileStatement"]);
 
 /** What a block has to stand in, by the words that it uses. @param {Item} item @returns {Set<string>} */
-function requiredBlocks({ nodes }) {
+function requiredBlockKinds({ nodes }) {
   /** @type {Set<string>} */
   const needs = new Set();
   for (const node of nodes)
@@ -246,18 +246,18 @@ function isInLoop(node, from) {
 }
 
 /** @param {Body} body @returns {Set<string>} `def` within a function, `loop` within a loop of it */
-function enclosingBlocks(body) {
+function enclosingBlockKinds(body) {
   /** @type {Set<string>} */
-  const words = new Set();
+  const kinds = new Set();
   for (let at = body.of; at; at = at.body?.of ?? null) {
     const isDef = at.nodes.some(
       (node) => node.name === "FunctionDefinition" || node.lastChild?.name === "FunctionDefinition",
     );
-    if (at.word === "for" || at.word === "while") words.add("loop");
-    if (isDef) return words.add("def");
-    if (at.word === "class") return words;
+    if (at.word === "for" || at.word === "while") kinds.add("loop");
+    if (isDef) return kinds.add("def");
+    if (at.word === "class") return kinds;
   }
-  return words;
+  return kinds;
 }
 
 /** Whether a body belongs to a block. @param {Body} body @param {Item} item */

@@ -81,9 +81,9 @@ class Reader {
     let low = 0;
     let high = this.lines.length - 1;
     while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.starts[middle] <= at) low = middle;
-      else high = middle - 1;
+      const mid = (low + high + 1) >> 1;
+      if (this.starts[mid] <= at) low = mid;
+      else high = mid - 1;
     }
     return low;
   }

@@ -56,13 +56,13 @@ function showState() {
   scheduleAddress();
 }
 
-let runs = 0;
+let runCount = 0;
 /** Run what is not run yet, and compare. @param {number | null} row the place to show, null for where the two part */
 async function run(row) {
-  const own = ++runs;
+  const ownRun = ++runCount;
   document.body.classList.add("busy");
   const ready = await Promise.all([sides.left.run(), sides.right.run()]);
-  if (own !== runs) return;
+  if (ownRun !== runCount) return;
   document.body.classList.remove("busy");
   const [left, right] = [sides.left.opened, sides.right.opened];
   if (ready.every(Boolean) && left && right) {
@@ -72,13 +72,13 @@ async function run(row) {
   showState();
 }
 
-let writes = 0;
+let addressRevision = 0;
 function scheduleAddress() {
-  const write = ++writes;
+  const ownRevision = ++addressRevision;
   setTimeout(async () => {
-    if (write !== writes) return;
+    if (ownRevision !== addressRevision) return;
     const fragment = await currentFragment();
-    if (write === writes && fragment !== location.hash)
+    if (ownRevision === addressRevision && fragment !== location.hash)
       history.replaceState(null, "", location.pathname + location.search + fragment);
   }, WRITE_AFTER_MS);
 }
@@ -143,7 +143,7 @@ for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.queryS
     link.hash = location.hash;
   });
 window.addEventListener("hashchange", ({ newURL }) => {
-  writes += 1;
+  addressRevision += 1;
   showAddress(new URL(newURL).hash);
 });
 await showAddress(location.hash);

@@ -46,7 +46,7 @@ function appliedBefore(facts, uid, applies) {
 /** @param {RunFacts} facts @param {import("./scan.js").Operation} op @param {{applies: string, least: (classes: number) => number}} loss
  * @param {import("./scan.js").Operation} applied @returns {Diagnosis} */
 function diagnosisOf(facts, op, { applies, least }, applied) {
-  const x = facts.name(op.inputs[0], op.step);
+  const x = facts.nameFact(op.inputs[0], op.step);
   const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
   const all = {
     x,

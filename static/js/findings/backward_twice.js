@@ -52,10 +52,10 @@ function wasVisited(facts, call, nodeUid) {
  * node on the way that has a name. @param {RunFacts} facts @param {string[]} path @param {string} entry @param {BackwardCall} first */
 function carrierOf(facts, path, entry, first) {
   for (const nodeUid of path.slice(path.indexOf(entry))) {
-    const made = facts.birth(nodeUid);
-    for (const step of [first.end, made]) {
+    const birthStep = facts.birth(nodeUid);
+    for (const step of [first.end, birthStep]) {
       const output = facts.index.outputsOf(nodeUid, step).find((uid) => facts.nameText(uid, step));
-      if (output) return { uid: output, made: bindingStep(facts, output, step, made) };
+      if (output) return { uid: output, made: bindingStep(facts, output, step, birthStep) };
     }
   }
   return null;
@@ -111,13 +111,13 @@ function diagnosis(facts, { failed, first, second, root, again: same, carried, e
   const again = !carried && (first.roots.includes(root) || same);
   const use = carried && carrier ? firstUse(facts, { first, second, carrier }) : null;
   const variant = use ? "walked_in" : carried ? "carried" : again ? "again" : "shared";
-  const x = carrier ? facts.name(carrier.uid, carrier.made) : facts.name(root, step);
-  const made = carrier?.made ?? facts.birth(entry);
+  const x = carrier ? facts.nameFact(carrier.uid, carrier.made) : facts.nameFact(root, step);
+  const birthStep = carrier?.made ?? facts.birth(entry);
   const all = {
     x,
-    y: facts.name(root, step),
+    y: facts.nameFact(root, step),
     first_line: facts.place(first.step).line,
-    made_line: facts.place(made).line,
+    made_line: facts.place(birthStep).line,
     error_line: facts.place(step).line,
     code: facts.codeFact(step),
   };
@@ -126,12 +126,14 @@ function diagnosis(facts, { failed, first, second, root, again: same, carried, e
     link(facts.place(step), "checked", all, [failed.node]),
   ];
   if (variant !== "again")
-    links.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [carrier?.uid, entry]));
+    links.unshift(
+      link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [carrier?.uid, entry]),
+    );
   if (use) links.splice(1, 0, link(facts.place(use), "way", { ...all, code: facts.codeFact(use) }, [carrier?.uid]));
   const stepped = facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i));
   return {
     variant,
-    cause: facts.place(use ?? (carried ? made : variant === "shared" ? first.step : step)),
+    cause: facts.place(use ?? (carried ? birthStep : variant === "shared" ? first.step : step)),
     chain: links,
     names: namesOf(x, all.y),
     facts: all,
@@ -139,7 +141,7 @@ function diagnosis(facts, { failed, first, second, root, again: same, carried, e
       first,
       use,
       step,
-      made,
+      made: birthStep,
       stepped,
       name: carriedName(nameOf(x)),
     }),

@@ -54,7 +54,7 @@ function becomesLoss(facts, outputs, step) {
 
 /** @param {RunFacts} facts @param {{column: string, row: string, size: number}} pair @param {number} step @returns {Diagnosis} */
 function diagnosisOf(facts, { column, row, size }, step) {
-  const [x, y] = [facts.name(column, step), facts.name(row, step)];
+  const [x, y] = [facts.nameFact(column, step), facts.nameFact(row, step)];
   const said = {
     x,
     y,

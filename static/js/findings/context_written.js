@@ -39,7 +39,7 @@ function writtenBeforeUse(facts, { node, tensor, step }) {
 
 /** @param {RunFacts} facts @param {Kept} kept @param {NonNullable<ReturnType<typeof writtenBeforeUse>>} found @returns {Diagnosis} */
 function diagnosisOf(facts, { node, tensor, name, step }, { write, used }) {
-  const x = facts.name(tensor, write.step);
+  const x = facts.nameFact(tensor, write.step);
   const all = {
     x,
     attribute: { code: `ctx.${name}` },
@@ -51,7 +51,7 @@ function diagnosisOf(facts, { node, tensor, name, step }, { write, used }) {
     variant: "context",
     cause: facts.place(write.step),
     chain: [
-      link(facts.place(step), "kept", { ...all, x: facts.name(tensor, step), code: facts.codeFact(step) }, [
+      link(facts.place(step), "kept", { ...all, x: facts.nameFact(tensor, step), code: facts.codeFact(step) }, [
         tensor,
         node,
       ]),

@@ -26,12 +26,12 @@ function notApplied(facts) {
   if (step < 0 || /^class\b/.test(facts.code(step))) return [];
   const all = { function: { code: name }, x: { code: name }, code: facts.codeFact(step) };
   const used = link(facts.place(facts.errorStep), "checked", { ...all, code: facts.codeFact(facts.errorStep) });
-  const made = step < facts.errorStep ? [link(facts.place(step), "made", all)] : [];
+  const madeLinks = step < facts.errorStep ? [link(facts.place(step), "made", all)] : [];
   return [
     {
       variant: "not_applied",
       cause: facts.place(step),
-      chain: [...made, used],
+      chain: [...madeLinks, used],
       names: namesOf(all.function),
       facts: all,
       fixes: [fix("apply_function", facts.place(step), { name })],
@@ -102,7 +102,7 @@ function writeAfterSave(facts, { frame, start, end }) {
 
 /** @param {RunFacts} facts @param {string} nodeUid @param {{uid: string, saved: number, written: number}} found @returns {Diagnosis} */
 function writtenDiagnosis(facts, nodeUid, { uid, saved, written }) {
-  const x = facts.name(uid, written);
+  const x = facts.nameFact(uid, written);
   const visit = facts.index.visitsOf.get(nodeUid)?.[0] ?? written;
   const all = {
     x,

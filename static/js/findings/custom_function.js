@@ -32,7 +32,7 @@ function refusedWrites(facts) {
       ? ""
       : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.code(registered))?.[1] ?? "");
   const all = {
-    x: module ? { code: module } : facts.name(custom.handle, step),
+    x: module ? { code: module } : facts.nameFact(custom.handle, step),
     write: operationName(op.name),
     function: functionName(facts, custom.node),
     code: facts.codeFact(step),
@@ -71,8 +71,8 @@ function wrongGradients(facts) {
   const failed = facts.failedVisit;
   if (!match || !failed) return [];
   const { step, node } = failed;
-  const made = facts.birth(node);
-  const returned = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > made);
+  const birthStep = facts.birth(node);
+  const returned = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > birthStep);
   const cause = returned >= 0 && facts.steps[returned].line ? returned : step;
   const [, expected, got] = COUNTS.exec(facts.error?.message ?? "") ?? [];
   const all = {
@@ -88,7 +88,9 @@ function wrongGradients(facts) {
       variant: match[1] === undefined ? "count" : "shape",
       cause: facts.place(cause),
       chain: [
-        link(facts.place(made), "made", { ...all, code: facts.codeFact(made), x: { code: all.function } }, [node]),
+        link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep), x: { code: all.function } }, [
+          node,
+        ]),
         link(facts.place(cause), "way", all, [node]),
         link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [node]),
       ],
@@ -105,9 +107,9 @@ function undeclaredWrites(facts) {
   /** @type {Diagnosis[]} */
   const out = [];
   for (const [node, { name }] of facts.index.nodes) {
-    const made = facts.birth(node);
+    const birthStep = facts.birth(node);
     if (facts.scan.initialFields(node)?.custom !== true || /BackwardHook/.test(name)) continue;
-    const call = forwardCall(facts, node, made);
+    const call = forwardCall(facts, node, birthStep);
     if (!call) continue;
     for (const [step, written] of writesWithin(facts, call)) {
       const input = call.inputs.find(
@@ -159,8 +161,8 @@ function isDirty(facts, uid, nodeUid, step) {
 
 /** @param {RunFacts} facts @param {{node: string, input: string, step: number, start: number, end: number}} call @returns {Diagnosis} */
 function undeclaredDiagnosis(facts, { node, input, step, end }) {
-  const x = facts.name(input, end);
-  const inner = facts.name(input, step);
+  const x = facts.nameFact(input, end);
+  const inner = facts.nameFact(input, step);
   const all = { x, y: inner, function: functionName(facts, node), code: facts.codeFact(step) };
   const call = { ...all, code: facts.codeFact(end) };
   return {

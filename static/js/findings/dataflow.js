@@ -97,6 +97,6 @@ export class Dataflow {
 /** A tensor that lived within the statement that made another, on the same memory: `a - b` of `(a - b).detach()`.
  * @param {import("./run_facts.js").RunFacts} facts @param {string} uid @param {string} storageUid @param {number} step */
 function briefSharer(facts, uid, storageUid, step) {
-  const made = facts.opsAt(step).flatMap(({ outputs }) => outputs);
-  return made.find((output) => output !== uid && facts.handle(output, step)?.storage === storageUid);
+  const results = facts.opsAt(step).flatMap(({ outputs }) => outputs);
+  return results.find((output) => output !== uid && facts.handle(output, step)?.storage === storageUid);
 }

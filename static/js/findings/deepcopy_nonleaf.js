@@ -22,19 +22,19 @@ export function deepcopyNonleaf(facts) {
       );
   const brief = facts.opsAt(step).flatMap(({ outputs }) => outputs);
   const uid = direct?.uid ?? inner ?? brief.findLast((output) => isResult(facts, output, step)) ?? null;
-  const x = facts.name(uid, step);
-  const made = facts.birth(uid);
+  const x = facts.nameFact(uid, step);
+  const birthStep = facts.birth(uid);
   const object = copied.find(({ uid: of }) => of[0] === "o");
   const all = {
     x,
     y: object ? { code: object.text } : x,
     op: facts.operation(facts.tensor(uid, step)?.grad_fn),
     code: facts.codeFact(step),
-    made_line: facts.place(Math.max(0, made)).line,
+    made_line: facts.place(Math.max(0, birthStep)).line,
   };
   const chain = [link(facts.place(step), "checked", all, [uid])];
-  if (made >= 0 && made < step)
-    chain.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]));
+  if (birthStep >= 0 && birthStep < step)
+    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
   return [
     {
       variant: inner ? "inside" : undefined,
@@ -43,8 +43,8 @@ export function deepcopyNonleaf(facts) {
       names: namesOf(x, all.y),
       facts: all,
       fixes: [
-        fix(direct ? "clone_for_deepcopy" : "detach_stored", facts.place(direct ? step : Math.max(0, made)), {
-          name: direct?.text ?? facts.nameText(uid, made) ?? "",
+        fix(direct ? "clone_for_deepcopy" : "detach_stored", facts.place(direct ? step : Math.max(0, birthStep)), {
+          name: direct?.text ?? facts.nameText(uid, birthStep) ?? "",
         }),
       ],
       explainsError: true,

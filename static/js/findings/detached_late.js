@@ -68,8 +68,8 @@ function isTakenAfter(facts, uid, step) {
 
 /** @param {RunFacts} facts @param {Late} late @returns {Diagnosis} */
 function diagnosisOf(facts, { uid, node, detached, visit, user }) {
-  const x = facts.name(uid, detached);
-  const y = facts.name(user.result, user.step);
+  const x = facts.nameFact(uid, detached);
+  const y = facts.nameFact(user.result, user.step);
   return {
     cause: facts.place(detached),
     chain: [

@@ -15,24 +15,24 @@ export function exhaustedParameters(facts) {
   const { frame } = facts.steps[step];
   const isMaking = new RegExp(`^${name}\\s*=.*\\.(?:named_)?parameters\\(`);
   const own = [...facts.steps.keys()].filter((i) => i < step && facts.steps[i].frame === frame);
-  const made = own.findLast((i) => isMaking.test(facts.code(i)));
-  const used = own.find((i) => made !== undefined && i > made && mentionsAt(facts, i).names.has(name));
-  if (made === undefined || used === undefined) return [];
+  const iteratorStep = own.findLast((i) => isMaking.test(facts.code(i)));
+  const used = own.find((i) => iteratorStep !== undefined && i > iteratorStep && mentionsAt(facts, i).names.has(name));
+  if (iteratorStep === undefined || used === undefined) return [];
   const x = code(name);
-  const said = { x, code: facts.codeFact(used), made: facts.steps[made].line, effect: facts.steps[step].line };
+  const said = { x, code: facts.codeFact(used), made: facts.steps[iteratorStep].line, effect: facts.steps[step].line };
   return [
     {
       variant: "exhausted",
       severity: "error",
       cause: facts.place(used),
       chain: [
-        link(facts.place(made), "made", { x }),
+        link(facts.place(iteratorStep), "made", { x }),
         link(facts.place(used), "read", said),
         link(facts.place(step), "none", { ...said, code: facts.codeFact(step) }),
       ],
       names: namesOf(x),
       facts: said,
-      fixes: [fix("list_parameters", facts.place(made))],
+      fixes: [fix("list_parameters", facts.place(iteratorStep))],
       explainsError: true,
     },
   ];

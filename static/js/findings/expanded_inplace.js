@@ -13,11 +13,11 @@ export function expandedInplace(facts) {
   const target = namedTarget(facts, write);
   const expand = views.find(({ uid }) => overlaps(facts.tensor(uid, step) ?? tensor));
   const first =
-    [...views].reverse().find(({ uid, op: made }) => overlaps(facts.tensor(uid, made.step) ?? tensor)) ?? expand;
-  const made = first ? first.op.step : facts.birth(target);
-  const x = facts.name(target, step);
+    [...views].reverse().find(({ uid, op: viewOp }) => overlaps(facts.tensor(uid, viewOp.step) ?? tensor)) ?? expand;
+  const expandStep = first ? first.op.step : facts.birth(target);
+  const x = facts.nameFact(target, step);
   const whole = facts.tensor(target, step) ?? tensor;
-  const y = first ? facts.name(first.op.inputs[0], made) : x;
+  const y = first ? facts.nameFact(first.op.inputs[0], expandStep) : x;
   const all = {
     x,
     y,
@@ -25,9 +25,9 @@ export function expandedInplace(facts) {
     write: operationName(op.name),
     elements: elementCount(whole.shape ?? []),
     cells: elementCount((whole.shape ?? []).filter((_, k) => whole.stride?.[k] !== 0)),
-    made_line: facts.place(made).line,
+    made_line: facts.place(expandStep).line,
   };
-  const chain = [link(facts.place(made), "shares", { ...all, code: facts.codeFact(made) }, [target])];
+  const chain = [link(facts.place(expandStep), "shares", { ...all, code: facts.codeFact(expandStep) }, [target])];
   chain.push(link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [target]));
   const name = facts.nameText(target, step) ?? "";
   return [

@@ -55,7 +55,7 @@ function frozenAt(changes, until) {
 /** @param {RunFacts} facts @param {Frozen[]} group of one line, of which the first is told @returns {Diagnosis} */
 function diagnosisOf(facts, group) {
   const [{ uid, frozen, updated, optimizer }] = group;
-  const names = group.slice(0, MAX_NAMES).map((other) => facts.name(other.uid, other.updated));
+  const names = group.slice(0, MAX_NAMES).map((other) => facts.nameFact(other.uid, other.updated));
   const x = names[0];
   const added = facts.events("grad_accumulated").findLast((event) => event.tensor === uid && event.step < frozen);
   return {
@@ -72,12 +72,12 @@ function diagnosisOf(facts, group) {
       link(facts.place(frozen), "cut", { x, grad: gradName(x), code: facts.codeFact(frozen) }, [uid]),
       link(facts.place(updated), "written", { x, code: facts.codeFact(updated) }, [uid]),
     ],
-    names: namesOf(...names, facts.name(uid, frozen)),
+    names: namesOf(...names, facts.nameFact(uid, frozen)),
     facts: {
       x,
       frozen: names,
       grad: gradName(x),
-      optimizer: facts.name(optimizer, updated),
+      optimizer: facts.nameFact(optimizer, updated),
       code: facts.codeFact(frozen),
       effect: facts.steps[updated].line,
     },

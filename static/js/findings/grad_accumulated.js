@@ -9,7 +9,7 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /**
- * @typedef {{step: number, what: "added" | "updated" | "reset" | "read"}} Moment
+ * @typedef {{step: number, event: "added" | "updated" | "reset" | "read"}} Moment
  *   of a tensor's life: a gradient added to its `.grad`, its own numbers written, its `.grad` emptied, its `.grad` read
  */
 
@@ -26,8 +26,8 @@ export function gradAccumulated(facts) {
     const pattern = findStaleSum(gradMoments(facts, uid, skipped));
     if (!pattern) continue;
     const key = `${facts.steps[pattern.again].line} ${pattern.used ? "used" : "read"}`;
-    const known = out.get(key);
-    if (known) addTensor(known.diagnosis, facts, uid, pattern.again);
+    const ofSameLine = out.get(key);
+    if (ofSameLine) addTensor(ofSameLine.diagnosis, facts, uid, pattern.again);
     else out.set(key, { diagnosis: diagnosisOf(facts, uid, pattern), uids: [uid] });
   }
   return [...out.values()].map(({ diagnosis }) => diagnosis);
@@ -38,7 +38,7 @@ export function gradAccumulated(facts) {
 
 /** @param {RunFacts} facts @param {string} uid @param {Pattern} pattern @returns {Diagnosis} */
 function diagnosisOf(facts, uid, { first, between, again, used, effect }) {
-  const x = facts.name(uid, again);
+  const x = facts.nameFact(uid, again);
   const additionLink = (/** @type {number} */ step) =>
     link(facts.place(step), "gradient", { x, grad: gradName(x), code: facts.codeFact(step) }, [
       uid,
@@ -68,7 +68,7 @@ function diagnosisOf(facts, uid, { first, between, again, used, effect }) {
 /** @param {Diagnosis} diagnosis @param {RunFacts} facts @param {string} uid @param {number} step */
 function addTensor(diagnosis, facts, uid, step) {
   const grads = /** @type {import("./finding.js").Fact[]} */ (diagnosis.facts.grads);
-  const name = facts.name(uid, step);
+  const name = facts.nameFact(uid, step);
   if (grads.length >= MAX_NAMES) return;
   grads.push(gradName(name));
   diagnosis.names = namesOf(...diagnosis.names, name);
@@ -81,12 +81,12 @@ function gradOf(facts, uid, step) {
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. @param {RunFacts} facts @returns {Moment[]} */
 function possibleResets({ steps }) {
-  return steps.flatMap(({ skipped }, step) => (skipped ? [{ step, what: "reset" }] : []));
+  return steps.flatMap(({ skipped }, step) => (skipped ? [{ step, event: "reset" }] : []));
 }
 
 /** @param {number} step @returns {Moment} */
 function addedMoment(step) {
-  return { step, what: "added" };
+  return { step, event: "added" };
 }
 
 /** What became of a tensor and its `.grad`, in order. @param {RunFacts} facts @param {string} uid @param {Moment[]} skipped
@@ -95,16 +95,16 @@ function gradMoments(facts, uid, skipped) {
   const history = tensorHistory(facts);
   /** @type {Moment[]} */
   const moments = [...skipped, ...additionsTo(facts, uid).map(({ step }) => addedMoment(step))];
-  for (const { step, value } of history.changes(uid, "grad")) if (!value) moments.push({ step, what: "reset" });
+  for (const { step, value } of history.changes(uid, "grad")) if (!value) moments.push({ step, event: "reset" });
   const grads = new Set(history.changes(uid, "grad").map(({ value }) => value));
   for (const grad of grads) {
     const storage = history.value(String(grad), "storage", facts.steps.length);
     for (const { step } of facts.writesOf(/** @type {string | null} */ (storage)))
-      if (!facts.steps[step].visit) moments.push({ step, what: "reset" });
+      if (!facts.steps[step].visit) moments.push({ step, event: "reset" });
   }
   const storageUid = /** @type {string | null} */ (history.value(uid, "storage", facts.steps.length));
-  for (const { step } of facts.writesOf(storageUid)) moments.push({ step, what: "updated" });
-  for (const step of readsOfGrad(facts, uid)) moments.push({ step, what: "read" });
+  for (const { step } of facts.writesOf(storageUid)) moments.push({ step, event: "updated" });
+  for (const step of readsOfGrad(facts, uid)) moments.push({ step, event: "read" });
   return moments.sort((a, b) => a.step - b.step);
 }
 
@@ -117,12 +117,12 @@ function findStaleSum(moments) {
   let best = null;
   for (const use of /** @type {const} */ (["updated", "read"])) {
     let [first, between, again] = [-1, -1, -1];
-    for (const { step, what } of moments) {
-      if (what === "reset") [first, between, again] = [-1, -1, -1];
-      else if (what === "added") {
+    for (const { step, event } of moments) {
+      if (event === "reset") [first, between, again] = [-1, -1, -1];
+      else if (event === "added") {
         if (between >= 0) again = again < 0 ? step : again;
         else first = step;
-      } else if (what === use) {
+      } else if (event === use) {
         if (again >= 0) {
           best ??= { first, between, again, used: use === "updated", effect: step };
           break;

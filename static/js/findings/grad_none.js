@@ -93,7 +93,7 @@ function readerName(facts, { uid, path, step }) {
   const isElement =
     item && !/[.[]/.test(path) && new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.code(step));
   if (path && isElement) return { code: path, also: item.text };
-  return path ? code(path) : facts.name(uid, step);
+  return path ? code(path) : facts.nameFact(uid, step);
 }
 
 /** The statement that raised because a `.grad` is None. @param {RunFacts} facts */
@@ -113,21 +113,21 @@ function nonLeafInOptimizer(facts) {
     ({ uid, kind }) => kind === "tensor" && isResult(uid) && isNamedInStatement(facts, uid, step),
   );
   if (!given) return [];
-  const made = Math.max(0, facts.birth(given.uid));
-  const x = facts.name(given.uid, made);
-  const said = { x, op: operationName(facts.producer(given.uid)?.name ?? ""), code: facts.codeFact(made) };
+  const birthStep = Math.max(0, facts.birth(given.uid));
+  const x = facts.nameFact(given.uid, birthStep);
+  const said = { x, op: operationName(facts.producer(given.uid)?.name ?? ""), code: facts.codeFact(birthStep) };
   return [
     {
       variant: "optimizer_given",
       severity: "error",
-      cause: facts.place(made),
+      cause: facts.place(birthStep),
       chain: [
-        link(facts.place(made), "made", said, [given.uid]),
+        link(facts.place(birthStep), "made", said, [given.uid]),
         link(facts.place(step), "checked", { ...said, code: facts.codeFact(step) }, [given.uid]),
       ],
       names: namesOf(x),
       facts: said,
-      fixes: [fix("leaf_of_result", facts.place(made), { x: plainName(x) })],
+      fixes: [fix("leaf_of_result", facts.place(birthStep), { x: plainName(x) })],
       explainsError: true,
     },
   ];

@@ -34,26 +34,26 @@ export function reasonFor(facts, uid, step) {
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Reason} */
 function notALeaf(facts, uid, step) {
-  const made = lastChangeOf(facts, uid, "grad_fn", step);
-  const x = facts.name(uid, step);
+  const gradFnStep = lastChangeOf(facts, uid, "grad_fn", step);
+  const x = facts.nameFact(uid, step);
   const nodeUid = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
   const op = facts.producer(uid);
-  const said = { op: facts.operation(nodeUid) || (op?.name ?? ""), code: facts.codeFact(made) };
+  const said = { op: facts.operation(nodeUid) || (op?.name ?? ""), code: facts.codeFact(gradFnStep) };
   const start = lastBackward(facts, step);
   const starts = start
     ? [link(facts.place(start.end), "starts", { code: facts.codeFact(start.step) }, start.roots)]
     : [];
-  const leafUid = leafBefore(facts, uid, made);
+  const leafUid = leafBefore(facts, uid, gradFnStep);
   const chain = [
     ...(leafUid ? [link(facts.place(facts.birth(leafUid)), "made", { x }, [leafUid])] : []),
-    link(facts.place(made), leafUid ? "moved" : "made", { x, code: facts.codeFact(made) }, [uid]),
-    ...starts.filter((entry) => entry.step >= made),
+    link(facts.place(gradFnStep), leafUid ? "moved" : "made", { x, code: facts.codeFact(gradFnStep) }, [uid]),
+    ...starts.filter((entry) => entry.step >= gradFnStep),
   ];
   const fixes = leafUid ? ["leaf_of_result", "retain_grad"] : ["retain_grad", "leaf_of_update"];
   return {
     variant: leafUid ? "moved_from_leaf" : "not_leaf",
     severity: "warning",
-    cause: made,
+    cause: gradFnStep,
     chain,
     facts: said,
     fixes,
@@ -82,7 +82,7 @@ function previousMeaning(facts, uid, step) {
 function gradientNotRequired(facts, uid, step) {
   const history = tensorHistory(facts);
   const birth = facts.birth(uid);
-  const x = facts.name(uid, step);
+  const x = facts.nameFact(uid, step);
   const wanted = history.changes(uid, "requires_grad").findLast(({ value, step: at }) => value && at <= step);
   if (wanted) {
     const frozen = lastChangeOf(facts, uid, "requires_grad", step);
@@ -91,10 +91,10 @@ function gradientNotRequired(facts, uid, step) {
   }
   const source = cutSource(facts, uid);
   const former = previousMeaning(facts, uid, birth);
-  const made = link(facts.place(birth), source ? "cut" : "made", { x, code: facts.codeFact(birth) }, [uid, source]);
+  const origin = link(facts.place(birth), source ? "cut" : "made", { x, code: facts.codeFact(birth) }, [uid, source]);
   if (former && history.value(former, "requires_grad", birth)) {
     const before = link(facts.place(facts.birth(former)), "made", { x }, [former]);
-    const moved = { ...made, role: /** @type {const} */ ("moved") };
+    const moved = { ...origin, role: /** @type {const} */ ("moved") };
     return {
       variant: "name_moved",
       severity: "warning",
@@ -105,17 +105,24 @@ function gradientNotRequired(facts, uid, step) {
     };
   }
   if (source) {
-    const said = { from: facts.name(source, birth) };
+    const said = { from: facts.nameFact(source, birth) };
     return {
       variant: "made_without_graph",
       severity: "warning",
       cause: birth,
-      chain: [made],
+      chain: [origin],
       facts: said,
       fixes: ["keep_history"],
     };
   }
-  return { variant: "not_required", severity: "note", cause: birth, chain: [made], facts: {}, fixes: ["require_grad"] };
+  return {
+    variant: "not_required",
+    severity: "note",
+    cause: birth,
+    chain: [origin],
+    facts: {},
+    fixes: ["require_grad"],
+  };
 }
 
 /** The tensor that requires grad of which this one was computed without its history. @param {RunFacts} facts @param {string} uid */
@@ -127,7 +134,7 @@ function cutSource(facts, uid) {
 
 /** @param {RunFacts} facts @param {string} uid @param {number} at @returns {Reason} */
 function resetReason(facts, uid, at) {
-  const x = facts.name(uid, at);
+  const x = facts.nameFact(uid, at);
   const accumulated = facts.events("grad_accumulated").findLast(({ tensor, step }) => tensor === uid && step < at);
   const chain = [
     ...(accumulated ? [link(facts.place(accumulated.step), "gradient", { x }, [uid])] : []),
@@ -146,30 +153,31 @@ function resetReason(facts, uid, at) {
 /** A leaf that requires grad, and no backward has come to it. @param {RunFacts} facts @param {string} uid @param {number} step
  * @returns {Reason | null} */
 function notReached(facts, uid, step) {
-  const x = facts.name(uid, step);
+  const x = facts.nameFact(uid, step);
   const birth = facts.birth(uid);
-  const made = link(facts.place(birth), "made", { x }, [uid]);
+  const origin = link(facts.place(birth), "made", { x }, [uid]);
   const running = facts.backwardAt(step);
   const later = running ? arrivesLater(facts, uid, running, step) : null;
   if (running && later !== null) {
     const begins = link(facts.place(running.step), "starts", { code: facts.codeFact(running.step) }, running.roots);
-    const chain = [made, begins, link(facts.place(later), "gradient", { x }, [uid])];
+    const chain = [origin, begins, link(facts.place(later), "gradient", { x }, [uid])];
     return { variant: "not_yet", severity: "note", cause: running.step, chain, facts: {}, fixes: [] };
   }
   const call = lastBackward(facts, step);
   if (!call || call.step < birth) {
-    return beforeBackward(facts, uid, step, made);
+    return beforeBackward(facts, uid, step, origin);
   }
   const starts = link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
-  const loss = facts.name(call.roots[0], call.step);
+  const ends = /** @type {[Link, Link]} */ ([origin, starts]);
+  const loss = facts.nameFact(call.roots[0], call.step);
   if (call.inputs.length && !call.inputs.includes(uid))
-    return { variant: "inputs", severity: "note", cause: call.step, chain: [made, starts], facts: { loss }, fixes: [] };
+    return { variant: "inputs", severity: "note", cause: call.step, chain: ends, facts: { loss }, fixes: [] };
   const refused = nodeThatSentNothing(facts, uid, call);
-  if (refused) return returnedNone(facts, x, refused, [made, starts]);
+  if (refused) return returnedNone(facts, x, refused, ends);
   const way = dataflow(facts).shortestPath(uid, call.roots, call.step);
-  if (way) return cutOnTheWay(facts, x, way, [made, starts], loss) ?? requiredTooLate(facts, uid, way, [made, starts]);
+  if (way) return cutOnTheWay(facts, x, way, ends, loss) ?? requiredTooLate(facts, uid, way, ends);
   const lost = valueLost(facts, uid, call.step);
-  if (lost) return { ...lost, chain: [made, ...lost.chain, starts], facts: { ...lost.facts, loss } };
+  if (lost) return { ...lost, chain: [origin, ...lost.chain, starts], facts: { ...lost.facts, loss } };
   const other = replacedBy(facts, uid, call);
   if (other) {
     const moved = link(facts.place(other.step), "moved", { x: code(other.name), code: facts.codeFact(other.step) }, [
@@ -181,7 +189,7 @@ function notReached(facts, uid, step) {
       variant: "replaced",
       severity: "warning",
       cause: other.step,
-      chain: [made, moved, starts],
+      chain: [origin, moved, starts],
       facts: said,
       fixes: [],
     };
@@ -190,7 +198,7 @@ function notReached(facts, uid, step) {
     variant: "unused",
     severity: "warning",
     cause: call.step,
-    chain: [made, starts],
+    chain: ends,
     facts: { loss },
     fixes: [],
   };
@@ -261,12 +269,13 @@ function returnedNone(facts, x, { node, step }, [origin, starts]) {
 function cutOnTheWay(facts, x, path, [origin, starts], loss) {
   const history = tensorHistory(facts);
   const recorded = (/** @type {string} */ uid, /** @type {number} */ at) => history.value(uid, "requires_grad", at);
-  const isNewLeaf = (/** @type {Edge} */ { to, op }) => !op && history.changes(to, "leaf")[0]?.value === true;
+  const leadsToNewLeaf = (/** @type {Edge} */ { to, op }) => !op && history.changes(to, "leaf")[0]?.value === true;
   const edge = path.find(
-    (each) => each.cut || (recorded(each.from, each.step) && (!requiredWhenMade(facts, each.to) || isNewLeaf(each))),
+    (each) =>
+      each.cut || (recorded(each.from, each.step) && (!requiredWhenMade(facts, each.to) || leadsToNewLeaf(each))),
   );
   if (!edge) return null;
-  const y = facts.name(lastAlias(facts, edge, path), edge.step);
+  const y = facts.nameFact(lastAlias(facts, edge, path), edge.step);
   const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? "no_grad" : "detach");
   const checkpoint = reason === "no_grad" ? checkpointStep(facts, edge.step) : null;
   const warns = checkpoint === null ? reason : "checkpoint";
@@ -292,7 +301,7 @@ function requiredTooLate(facts, uid, path, [origin, starts]) {
     .find(({ value, step }) => value === true && step > path[0].step);
   if (!required) return null;
   const used = facts.place(path[0].step);
-  const x = facts.name(uid, required.step);
+  const x = facts.nameFact(uid, required.step);
   const moved = link(facts.place(required.step), "moved", { x, code: facts.codeFact(required.step) }, [uid]);
   return {
     variant: "required_late",

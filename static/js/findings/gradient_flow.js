@@ -94,8 +94,8 @@ export class Flow {
 /** The node that a tensor's gradient goes to: the one that made it, of a leaf the one that accumulates.
  * @param {RunFacts} facts @param {string} uid @param {number} step @returns {string | null} */
 export function gradNode(facts, uid, step) {
-  const made = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
-  if (made) return made;
+  const gradFn = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
+  if (gradFn) return gradFn;
   return facts.index.accumulatorsOf(uid, step).at(-1) ?? accumulatorBefore(facts, uid, step);
 }
 

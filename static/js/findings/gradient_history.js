@@ -45,7 +45,7 @@ export function valueAt(facts, uid, step) {
 /** Visits that added to it: of a leaf's accumulating node, or of the node that made a tensor that retains its gradient.
  * @param {RunFacts} facts @param {string} uid @param {number} since @param {number} until @returns {GradChange[]} */
 function backwardChanges(facts, uid, since, until) {
-  const made = tensorHistory(facts)
+  const gradFns = tensorHistory(facts)
     .changes(uid, "grad_fn")
     .flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   /** @type {GradChange[]} */
@@ -55,7 +55,7 @@ function backwardChanges(facts, uid, since, until) {
     for (const { node, step } of facts.index.visits.get(call.uid) ?? []) {
       const { visit } = facts.steps[step];
       if (step <= since || step > until || visit?.failed) continue;
-      if (visit?.accumulates !== uid && !made.includes(node)) continue;
+      if (visit?.accumulates !== uid && !gradFns.includes(node)) continue;
       const nr = visit?.accumulates === uid ? 0 : (facts.tensor(uid, step)?.output_nr ?? 0);
       const flow = gradientFlow(facts, call);
       const arrival = flow.arrival(node, nr);

@@ -56,7 +56,7 @@ export class GradientRows {
   /** @param {Flow} flow @param {Arrival} arrival @param {number} depth */
   addStart({ call }, { node, grad, step, root, incoming }, depth) {
     const { facts } = this;
-    const x = facts.name(root, call.step);
+    const x = facts.nameFact(root, call.step);
     const known = !incoming.length && grad;
     const said = { x, value: gradientFact(grad), code: facts.codeFact(call.step), line: facts.steps[call.step].line };
     this.add({
@@ -103,7 +103,7 @@ export class GradientRows {
     this.add({
       key: change.tensor ? "answer.hook" : "answer.changed",
       role: change.tensor ? "hooked" : "moved",
-      facts: { x: this.facts.name(change.tensor, change.step), value: gradientFact(arrival.grad) },
+      facts: { x: this.facts.nameFact(change.tensor, change.step), value: gradientFact(arrival.grad) },
       step: change.step,
       uids: [change.tensor ?? "", arrival.node].filter(Boolean),
       depth,

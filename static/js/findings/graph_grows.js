@@ -194,7 +194,7 @@ function diagnosisOfList(facts, items) {
   if (!name) return null;
   const holdings = alive.map(({ uid, step }) => ({ step, uid, node: String(history.value(uid, "grad_fn", step)) }));
   const diagnosis = diagnosisOf(facts, name, "listed", holdings, alive.length);
-  const y = facts.name(holdings[0].uid, holdings[0].step);
+  const y = facts.nameFact(holdings[0].uid, holdings[0].step);
   return { ...diagnosis, facts: { ...diagnosis.facts, y }, names: namesOf(code(name), y) };
 }
 
@@ -211,7 +211,7 @@ function listWithoutBackward(facts, items) {
   const name = facts.nameText(last.list, last.step);
   if (holdings.length < FEWEST_ITERATIONS || !name) return null;
   const diagnosis = diagnosisOf(facts, name, "evaluated", holdings, holdings.length);
-  const y = facts.name(holdings[0].uid, holdings[0].step);
+  const y = facts.nameFact(holdings[0].uid, holdings[0].step);
   const fixes = [fix("detach_sum", facts.place(last.step), { x: name })];
   return { ...diagnosis, severity: "note", facts: { ...diagnosis.facts, y }, names: namesOf(code(name), y), fixes };
 }

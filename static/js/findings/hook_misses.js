@@ -22,7 +22,7 @@ function hooksLeftBehind(facts) {
     if (seen.has(line)) return [];
     seen.add(line);
     const hung = hookRegistration(facts, tensor, step);
-    const x = facts.name(tensor, step);
+    const x = facts.nameFact(tensor, step);
     const hook = code(hung.hook);
     return [
       {
@@ -95,16 +95,16 @@ function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
   const caller = facts.steps.findLastIndex(
     ({ kind }, k) => k < step && kind === "statement" && k >= facts.birth(input),
   );
-  const x = facts.name(input, Math.max(facts.birth(input), caller));
-  const m = facts.name(module, step);
+  const x = facts.nameFact(input, Math.max(facts.birth(input), caller));
+  const m = facts.nameFact(module, step);
   const hook = code(frame.name ?? "hook");
-  const made = facts.birth(module);
+  const birthStep = facts.birth(module);
   return {
     variant: "input_overwritten",
     severity: "warning",
     cause: facts.place(step),
     chain: [
-      link(facts.place(made), "made", { x: m, code: facts.codeFact(made) }, [module]),
+      link(facts.place(birthStep), "made", { x: m, code: facts.codeFact(birthStep) }, [module]),
       link(facts.place(written.step), "written", { x, code: facts.codeFact(written.step) }, [input]),
       link({ line: frame.line ?? facts.steps[step].line, step }, "read", { x, code: hook }, [input]),
     ],
@@ -114,10 +114,10 @@ function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
       module: m,
       hook,
       n: written.changed ?? 0,
-      made: facts.steps[made]?.line ?? 0,
+      made: facts.steps[birthStep]?.line ?? 0,
       code: facts.codeFact(step),
     },
-    fixes: [fix("not_inplace", facts.place(made))],
+    fixes: [fix("not_inplace", facts.place(birthStep))],
   };
 }
 
@@ -140,7 +140,7 @@ function neverRun(facts) {
         (each.step <= death || isNodeFreed(facts, uid, hung.step, each.step)),
     );
     if (!call || out.has(facts.steps[hung.step].line)) continue;
-    const x = facts.name(uid, hung.step);
+    const x = facts.nameFact(uid, hung.step);
     const hook = code(hookRegistration(facts, uid, hung.step + 1).hook);
     out.set(facts.steps[hung.step].line, {
       variant: "never_run",

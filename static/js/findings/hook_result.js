@@ -20,7 +20,7 @@ export function hookResult(facts) {
     ({ kind, line }, i) => i <= errorStep && kind === "return" && line > 0 && isWithinBackward(facts, i),
   );
   const cause = returned >= 0 ? returned : (registered?.step ?? errorStep);
-  const x = registered?.uid ? facts.name(registered.uid, registered.step) : code(hook);
+  const x = registered?.uid ? facts.nameFact(registered.uid, registered.step) : code(hook);
   const shape = registered?.uid ? facts.tensor(registered.uid, errorStep)?.shape : null;
   const all = { x, hook: code(hook), code: facts.codeFact(cause), message: facts.error?.message ?? "" };
   const variant = { "changed the size": "size", "changed the type": "type" }[match[2]] ?? "count";

@@ -26,7 +26,7 @@ function registeredTooLate(facts) {
     const text = hung ? /\.register_hook\(\s*(\w+)?/.exec(facts.code(hung.step)) : null;
     const passed = facts.events("grad_accumulated").find(({ tensor }) => tensor === uid);
     if (!hung || !text || hung.step <= last.end || !passed) return [];
-    const x = facts.name(uid, hung.step);
+    const x = facts.nameFact(uid, hung.step);
     const hook = code(text[1] && text[1] !== "lambda" ? text[1] : "hook");
     const before = facts.place(passed.step);
     return [
@@ -62,7 +62,7 @@ function forwardCalled(facts) {
     const moduleUid = match ? resolve(facts, match[1], i) : null;
     const hung = registered.find((each) => each.module === moduleUid && each.step < i);
     if (!hung || out.has(traceStep.line)) return;
-    const x = facts.name(hung.module, i);
+    const x = facts.nameFact(hung.module, i);
     const hook = code(hung.hook);
     out.set(traceStep.line, {
       variant: "forward_called",

@@ -24,7 +24,7 @@ function oncePerLine(facts, events) {
 /** @param {RunFacts} facts @param {import("./scan.js").Occurrence<"index_copy_written">} event @returns {Diagnosis} */
 function lostWriteDiagnosis(facts, event) {
   const { step, tensor, copy } = event;
-  const x = facts.name(tensor, step);
+  const x = facts.nameFact(tensor, step);
   const place = facts.place(step);
   return {
     variant: "lost",
@@ -50,7 +50,7 @@ function repeatedIndexDiagnosis(facts, event) {
     .some((other) => other.at < event.at && /^aten::index(\.|$)/.test(other.name) && other.inputs[0] === tensor);
   const isScalar = value ? (facts.handle(value, step)?.shape ?? []).length === 0 : true;
   if (!isRead && isScalar) return null;
-  const x = facts.name(tensor, step);
+  const x = facts.nameFact(tensor, step);
   const place = facts.place(step);
   return {
     variant: isRead ? "repeated" : "overwritten",

@@ -33,7 +33,7 @@ export function indexOutOfRange(facts) {
     op: name,
     code: facts.codeFact(op.step),
   };
-  const made = [from, index]
+  const madeLinks = [from, index]
     .filter((operand) => operand.made < op.step)
     .map((operand) =>
       link(facts.place(operand.made), "made", { ...all, x: operand.name, code: facts.codeFact(operand.made) }, [
@@ -45,7 +45,7 @@ export function indexOutOfRange(facts) {
     {
       variant,
       cause: facts.place(op.step),
-      chain: [...made, link(facts.place(op.step), "checked", all, [index.uid, from.uid])],
+      chain: [...madeLinks, link(facts.place(op.step), "checked", all, [index.uid, from.uid])],
       names: namesOf(index.name, from.name),
       facts: all,
       fixes: [],

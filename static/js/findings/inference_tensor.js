@@ -15,9 +15,14 @@ export function inferenceTensor(facts) {
     op?.inputs.find(isInference) ??
     mentionedTensors(facts, step).find((mention) => isInference(mention.uid))?.uid ??
     null;
-  const made = Math.max(0, facts.birth(uid));
-  const x = facts.name(uid, step);
-  const all = { x, op: operationName(op?.name ?? ""), code: facts.codeFact(step), made_line: facts.place(made).line };
+  const birthStep = Math.max(0, facts.birth(uid));
+  const x = facts.nameFact(uid, step);
+  const all = {
+    x,
+    op: operationName(op?.name ?? ""),
+    code: facts.codeFact(step),
+    made_line: facts.place(birthStep).line,
+  };
   const variant = /Inplace update|in-?place/i.test(message)
     ? "written"
     : /requires_grad|set_requires_grad/.test(message)
@@ -26,15 +31,15 @@ export function inferenceTensor(facts) {
   return [
     {
       variant,
-      cause: facts.place(made),
+      cause: facts.place(birthStep),
       chain: [
-        link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]),
+        link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]),
         link(facts.place(step), "checked", all, [uid]),
       ],
       names: namesOf(x),
       facts: all,
       fixes: [
-        fix("no_grad_instead", facts.place(made)),
+        fix("no_grad_instead", facts.place(birthStep)),
         fix("clone_before", facts.place(step), { name: facts.nameText(uid, step) ?? "" }),
       ],
       explainsError: true,

@@ -22,12 +22,13 @@ export function intRequiresGrad(facts) {
     ? { code: mention.text }
     : target
       ? { code: target }
-      : (boundAt(facts, step) ?? facts.name(uid, step));
+      : (boundAt(facts, step) ?? facts.nameFact(uid, step));
   const born = facts.birth(uid);
-  const made = mention && born >= 0 ? born : step;
+  const birthStep = mention && born >= 0 ? born : step;
   const all = { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64", code: facts.codeFact(step) };
   const chain = [link(facts.place(step), "checked", all, [uid])];
-  if (made < step) chain.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]));
+  if (birthStep < step)
+    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
   return [
     {
       cause: facts.place(step),
@@ -35,7 +36,7 @@ export function intRequiresGrad(facts) {
       names: namesOf(x),
       facts: all,
       fixes: [
-        fix("float_dtype", facts.place(made)),
+        fix("float_dtype", facts.place(birthStep)),
         fix("float_before", facts.place(step), { name: mention?.text ?? "" }),
       ],
       explainsError: true,

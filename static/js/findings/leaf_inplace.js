@@ -13,7 +13,7 @@ export function leafInplace(facts) {
   if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
   if (multiOutputView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
   const { uid, step, op } = write;
-  const x = facts.name(uid, step);
+  const x = facts.nameFact(uid, step);
   const asked = requiredGradAt(facts, uid, step);
   const all = { x, write: operationName(op.name), code: facts.codeFact(step), made_line: facts.place(asked).line };
   return [

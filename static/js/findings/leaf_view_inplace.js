@@ -14,8 +14,8 @@ export function leafViewInplace(facts) {
   if (!leaf?.leaf || !leaf.requires_grad) return [];
   if (multiOutputView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
   const target = namedTarget(facts, write);
-  const [x, y] = [facts.name(base, step), facts.name(target, step)];
-  const made = requiredGradAt(facts, base, step);
+  const [x, y] = [facts.nameFact(base, step), facts.nameFact(target, step)];
+  const requiredGradStep = requiredGradAt(facts, base, step);
   const all = {
     x,
     y,
@@ -23,9 +23,9 @@ export function leafViewInplace(facts) {
     code: facts.codeFact(step),
     view: operationName(views[0].op.name),
   };
-  const chain = [link(facts.place(made), "made", all, [base])];
+  const chain = [link(facts.place(requiredGradStep), "made", all, [base])];
   const viewed = facts.birth(views[0].uid);
-  if (viewed > made && viewed < step)
+  if (viewed > requiredGradStep && viewed < step)
     chain.push(link(facts.place(viewed), "shares", { ...all, code: facts.codeFact(viewed) }, [target, base]));
   chain.push(link(facts.place(step), "checked", all, [target]));
   return [

@@ -47,7 +47,7 @@ function keptByContext(facts) {
     const bytes = bytesOf(facts, tensor, step);
     const isInput = facts.birth(tensor) < facts.birth(node) || history.value(tensor, "leaf", step) === false;
     if (!isOutput && (isInput || !isOutlived || bytes < FEWEST_BYTES)) return [];
-    const x = facts.name(tensor, written);
+    const x = facts.nameFact(tensor, written);
     const said = {
       x,
       ctx: code(`ctx.${name}`),
@@ -91,7 +91,7 @@ function keptByObjects(facts, end) {
     if (!after || !life || life.death < end || lost >= end || facts.names(end).tags.has(after)) return [];
     const circle = cycleFrom(facts, owner, lost);
     if (!circle) return [];
-    const x = facts.name(after, lost);
+    const x = facts.nameFact(after, lost);
     const closed = attributeChanges(facts).findLast(
       (change) => change.step <= lost && change.after && circle.includes(change.owner) && circle.includes(change.after),
     );

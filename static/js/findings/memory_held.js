@@ -58,21 +58,21 @@ function diagnosisOf(facts, storageUid, handles, nbytes, read, end) {
   if (!whole) return null;
   const freed = endOfName(facts, whole);
   if (freed > end) return null;
-  const x = facts.name(holder, end);
+  const x = facts.nameFact(holder, end);
   const y = code(whole.name);
-  const made = facts.place(facts.birth(holder));
+  const holderBirthPlace = facts.place(facts.birth(holder));
   return {
     variant: "view",
     severity: "note",
-    cause: made,
+    cause: holderBirthPlace,
     chain: [
       link(facts.place(facts.birth(storageUid)), "made", { x: y }, [storageUid]),
-      link(made, "shares", { y: x, x: y }, [holder, storageUid]),
+      link(holderBirthPlace, "shares", { y: x, x: y }, [holder, storageUid]),
       link(facts.place(freed), "kept", { x, code: facts.codeFact(freed) }, [holder, storageUid]),
     ],
     names: namesOf(x, y),
     facts: { x, y, bytes: nbytes, read, count: 1, freed: facts.steps[freed].line },
-    fixes: [fix("clone_shared", made)],
+    fixes: [fix("clone_shared", holderBirthPlace)],
   };
 }
 

@@ -9,13 +9,20 @@ export function multiViewInplace(facts) {
   const write = refusedWrite(facts);
   const view = write && multiOutputView(write);
   if (!write?.op.grad_mode || !view || !write.tensor.requires_grad) return [];
-  const made = view.op.step;
+  const viewStep = view.op.step;
   const { step, op } = write;
-  const x = facts.name(view.uid, step);
-  const y = facts.name(view.op.inputs[0], made);
-  const iterates = facts.steps[made].kind === "head" && /^(async )?for\b/.test(facts.code(made));
+  const x = facts.nameFact(view.uid, step);
+  const y = facts.nameFact(view.op.inputs[0], viewStep);
+  const iterates = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.code(viewStep));
   const by = operationName(view.op.name);
-  const all = { x, y, by, n: view.op.outputs.length, write: operationName(op.name), made_line: facts.place(made).line };
+  const all = {
+    x,
+    y,
+    by,
+    n: view.op.outputs.length,
+    write: operationName(op.name),
+    made_line: facts.place(viewStep).line,
+  };
   const name = typeof x === "object" && "code" in x ? x.code : "";
   return [
     {
@@ -25,7 +32,7 @@ export function multiViewInplace(facts) {
       names: namesOf(x, y),
       facts: all,
       fixes: [
-        fix("under_no_grad", facts.place(iterates ? made : step), { name }),
+        fix("under_no_grad", facts.place(iterates ? viewStep : step), { name }),
         fix("out_of_place", facts.place(step), { name }),
         fix("clone_before", facts.place(step), { name }),
       ],

@@ -9,27 +9,27 @@ export function noGradViewInplace(facts) {
   const write = refusedWrite(facts);
   const view = write && unrecordedView(facts, write);
   if (!write || !view || multiOutputView(write)) return [];
-  const made = view.op.step;
+  const viewStep = view.op.step;
   const { step, op } = write;
-  const x = facts.name(view.uid, step);
-  const y = facts.name(view.op.inputs[0], made);
+  const x = facts.nameFact(view.uid, step);
+  const y = facts.nameFact(view.op.inputs[0], viewStep);
   const all = {
     x,
     y,
     write: operationName(op.name),
-    made_line: facts.place(made).line,
+    made_line: facts.place(viewStep).line,
     write_line: facts.place(step).line,
   };
   return [
     {
-      cause: facts.place(made),
+      cause: facts.place(viewStep),
       chain: viewedThenRefused(facts, write, view, all),
       names: namesOf(x, y),
       facts: all,
       fixes: [
-        fix("out_of_no_grad", facts.place(made)),
+        fix("out_of_no_grad", facts.place(viewStep)),
         fix("under_no_grad", facts.place(step), {}),
-        fix("clone_result", facts.place(made)),
+        fix("clone_result", facts.place(viewStep)),
       ],
       explainsError: true,
     },

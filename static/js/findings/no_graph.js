@@ -58,15 +58,15 @@ function numberCut(facts, tensors) {
 /** @param {RunFacts} facts @param {string} rootUid @param {import("./graph_walk.js").Cut} recorded @param {number} step @returns {Diagnosis} */
 function cutDiagnosis(facts, rootUid, recorded, step) {
   const cut = refineCut(facts, recorded);
-  const y = facts.name(rootUid, step);
+  const y = facts.nameFact(rootUid, step);
   const walk = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
-  const x = facts.name(walk?.roots[0] ?? cut.tensor, cut.step);
+  const x = facts.nameFact(walk?.roots[0] ?? cut.tensor, cut.step);
   const { reason } = cut;
   const end = walk ? walk.end + 1 : cut.step;
   const result =
     boundAt(facts, cut.step) ??
     (end > cut.step ? boundWithin(facts, cut.step, end) : null) ??
-    facts.name(cut.result, cut.step);
+    facts.nameFact(cut.result, cut.step);
   const all = { x, y, z: result, op: operationName(cut.op), code: facts.codeFact(cut.step) };
   const asked = { ...all, code: facts.codeFact(step) };
   const off = reason === "no_grad" ? gradOffAt(facts, cut.step) : null;
@@ -100,9 +100,13 @@ function refineCut(facts, cut) {
 
 /** The step that made the root, where it lies between. @param {RunFacts} facts @param {string} rootUid @param {import("./graph_walk.js").Cut} cut @param {number} step */
 function linksToRoot(facts, rootUid, cut, step) {
-  const made = facts.birth(rootUid);
-  if (made <= cut.step || made >= step) return [];
-  return [link(facts.place(made), "made", { x: facts.name(rootUid, made), code: facts.codeFact(made) }, [rootUid])];
+  const birthStep = facts.birth(rootUid);
+  if (birthStep <= cut.step || birthStep >= step) return [];
+  return [
+    link(facts.place(birthStep), "made", { x: facts.nameFact(rootUid, birthStep), code: facts.codeFact(birthStep) }, [
+      rootUid,
+    ]),
+  ];
 }
 
 /** The first name that one of several steps gave to a tensor. @param {RunFacts} facts @param {number} first @param {number} last
@@ -130,7 +134,7 @@ function frozenDiagnosis(facts, rootUid, tensors, step) {
   for (const uid of tensors) {
     const frozen = stepThatStoppedGrad(facts, uid);
     if (frozen === undefined) continue;
-    const all = { x: facts.name(uid, step), y: facts.name(rootUid, step), code: facts.codeFact(frozen) };
+    const all = { x: facts.nameFact(uid, step), y: facts.nameFact(rootUid, step), code: facts.codeFact(frozen) };
     return {
       variant: "frozen",
       cause: facts.place(frozen),
@@ -158,8 +162,8 @@ function lateDiagnosis(facts, rootUid, tensors, step) {
     const used = asked === undefined ? -1 : firstUse(facts, uid, asked);
     if (asked === undefined || used < 0) continue;
     const all = {
-      x: facts.name(uid, asked),
-      y: facts.name(rootUid, step),
+      x: facts.nameFact(uid, asked),
+      y: facts.nameFact(rootUid, step),
       use: facts.steps[used].line,
       code: facts.codeFact(asked),
     };
@@ -196,22 +200,22 @@ function neverDiagnosis(facts, rootUid, tensors, step) {
   const origins = leaves.filter((uid) => !facts.producer(uid)?.inputs.length);
   const named = origins.length ? origins : leaves;
   const leaf = named.at(-1) ?? rootUid;
-  const made = Math.max(0, facts.birth(leaf));
+  const birthStep = Math.max(0, facts.birth(leaf));
   const all = {
-    y: facts.name(rootUid, step),
-    x: facts.name(leaf, made),
-    leaves: named.map((uid) => facts.name(uid, step)),
+    y: facts.nameFact(rootUid, step),
+    x: facts.nameFact(leaf, birthStep),
+    leaves: named.map((uid) => facts.nameFact(uid, step)),
   };
   return {
     variant: leaf === rootUid ? "alone" : "never",
-    cause: facts.place(made),
+    cause: facts.place(birthStep),
     chain: [
-      link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [leaf]),
+      link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [leaf]),
       link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [rootUid]),
     ],
     names: namesOf(all.y, all.x),
     facts: all,
-    fixes: [fix("require_grad", facts.place(made), { name: facts.nameText(leaf, made) ?? "" })],
+    fixes: [fix("require_grad", facts.place(birthStep), { name: facts.nameText(leaf, birthStep) ?? "" })],
     explainsError: true,
   };
 }

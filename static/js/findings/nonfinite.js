@@ -43,7 +43,7 @@ export function nonfinite(facts) {
  * @param {import("./divergence.js").Divergence} divergence @param {number} step @returns {Diagnosis} */
 function divergenceDiagnosis(facts, { uid, steps, values }, step) {
   const [first] = steps;
-  const x = facts.name(uid, first);
+  const x = facts.nameFact(uid, first);
   const all = {
     x,
     code: facts.codeFact(first),
@@ -137,16 +137,17 @@ function operationDiagnosis(facts, { step, storage }) {
     op && !op.inputs.length
       ? ops.findLast((later) => later.outputs.some((uid) => facts.handle(uid, step)?.storage === storage))
       : op;
-  const made = firstNanOperation(facts, written ?? op, step);
-  if (!made) return null;
-  const name = operationName(made.name);
-  const isGiven = !made.inputs.length || CARRYING_OPERATIONS.test(name);
-  const output = made.outputs[0];
-  const x = facts.name(output, step);
-  const operands = made.inputs.filter((uid) => uid !== output);
+  const nanOperation = firstNanOperation(facts, written ?? op, step);
+  if (!nanOperation) return null;
+  const name = operationName(nanOperation.name);
+  const isGiven = !nanOperation.inputs.length || CARRYING_OPERATIONS.test(name);
+  const output = nanOperation.outputs[0];
+  const x = facts.nameFact(output, step);
+  const operands = nanOperation.inputs.filter((uid) => uid !== output);
   const bad = operands.find((uid) => valuesOf(facts, uid, step)?.some(isNonfinite)) ?? null;
-  const named = operands.map((uid) => facts.name(uid, step));
-  const requires = made.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
+  const named = operands.map((uid) => facts.nameFact(uid, step));
+  const requires =
+    nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
   const values = valuesOf(facts, bad ?? operands[0] ?? "", step);
   const origin = bad ? originOf(facts, bad, step) : null;
   return {
@@ -162,7 +163,7 @@ function operationDiagnosis(facts, { step, storage }) {
     facts: {
       x,
       op: name,
-      operand: bad ? facts.name(bad, step) : (named[0] ?? x),
+      operand: bad ? facts.nameFact(bad, step) : (named[0] ?? x),
       operands: named,
       values: values ? numbersText(values) : "",
       code: facts.codeFact(step),
@@ -174,15 +175,15 @@ function operationDiagnosis(facts, { step, storage }) {
 /** The first operation of a statement that gave a NaN: where an operand is NaN already, the one of the same step that made that.
  * @param {RunFacts} facts @param {Operation | undefined} op @param {number} step */
 function firstNanOperation(facts, op, step) {
-  let made = op;
-  for (let k = 0; made && k < MAX_PARENTS; k++) {
-    const output = made.outputs[0];
-    const bad = made.inputs.find((uid) => uid !== output && valuesOf(facts, uid, step)?.some(isNan));
+  let earliest = op;
+  for (let k = 0; earliest && k < MAX_PARENTS; k++) {
+    const output = earliest.outputs[0];
+    const bad = earliest.inputs.find((uid) => uid !== output && valuesOf(facts, uid, step)?.some(isNan));
     const before = facts.producer(bad);
-    if (!before || before.step !== step || before === made) return made;
-    made = before;
+    if (!before || before.step !== step || before === earliest) return earliest;
+    earliest = before;
   }
-  return made;
+  return earliest;
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Cell[] | null} */
@@ -206,7 +207,7 @@ function originOf(facts, uid, step) {
   );
   return at === undefined
     ? null
-    : link(facts.place(at), "nonfinite", { x: facts.name(uid, at), code: facts.codeFact(at) }, [uid]);
+    : link(facts.place(at), "nonfinite", { x: facts.nameFact(uid, at), code: facts.codeFact(at) }, [uid]);
 }
 
 /** A gradient that one node turned into what is not finite. @param {RunFacts} facts @param {number} step @returns {Diagnosis | null} */
@@ -214,7 +215,7 @@ function visitDiagnosis(facts, step) {
   const { visit } = facts.steps[step];
   const node = visit ? (facts.node(visit.node, step - 1) ?? facts.node(visit.node, step)) : undefined;
   if (!visit || !node) return null;
-  const made = facts.birth(visit.node);
+  const birthStep = facts.birth(visit.node);
   const op = facts.operation(visit.node);
   const incoming = visit.grad_outputs.flatMap((grad) => grad?.cells ?? []);
   const operand = Object.values(node.saved ?? {}).find((slot) =>
@@ -226,8 +227,8 @@ function visitDiagnosis(facts, step) {
   const values = operand ?? zero;
   const cells = values ? cellsOf(facts.state(step - 1), values) : null;
   const isMasked = incoming.some((cell) => numberOf(cell) === 0) && (Boolean(operand) || isZeroByZero(visit));
-  const leaf = reachedLeaf(facts, step);
-  const x = leaf ? facts.name(leaf.uid, leaf.step) : facts.name(visit.node, step);
+  const nonfiniteGrad = firstNonfiniteGrad(facts, step);
+  const x = nonfiniteGrad ? facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step) : facts.nameFact(visit.node, step);
   const sent = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
   const branch = isMasked ? branchNodeBefore(facts, visit.node, step) : null;
   return {
@@ -237,10 +238,10 @@ function visitDiagnosis(facts, step) {
         : "branch_slope"
       : isMasked && operand
         ? "zero_times_infinite"
-        : slopeVariant(sent.some(isNan), leaf?.isNan ?? false),
-    cause: facts.place(made),
+        : slopeVariant(sent.some(isNan), nonfiniteGrad?.isNan ?? false),
+    cause: facts.place(birthStep),
     chain: [
-      link(facts.place(made), "made", { x: facts.codeFact(made), op, code: facts.codeFact(made) }, [
+      link(facts.place(birthStep), "made", { x: facts.codeFact(birthStep), op, code: facts.codeFact(birthStep) }, [
         visit.node,
         values?.tensor,
       ]),
@@ -248,20 +249,24 @@ function visitDiagnosis(facts, step) {
         ? [link(facts.place(facts.birth(branch)), "way", { code: facts.codeFact(facts.birth(branch)) }, [branch])]
         : []),
       link(facts.place(step), "nonfinite", { x, op, code: `${op}` }, [visit.node]),
-      ...(leaf ? [link(facts.place(leaf.step), "gradient", { x, grad: gradName(x) }, [leaf.uid])] : []),
+      ...(nonfiniteGrad
+        ? [link(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradName(x) }, [nonfiniteGrad.uid])]
+        : []),
     ],
     names: namesOf(x),
     facts: {
       x,
       grad: gradName(x),
       op,
-      code: facts.codeFact(made),
+      code: facts.codeFact(birthStep),
       values: cells ? numbersText(cells) : phrase("finding.nonfinite.its_operand"),
       incoming: numbersText(incoming),
       sent: numbersText(sent, sent.length === 1),
       choice: branch ? facts.operation(branch) : "",
     },
-    fixes: branch ? [fix("safe_where", facts.place(made))] : finiteFixes(facts.place(made), facts.place(made)),
+    fixes: branch
+      ? [fix("safe_where", facts.place(birthStep))]
+      : finiteFixes(facts.place(birthStep), facts.place(birthStep)),
   };
 }
 
@@ -280,7 +285,7 @@ function slopeVariant(sentNan, arrivedNan) {
 
 /** The first leaf whose gradient is not finite after a step. @param {RunFacts} facts @param {number} step
  * @returns {{uid: string, step: number, isNan: boolean} | null} isNan: a NaN is among what it got */
-function reachedLeaf(facts, step) {
+function firstNonfiniteGrad(facts, step) {
   const call = facts.backwardAt(step);
   for (let i = step; i <= (call?.end ?? step); i++) {
     const { visit } = facts.steps[i];
@@ -304,10 +309,10 @@ function branchNodeBefore(facts, nodeUid, step) {
 /** The backward that carries a NaN of the forward computation to a parameter. @param {RunFacts} facts @param {number} step */
 function effectsOnBackward(facts, step) {
   const call = facts.backwards.find((backward) => backward.step > step);
-  const leaf = call ? reachedLeaf(facts, call.step) : null;
-  if (!leaf) return [];
-  const x = facts.name(leaf.uid, leaf.step);
-  return [link(facts.place(leaf.step), "gradient", { x, grad: gradName(x) }, [leaf.uid])];
+  const nonfiniteGrad = call ? firstNonfiniteGrad(facts, call.step) : null;
+  if (!nonfiniteGrad) return [];
+  const x = facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step);
+  return [link(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradName(x) }, [nonfiniteGrad.uid])];
 }
 
 /** What keeps an operation finite, the one that fits it best first. @param {import("./finding.js").Place} place

@@ -17,7 +17,7 @@ export function notContiguous(facts) {
   const uid = op?.inputs.find((input) => !isContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
   const origin = uid ? reorderedBy(facts, uid, step) : null;
   const named = uid ? namedBehind(facts, uid, step) : null;
-  const x = facts.name(named, step);
+  const x = facts.nameFact(named, step);
   const tensor = facts.tensor(uid, step);
   const all = {
     x,
@@ -29,15 +29,15 @@ export function notContiguous(facts) {
     code: facts.codeFact(step),
   };
   const chain = [link(facts.place(step), "checked", all, [uid])];
-  const made = facts.birth(named);
-  if (named && made > (origin?.step ?? -1) && made < step)
-    chain.unshift(link(facts.place(made), "way", { ...all, code: facts.codeFact(made) }, [named]));
+  const birthStep = facts.birth(named);
+  if (named && birthStep > (origin?.step ?? -1) && birthStep < step)
+    chain.unshift(link(facts.place(birthStep), "way", { ...all, code: facts.codeFact(birthStep) }, [named]));
   if (origin && origin.step < step)
     chain.unshift(
       link(
         facts.place(origin.step),
         "made",
-        { ...all, x: facts.name(origin.outputs[0], origin.step), code: facts.codeFact(origin.step) },
+        { ...all, x: facts.nameFact(origin.outputs[0], origin.step), code: facts.codeFact(origin.step) },
         [origin.outputs[0]],
       ),
     );

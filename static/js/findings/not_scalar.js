@@ -16,8 +16,8 @@ export function notScalar(facts) {
   const inner = mention ? null : facts.opsAt(step).at(-1)?.outputs[0];
   const uid = mention?.uid ?? inner ?? null;
   const shape = facts.tensor(uid, step)?.shape ?? [];
-  const made = facts.birth(uid);
-  const y = facts.name(uid, step);
+  const birthStep = facts.birth(uid);
+  const y = facts.nameFact(uid, step);
   const all = {
     y,
     n: count(shape),
@@ -25,8 +25,8 @@ export function notScalar(facts) {
     code: facts.codeFact(step),
   };
   const chain = [link(facts.place(step), "checked", all, [uid])];
-  if (made >= 0 && made < step)
-    chain.unshift(link(facts.place(made), "made", { ...all, x: y, code: facts.codeFact(made) }, [uid]));
+  if (birthStep >= 0 && birthStep < step)
+    chain.unshift(link(facts.place(birthStep), "made", { ...all, x: y, code: facts.codeFact(birthStep) }, [uid]));
   return [
     {
       cause: facts.place(step),

@@ -19,7 +19,7 @@ export function numberLoss(facts) {
   const left = lastConversion(facts, bound.step);
   const at = left?.step ?? bound.step;
   const y = code(name);
-  const x = left ? facts.name(left.tensor, at) : y;
+  const x = left ? facts.nameFact(left.tensor, at) : y;
   const said = { x, y, type: code(type), code: facts.codeFact(at) };
   const bind = { x: y, code: facts.codeFact(bound.step) };
   return [

@@ -12,12 +12,12 @@ export function numpyRequiresGrad(facts) {
   const mention = asked && requires(asked.uid) ? asked : mentionedTensors(facts, step).find(({ uid }) => requires(uid));
   const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(requires))?.outputs[0] ?? null;
   const tensor = facts.tensor(uid, step);
-  const x = facts.name(uid, step);
+  const x = facts.nameFact(uid, step);
   const all = { x, code: facts.codeFact(step), op: tensor?.grad_fn ? facts.operation(tensor.grad_fn) : "" };
-  const made = facts.birth(uid);
+  const birthStep = facts.birth(uid);
   const chain = [link(facts.place(step), "checked", all, [uid])];
-  if (made >= 0 && made < step)
-    chain.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]));
+  if (birthStep >= 0 && birthStep < step)
+    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
   return [
     {
       variant: tensor?.leaf ? "leaf" : undefined,

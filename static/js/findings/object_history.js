@@ -6,12 +6,12 @@ import { refOf } from "../layout/names.js";
  *   an attribute that came to refer to another entity; before is null where it is new */
 
 /** @type {WeakMap<object, Replacement[]>} */
-const cache = new WeakMap();
+const changesByTrace = new WeakMap();
 
 /** Every attribute that was given or exchanged, in order. @param {import("./run_facts.js").RunFacts} facts @returns {Replacement[]} */
 export function attributeChanges(facts) {
-  const known = cache.get(facts.trace);
-  if (known) return known;
+  const cached = changesByTrace.get(facts.trace);
+  if (cached) return cached;
   /** @type {Replacement[]} */
   const out = [];
   /** @type {Map<string, Record<string, import("../trace.js").Value>>} by object */
@@ -25,6 +25,6 @@ export function attributeChanges(facts) {
     }
     attributes.set(owner, fields.attrs);
   }
-  cache.set(facts.trace, out);
+  changesByTrace.set(facts.trace, out);
   return out;
 }

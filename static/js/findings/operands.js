@@ -18,7 +18,7 @@ export function operandsOf(facts, op) {
     return [
       {
         uid,
-        name: facts.name(namedSource(facts, uid, op.step, shape), op.step),
+        name: facts.nameFact(namedSource(facts, uid, op.step, shape), op.step),
         shape,
         dtype: (tensor.dtype ?? "").replace("torch.", ""),
         made: Math.max(0, facts.birth(uid)),

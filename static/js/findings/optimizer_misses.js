@@ -55,8 +55,8 @@ export function missedByOptimizer(facts) {
     const ownerUid = facts.index.moduleOf.get(uid) ?? uid;
     const born = Math.max(facts.birth(uid), facts.birth(ownerUid));
     const cause = born > miss.made ? stepOfFirstName(facts, ownerUid, born) : miss.made;
-    const x = facts.name(uid, miss.grad);
-    const o = facts.name(miss.optimizer, miss.step);
+    const x = facts.nameFact(uid, miss.grad);
+    const o = facts.nameFact(miss.optimizer, miss.step);
     const all = {
       x,
       optimizer: o,
@@ -65,12 +65,12 @@ export function missedByOptimizer(facts) {
       step: facts.steps[miss.step].line,
     };
     const moved = link(facts.place(cause), "moved", { x, code: facts.codeFact(cause) }, [uid]);
-    const made = link(facts.place(miss.made), "made", { x: o }, [miss.optimizer]);
+    const madeLink = link(facts.place(miss.made), "made", { x: o }, [miss.optimizer]);
     return {
       variant: born > miss.made ? "not_given" : "others_given",
       cause: facts.place(cause),
       chain: [
-        made,
+        madeLink,
         ...(born > miss.made ? [moved] : []),
         link(facts.place(miss.grad), "gradient", { x }, [uid]),
         link(facts.place(miss.step), "none", { x, code: facts.codeFact(miss.step) }, [miss.optimizer]),

@@ -104,7 +104,7 @@ function diagnosisOf(facts, op, outcome) {
   const { step } = op;
   const bound = facts.index.handlesOf(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
   const uid = [op.inputs[0], ...bound].find((each) => facts.naming.at(each, step)) ?? op.inputs[0];
-  const x = facts.name(uid, step);
+  const x = facts.nameFact(uid, step);
   const said = {
     x,
     op: operationName(op.name),
@@ -112,12 +112,15 @@ function diagnosisOf(facts, op, outcome) {
     is: numbersText(outcome?.after ?? []),
     expected: numbersText(outcome?.expected ?? []),
   };
-  const made = facts.place(Math.max(0, facts.birth(uid)));
+  const birthPlace = facts.place(Math.max(0, facts.birth(uid)));
   return {
     variant: outcome ? "overlap" : "overlap_refused",
     severity: outcome ? "warning" : "error",
     cause: facts.place(step),
-    chain: [link(made, "made", { x }, [uid]), link(facts.place(step), outcome ? "written" : "checked", said, [uid])],
+    chain: [
+      link(birthPlace, "made", { x }, [uid]),
+      link(facts.place(step), outcome ? "written" : "checked", said, [uid]),
+    ],
     names: namesOf(x),
     facts: said,
     fixes: [fix("clone_operand", facts.place(step))],

@@ -94,8 +94,8 @@ function isBorrowed(facts, uid, { name, step }) {
 
 /** @param {RunFacts} facts @param {string} optimizerUid @param {Exchange} change @param {number} step @returns {Diagnosis} */
 function replacedDiagnosis(facts, optimizerUid, change, step) {
-  const x = facts.name(change.after, change.step);
-  const o = facts.name(optimizerUid, step);
+  const x = facts.nameFact(change.after, change.step);
+  const o = facts.nameFact(optimizerUid, step);
   const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
   return {
     variant: "replaced",
@@ -162,7 +162,7 @@ function parametersThatMoved(facts) {
 
 /** @param {RunFacts} facts @param {string} uid @param {string} otherUid @param {number} step @returns {Diagnosis} */
 function sharedDiagnosis(facts, uid, otherUid, step) {
-  const [x, y] = [facts.name(uid, step), facts.name(otherUid, step)];
+  const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
   const effect = facts.events("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
   const written = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
   return {

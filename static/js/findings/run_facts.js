@@ -85,8 +85,8 @@ export class RunFacts {
     const now = findHandle(this.state(step), uid);
     if (now) return now;
     const fields = this.scan.initialFields(uid);
-    const made = fields ? merge(undefined, fields) : null;
-    return made?.kind === "tensor" || made?.kind === "array" ? made : undefined;
+    const initial = fields ? merge(undefined, fields) : null;
+    return initial?.kind === "tensor" || initial?.kind === "array" ? initial : undefined;
   }
 
   /** A tensor as it is after a step, as `handle`. @param {string | null | undefined} uid @param {number} step
@@ -221,7 +221,7 @@ export class RunFacts {
 
   /** What a reader calls a thing: its name, else how it was made; a uid is never said.
    * @param {string | null | undefined} uid @param {number} step at which it is spoken of @returns {Fact} */
-  name(uid, step) {
+  nameFact(uid, step) {
     return this.naming.fact(uid, step);
   }
 

@@ -15,7 +15,7 @@ export function savedDetached(facts) {
   const slot = facts.slotsOfNode(failed.node).find((each) => each.slot === detached?.slot);
   if (!detached || !slot) return [];
   const { step } = detached;
-  const x = facts.name(detached.by ?? slot.tensor, step);
+  const x = facts.nameFact(detached.by ?? slot.tensor, step);
   const all = {
     x,
     op: facts.operation(failed.node),

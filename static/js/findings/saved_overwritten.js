@@ -25,8 +25,8 @@ export function savedOverwritten(facts) {
   const write = facts.writesOf(slot.storage).find((event) => event.step === step && (!by || event.by === by));
   const op = (write && facts.opOf(write)?.name) ?? writeWithin(facts, step, slot.storage)?.name ?? "";
   const saved = savedHandle(facts, slot);
-  const x = savedName(facts, saved, slot.birth);
-  const y = facts.name(by ?? saved, step);
+  const x = nameOrGradPath(facts, saved, slot.birth);
+  const y = facts.nameFact(by ?? saved, step);
   const wrote = writerAt(facts, step, op);
   const writer = wrote === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : wrote;
   const beside = missesSavedElements(facts, slot, step);
@@ -103,9 +103,9 @@ function isOutput(facts, slot, uid) {
 }
 
 /** A gradient by its path, `x.grad`; anything else by its name. @param {RunFacts} facts @param {string | null} uid @param {number} step */
-function savedName(facts, uid, step) {
+function nameOrGradPath(facts, uid, step) {
   const gradient = uid ? facts.naming.gradient(uid, step) : null;
-  return gradient ? code(gradient) : facts.name(uid, step);
+  return gradient ? code(gradient) : facts.nameFact(uid, step);
 }
 
 /** Whether a tensor is a module's and no parameter. @param {RunFacts} facts @param {string | null} uid @param {number} step */

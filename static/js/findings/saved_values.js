@@ -14,8 +14,8 @@ export function savedHandle(facts, slot) {
   const readers = facts.index.handlesOf(storage, birth);
   const outputs = facts.index.outputsOf(node, birth);
   const ranked = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
-  const made = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
-  const brief = made.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
+  const results = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
+  const brief = results.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
   return ranked.find((uid) => facts.nameText(uid, birth)) ?? tensor ?? ranked[0] ?? brief ?? null;
 }
 

@@ -104,8 +104,8 @@ export class Scan {
   producer(uid) {
     const birth = this.index.lives.get(uid)?.birth;
     const isMaker = (/** @type {Operation} */ op) => op.outputs.includes(uid) && !op.inputs.includes(uid);
-    const made = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
-    return made ?? this.makers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
+    const maker = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
+    return maker ?? this.makers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
   }
 
   get inPlace() {

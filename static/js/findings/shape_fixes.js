@@ -17,12 +17,12 @@ const SIZES_IN_MESSAGE = [
  * @returns {FixHint[]} */
 export function pairFixes(facts, { variant, a, b, dimA, dimB }, place) {
   const sizes = { old: b.shape[dimB] ?? 1, new: a.shape[dimA] ?? 1 };
-  const made = facts.place(b.made);
+  const birthPlace = facts.place(b.made);
   if (variant === "linear") {
     const isFlat = a.shape.length > 2 && elementCount(a.shape.slice(1)) === sizes.old;
-    return [...(isFlat ? [fixForOperand("flatten_input", place, a)] : []), fix("layer_size", made, sizes)];
+    return [...(isFlat ? [fixForOperand("flatten_input", place, a)] : []), fix("layer_size", birthPlace, sizes)];
   }
-  if (variant === "channels") return [fix("layer_size", made, sizes)];
+  if (variant === "channels") return [fix("layer_size", birthPlace, sizes)];
   if (variant === "product") return productFixes(a, b, place);
   if (variant === "broadcast" || variant === "into") return broadcastFixes(a, b, place);
   return variant === "join" ? [fix("pad_sequences", place)] : [];

@@ -138,7 +138,7 @@ function generalDiagnosis(facts, op, operands) {
   const step = op?.step ?? facts.errorStep;
   const uid = operands[0]?.uid ?? mentionedTensors(facts, step)[0]?.uid ?? null;
   const shape = operands[0]?.shape ?? facts.tensor(uid, step)?.shape ?? [];
-  const x = operands[0]?.name ?? facts.name(uid, step);
+  const x = operands[0]?.name ?? facts.nameFact(uid, step);
   const wanted = /shape '([^']*)' is invalid/.exec(facts.error?.message ?? "")?.[1];
   const all = {
     x,
@@ -151,9 +151,9 @@ function generalDiagnosis(facts, op, operands) {
     code: facts.codeFact(step),
   };
   const chain = [link(facts.place(step), "checked", all, [uid])];
-  const made = facts.birth(uid);
-  if (made >= 0 && made < step)
-    chain.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]));
+  const birthStep = facts.birth(uid);
+  if (birthStep >= 0 && birthStep < step)
+    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
   return {
     variant: ONE_VALUE.test(all.message) ? "one_value" : wanted ? "count" : uid ? "general" : "unknown",
     cause: facts.place(step),

@@ -300,7 +300,7 @@ function writerOf(facts, { by, step, storage }, reader, tag) {
 function writerName(facts, { step, storage }, writer, reader) {
   const [target] = mentionsAt(facts, step).targets;
   for (const uid of [writer, ...livingBefore(facts, storage, step)])
-    if (uid && uid !== reader && facts.naming.at(uid, step)) return facts.name(uid, step);
+    if (uid && uid !== reader && facts.naming.at(uid, step)) return facts.nameFact(uid, step);
   return target ? code(target) : facts.codeFact(step);
 }
 

@@ -21,14 +21,14 @@ export class StepNames {
   /** The names after a step. @param {number} step @returns {Names} */
   at(step) {
     const i = Math.max(-1, Math.min(step, this.index.bytes.length - 1));
-    const known = this.recent.get(i);
-    if (known) return known;
+    const cached = this.recent.get(i);
+    if (cached) return cached;
     const { get } = this.entities.after(i);
-    const made = names({ get, has: (uid) => this.index.alive(uid, i) }, this.sources(i));
-    this.recent.set(i, made);
+    const stepNames = names({ get, has: (uid) => this.index.alive(uid, i) }, this.sources(i));
+    this.recent.set(i, stepNames);
     if (this.recent.size > MAX_CACHED_STEPS)
       this.recent.delete(/** @type {number} */ (this.recent.keys().next().value));
-    return made;
+    return stepNames;
   }
 
   /** The frames and the tensors with a `.grad`, parts or the like, as they are after a step. @param {number} step

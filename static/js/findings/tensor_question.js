@@ -61,7 +61,7 @@ export function questionOf(facts, uid, step) {
 /** @param {RunFacts} facts @param {string} uid of a tensor @param {number} step @returns {Answer} */
 export function answer(facts, uid, step) {
   const question = questionOf(facts, uid, step);
-  const x = facts.name(uid, step);
+  const x = facts.nameFact(uid, step);
   const title = phrase(`answer.title.${question}`, { x, grad: gradName(x) });
   const base = { uid, step, question, title, what: null, why: null, rows: [], finding: null, value: null };
   const finding = question === "gradient" ? null : noneFinding(facts, uid, step);
@@ -119,7 +119,7 @@ function passedAnswer(facts, uid, step, x) {
     x,
     value: gradientFact(value),
     line: facts.steps[flow.call.step].line,
-    sum: sumOf(facts, [], arrival, flow),
+    sum: sumPhrase(facts, [], arrival, flow),
   };
   const key = value ? (isSum(said.sum) ? "answer.passed_sum" : "answer.passed") : "answer.passed_unknown";
   return { what: phrase(key, said), why: null, value, rows: rowsWithRest(facts, rows, step) };
@@ -139,9 +139,9 @@ function storedAnswer(facts, uid, step, x) {
   if (last?.kind !== "backward")
     return { what: phrase("answer.holds", said), why: null, value, rows: rowsWithRest(facts, rows, step) };
   if (last.before) parts.push(phrase("answer.part.held", { value: gradientFact(last.before) }));
-  const sum = sumOf(facts, parts, last.arrival, last.flow);
+  const partsPhrase = sumPhrase(facts, parts, last.arrival, last.flow);
   return {
-    what: phrase(isSum(sum) ? "answer.sum" : "answer.single", { ...said, sum }),
+    what: phrase(isSum(partsPhrase) ? "answer.sum" : "answer.single", { ...said, sum: partsPhrase }),
     why: changes.length > 1 ? phrase("answer.why.accumulated", said) : null,
     value,
     rows: rowsWithRest(facts, rows, step),
@@ -183,7 +183,7 @@ function addChange(rows, change, x, uid, several) {
 
 /** The parts that make up what came, as a phrase that adds them. @param {RunFacts} facts @param {Phrase[]} before
  * @param {Arrival} arrival @param {Flow} flow @returns {Phrase} */
-function sumOf(facts, before, arrival, flow) {
+function sumPhrase(facts, before, arrival, flow) {
   const parts = [...before];
   if (changedByHook(facts, arrival)) parts.push(phrase("answer.part.hooked", { value: gradientFact(arrival.grad) }));
   else {
@@ -206,9 +206,9 @@ function sumOf(facts, before, arrival, flow) {
   return [...rest, ...more].reduce((a, b) => phrase("answer.plus", { a, b }), first ?? phrase("answer.no_value"));
 }
 
-/** @param {Phrase} sum */
-function isSum(sum) {
-  return sum.phrase === "answer.plus";
+/** @param {Phrase} partsPhrase */
+function isSum(partsPhrase) {
+  return partsPhrase.phrase === "answer.plus";
 }
 
 /** The rows, with one that says how many were left out. @param {RunFacts} facts @param {GradientRows} rows @param {number} step */

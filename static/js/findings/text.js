@@ -102,7 +102,7 @@ export function answerText({ title, what, why, rows, finding }, say) {
 /** The question that can be asked of a tensor at a step. @param {import("./run_facts.js").RunFacts} facts @param {string} uid
  * @param {number} step @param {Say} say */
 export function questionText(facts, uid, step, say) {
-  const x = facts.name(uid, step);
+  const x = facts.nameFact(uid, step);
   const args = { x: factText(x, say), grad: factText(gradName(x), say) };
   return say(`answer.ask.${questionOf(facts, uid, step)}`, args);
 }

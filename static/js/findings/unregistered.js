@@ -91,7 +91,7 @@ function diagnosisOf(facts, change, hidden) {
   const effect = explains ? error.step : optimizers[0].made;
   if (effect < change.step) return null;
   const x = code(change.name);
-  const owner = facts.name(change.owner, effect);
+  const owner = facts.nameFact(change.owner, effect);
   const isTensor = change.after?.[0] === "t";
   const leaf = tensorHistory(facts).value(hidden[0], "leaf", change.step);
   return {

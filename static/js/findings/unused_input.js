@@ -20,8 +20,8 @@ export function unusedInput(facts) {
   const roots = /** @type {string[]} */ (call.roots.filter(Boolean));
   const reached = new Set(roots.flatMap((uid) => [...reachableNodes(facts, facts.tensor(uid, step)?.grad_fn ?? "")]));
   const unused = call.inputs.find((uid) => !isReached(facts, uid, step, reached)) ?? call.inputs[0];
-  const x = facts.name(unused, step);
-  const y = facts.name(roots[0], step);
+  const x = facts.nameFact(unused, step);
+  const y = facts.nameFact(roots[0], step);
   const all = { x, y, code: facts.codeFact(step) };
   const why = reasonOf(facts, unused, roots, step);
   const checked = link(facts.place(step), "checked", all, [unused, ...roots]);
@@ -67,7 +67,7 @@ function reasonOf(facts, uid, roots, step) {
   }
   const op = facts.producer(uid);
   const whole = op?.step === step ? op.inputs[0] : undefined;
-  if (whole) return { variant: "part", step, role: "made", facts: { z: facts.name(whole, step) } };
+  if (whole) return { variant: "part", step, role: "made", facts: { z: facts.nameFact(whole, step) } };
   const bornLate = facts.birth(uid) > Math.max(...roots.map((rootUid) => facts.birth(rootUid)));
   if (bornLate) return { variant: "later", step: facts.birth(uid), role: "moved", facts: {} };
   return { variant: "never", step, role: "made", facts: {} };

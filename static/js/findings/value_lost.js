@@ -16,7 +16,7 @@ export function valueLost(facts, uid, step) {
     .events("path_cut")
     .find((event) => event.step <= step && leavesTorch(facts, event) && computed.has(event.tensor));
   if (!cut) return convertedToList(facts, computed, step);
-  const y = facts.name(cut.tensor, cut.step);
+  const y = facts.nameFact(cut.tensor, cut.step);
   const said = { y, code: facts.codeFact(cut.step) };
   const chain = [link(facts.place(cut.step), "cut", { x: y, ...said }, [cut.tensor, cut.result])];
   return {
@@ -38,7 +38,7 @@ function convertedToList(facts, computed, step) {
       : null;
     const tensorUid = path ? (resolve(facts, path[1], i, i - 1) ?? resolve(facts, path[1], i)) : null;
     if (!tensorUid || !computed.has(tensorUid) || !tensorHistory(facts).value(tensorUid, "requires_grad", i)) continue;
-    const y = facts.name(tensorUid, i - 1);
+    const y = facts.nameFact(tensorUid, i - 1);
     const said = { y, code: facts.codeFact(i) };
     const chain = [link(facts.place(i), "cut", { x: y, ...said }, [tensorUid])];
     return { variant: "cut_item", severity: "warning", cause: i, chain, facts: said, fixes: ["keep_history"] };

@@ -46,10 +46,10 @@ function diagnosisOf(facts, change, slot, visit) {
   const values = savedValues(facts, slot, change.step, visit);
   const local = localGradient(facts, slot, visit, values.kept);
   if (local && local.given === local.expected) return null;
-  const x = savedName(facts, slot, change.step);
+  const x = savedNameFact(facts, slot, change.step);
   const by = writerName(facts, change, slot);
   const op = facts.operation(slot.node);
-  const leaf = local?.leaf ? facts.name(local.leaf, visit) : null;
+  const leaf = local?.leaf ? facts.nameFact(local.leaf, visit) : null;
   /** @type {Facts} */
   const said = {
     x,
@@ -94,20 +94,20 @@ function savedValues(facts, slot, change, visit) {
 }
 
 /** @param {RunFacts} facts @param {SavedSlot} slot @param {number} step */
-function savedName(facts, slot, step) {
-  if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.name(slot.tensor, step);
+function savedNameFact(facts, slot, step) {
+  if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.nameFact(slot.tensor, step);
   const outputs = facts.index.outputsOf(slot.node, step);
   const handles = [...outputs, ...facts.index.handlesOf(slot.storage, step)];
   const named = handles.find(
     (uid) => findHandle(facts.state(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
   );
-  return facts.name(named ?? slot.tensor ?? outputs[0], step);
+  return facts.nameFact(named ?? slot.tensor ?? outputs[0], step);
 }
 
 /** @param {RunFacts} facts @param {Change} change @param {SavedSlot} slot */
 function writerName(facts, change, slot) {
   if (!change.by || change.by === slot.tensor) return null;
-  return facts.nameText(change.by, change.step) ? facts.name(change.by, change.step) : null;
+  return facts.nameText(change.by, change.step) ? facts.nameFact(change.by, change.step) : null;
 }
 
 /** The step at which the memory came to be shared with what was written. @param {RunFacts} facts @param {Change} change
@@ -115,5 +115,5 @@ function writerName(facts, change, slot) {
 function sharingLinks(facts, change, slot, x) {
   const birth = facts.birth(change.by);
   if (!change.by || change.by === slot.tensor || birth < 0 || birth === change.step || birth < slot.birth) return [];
-  return [link(facts.place(birth), "shares", { y: facts.name(change.by, birth), x }, [change.by, slot.storage])];
+  return [link(facts.place(birth), "shares", { y: facts.nameFact(change.by, birth), x }, [change.by, slot.storage])];
 }

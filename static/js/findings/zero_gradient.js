@@ -47,21 +47,23 @@ export function zeroGradient(facts) {
     else out.set(key, { uids: [uid], killer, step, variant, severity });
   }
   return [...out.values()].slice(0, MAX_FINDINGS).map(({ uids, killer, step, variant, severity }) => {
-    const xs = uids.map((uid) => facts.name(uid, step));
-    const made = facts.birth(killer.node);
+    const xs = uids.map((uid) => facts.nameFact(uid, step));
+    const birthStep = facts.birth(killer.node);
     const op = facts.operation(killer.node);
     return {
       variant,
       severity,
-      cause: facts.place(made),
+      cause: facts.place(birthStep),
       chain: [
-        link(facts.place(made), "made", { x: facts.codeFact(made), op, code: facts.codeFact(made) }, [killer.node]),
+        link(facts.place(birthStep), "made", { x: facts.codeFact(birthStep), op, code: facts.codeFact(birthStep) }, [
+          killer.node,
+        ]),
         link(facts.place(killer.step), "cut", { x: xs[0], op, code: op }, [killer.node]),
         link(facts.place(step), "gradient", { x: xs[0], grad: gradName(xs[0]) }, [uids[0]]),
       ],
       names: namesOf(...xs),
-      facts: { x: xs[0], grads: xs.map(gradName), op, code: facts.codeFact(made) },
-      fixes: FIXES[variant] ? [fix(FIXES[variant], facts.place(made))] : [],
+      facts: { x: xs[0], grads: xs.map(gradName), op, code: facts.codeFact(birthStep) },
+      fixes: FIXES[variant] ? [fix(FIXES[variant], facts.place(birthStep))] : [],
     };
   });
 }

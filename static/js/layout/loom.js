@@ -7,13 +7,13 @@ import { unnamedOf } from "./loom_unnamed.js";
 import { layoutPins } from "./loom_pins.js";
 import { placeRow } from "./loom_rows.js";
 import { CODE_SHARE, HEAD, UNNAMED_STACKED_WIDTH, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
-import { shareThatFits, touchesOf, windowColumns } from "./loom_windows.js";
+import { shareThatFits, storagesTouchedByRow, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
 import { runRows } from "./run_rows.js";
 
 /** @typedef {import("./loom_columns.js").Column} Column */
 /**
- * @typedef {{cells: {index: string, x: number, w: number, cell: number}[], more: number, y: number}} ReadLine
+ * @typedef {{cells: {subscript: string, x: number, w: number, cell: number}[], more: number, y: number}} ReadLine
  * @typedef {{reader: import("./run_rows.js").Reader, column: Column, y: number, cy: number, lines: ReadLine[], bar: [number, number] | null}} HandleBox
  * @typedef {{write: import("./run_rows.js").Write, column: Column, y: number, cy: number}} WriteBox
  * @typedef {{y: number, h: number, cy: number, codeY: number, codeH: number, code: string[], foldY: number,
@@ -60,19 +60,19 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
   const run = runRows(opened);
   const code = stacked ? 8 : codeWidth(run, room, CODE_SHARE.roomy);
   const margins = marginsOf(run);
-  const lives = lastingStorages(run);
+  const lastingStorageLives = lastingStorages(run);
   const sizes = stacked ? STACKED : ROOMY;
-  const most = room / SMALLEST_SCALE;
+  const maxWidth = room / SMALLEST_SCALE;
   for (const [cell, many] of sizes) {
     if (cell < MIN_READABLE_CELL || many < MIN_READABLE_CELL) continue;
-    if (lives.length > sizes.length * 8) break;
-    const columns = ownColumns(run, lives, margins, code + 14, { cell, most: many });
-    if (columns.right > most) continue;
+    if (lastingStorageLives.length > sizes.length * 8) break;
+    const columns = ownColumns(run, lastingStorageLives, margins, code + 14, { cell, most: many });
+    if (columns.right > maxWidth) continue;
     const plan = buildPlan(run, { columns, unnamed: null, code, cell, room, stacked, bounded: false });
-    if (plan.width <= (cell === sizes[0][0] ? room : most)) return plan;
+    if (plan.width <= (cell === sizes[0][0] ? room : maxWidth)) return plan;
   }
   const slim = stacked ? 8 : codeWidth(run, room, CODE_SHARE.slim);
-  return buildPlan(run, boundedColumns(run, lives, margins, { code: slim, room, stacked }));
+  return buildPlan(run, boundedColumns(run, lastingStorageLives, margins, { code: slim, room, stacked }));
 }
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name.
@@ -87,7 +87,7 @@ function boundedColumns(runRows, lives, margins, { code, room, stacked }) {
   );
   if (unnamed && stacked) unnamed.w = UNNAMED_STACKED_WIDTH;
   const unnamedWidth = unnamed?.w ?? 0;
-  const touches = touchesOf(runRows);
+  const touches = storagesTouchedByRow(runRows);
   const memory = room - code - 14 - unnamedWidth - 10 - graphWidth(runRows, room, stacked);
   /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
   let best = null;

@@ -1,7 +1,7 @@
 /** The loom's graph: lanes for the nodes, and the way of every edge. */
 
 import { Lanes } from "./lanes.js";
-import { nodeLabel } from "./node_labels.js";
+import { unqualifiedNodeName } from "./node_labels.js";
 import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE, SLOT } from "./loom_sizes.js";
 import { EM, textWidth, truncate } from "./metrics.js";
 
@@ -10,7 +10,7 @@ import { EM, textWidth, truncate } from "./metrics.js";
 
 /** `Addmm` for `AddmmBackward0`. @param {string} name */
 export function shortNodeName(name) {
-  return nodeLabel(name)
+  return unqualifiedNodeName(name)
     .replace("+= ", "")
     .replace(/Backward\d*$/, "")
     .replace("AccumulateGrad", "+=");
@@ -20,7 +20,7 @@ export function shortNodeName(name) {
  * @param {boolean} inline whether its slots stand in its line @returns {Dot} */
 export function nodeDot(plan, node, y, r, inline) {
   const slots = new Map(node.slots.map((slot, k) => [slot, inline ? y : y + NODE / 2 + k * SLOT + SLOT / 2]));
-  const name = nodeLabel(node.name).replace("+= ", "");
+  const name = unqualifiedNodeName(node.name).replace("+= ", "");
   const dot = {
     uid: node.uid,
     name: node.name,

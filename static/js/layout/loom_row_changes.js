@@ -29,7 +29,7 @@ export function recordRow(runRows, row, r, rowState, steps) {
     else if (isHandle(now)) recordHandle(row, uid, now, rowState, naming);
     else if (now?.kind === "frame") recordBindings(row, uid, now, rowState, naming);
   }
-  for (const reader of row.readers) recordReader(runRows, reader, r);
+  for (const reader of row.readers) updateStorageFromHandle(runRows, reader, r);
   for (const uid of rowState.touched.keys()) recordOwner(runRows, rowState.after, uid);
   for (const write of row.writes.values()) write.step = rowState.wrote.get(write.storage) ?? row.last;
   recordEvents(row, rowState, naming, steps);
@@ -101,7 +101,7 @@ function newReader(uid, entity, naming, { alias, grad, step }) {
 }
 
 /** A storage's first name, and its counters. @param {RunRows} run @param {Reader} reader @param {number} r its row */
-function recordReader({ storages, storageNames }, { entity, title, named }, r) {
+function updateStorageFromHandle({ storages, storageNames }, { entity, title, named }, r) {
   const storage = entity.storage ?? "";
   if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
   const life = storages.get(storage);
@@ -123,13 +123,13 @@ function recordOwner({ storages }, after, uid) {
 function recordStorage({ storages }, row, r, uid, rowState) {
   const old = rowState.old.get(uid);
   const now = rowState.after.get(uid);
-  const known = storages.get(uid);
+  const recorded = storages.get(uid);
   if (now?.kind !== "storage") {
-    if (known) Object.assign(known, { death: r, freed: true });
+    if (recorded) Object.assign(recorded, { death: r, freed: true });
     else row.freed += 1;
     return;
   }
-  const life = known ?? {
+  const life = recorded ?? {
     uid,
     birth: r,
     death: r,

@@ -305,7 +305,7 @@ function handleBox(reader, column, y) {
       line = { cells: [], more: 0, y: y + TITLE + rows.size * LINE };
       rows.set(row, line);
     }
-    line.cells.push({ index: read.index.join(","), cell: read.cell, ...elementBox(column, dtype, read.cell) });
+    line.cells.push({ subscript: read.index.join(","), cell: read.cell, ...elementBox(column, dtype, read.cell) });
   }
   const lines = [...rows.values()];
   if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape?.at(-1) ?? 1)) - MAX_LINES;

@@ -14,11 +14,11 @@ import { MAX_SHELVES } from "./loom_sizes.js";
  *   rows: those that touch it, next: the index of the first that is still to come; until: its last row; wish: where it stood */
 /** @typedef {{claim: Claim, x: number, from: number, used: number}} Open   a home that has its place; from: its first shelf,
  *   used: the last that touched it */
-/** @typedef {{needs: string[], likes: string[]}} Touches   needs: storages that a row made, wrote or read anew;
- *   likes: those of which it saved the values */
+/** @typedef {{required: string[], preferred: string[]}} Touches   required: storages that a row made, wrote or read anew;
+ *   preferred: those of which it saved the values */
 
 /** What each row touches, what matters most first. @param {RunRows} runRows @returns {Touches[]} */
-export function touchesOf(runRows) {
+export function storagesTouchedByRow(runRows) {
   /** @type {Map<string, string[]>} */
   const wearing = new Map();
   for (const life of runRows.storages.values())
@@ -27,14 +27,14 @@ export function touchesOf(runRows) {
   const saved = runRows.rows.map(() => []);
   for (const pin of runRows.pins.values()) saved[pin.birth].push(pin.storage);
   return runRows.rows.map((row, r) => {
-    const needs = new Set(row.writes.keys());
+    const required = new Set(row.writes.keys());
     for (const first of [true, false])
       for (const { entity, named, alias } of row.readers)
-        if ((named && !alias) === first && entity.storage) needs.add(entity.storage);
+        if ((named && !alias) === first && entity.storage) required.add(entity.storage);
     const last = new Set(madeStorages(row, runRows));
-    for (const uid of last) if (needs.delete(uid)) needs.add(uid);
-    for (const counterUid of row.bumps.keys()) for (const uid of wearing.get(counterUid) ?? []) needs.add(uid);
-    return { needs: [...needs], likes: [...new Set(saved[r])].filter((uid) => !needs.has(uid)) };
+    for (const uid of last) if (required.delete(uid)) required.add(uid);
+    for (const counterUid of row.bumps.keys()) for (const uid of wearing.get(counterUid) ?? []) required.add(uid);
+    return { required: [...required], preferred: [...new Set(saved[r])].filter((uid) => !required.has(uid)) };
   });
 }
 
@@ -58,7 +58,7 @@ export function shareThatFits(homes, touches, room, back = 0) {
     /** @type {Set<Home>} */
     const needed = new Set();
     for (let k = Math.max(0, r - back); k <= r; k++)
-      for (const uid of touches[k].needs) {
+      for (const uid of touches[k].required) {
         const home = homeOf.get(uid);
         if (home) needed.add(home);
       }
@@ -83,10 +83,10 @@ export function windowColumns(homes, touches, left, room) {
   const columns = new Columns(left, touches.length);
   const claims = claimsOf(homes, touches);
   const windows = new Windows(room);
-  touches.forEach(({ needs, likes }, r) => {
+  touches.forEach(({ required, preferred }, r) => {
     columns.shelves[r] = windows.shelf;
-    const open = needs.filter((uid) => windows.isOpen(claims.get(uid)));
-    for (const uid of new Set([...open, ...needs])) {
+    const open = required.filter((uid) => windows.isOpen(claims.get(uid)));
+    for (const uid of new Set([...open, ...required])) {
       const claim = claims.get(uid);
       if (!claim || windows.place(claim, r)) continue;
       if (windows.shelf - columns.shelves[r] + 1 < MAX_SHELVES) {
@@ -94,7 +94,7 @@ export function windowColumns(homes, touches, left, room) {
         windows.place(claim, r);
       } else columns.hidden.set(r, [...(columns.hidden.get(r) ?? []), uid]);
     }
-    for (const uid of likes) {
+    for (const uid of preferred) {
       const claim = claims.get(uid);
       if (claim) windows.place(claim, r);
     }
@@ -164,8 +164,8 @@ function claimsOf(homes, touches) {
     const claim = { home, width: homeWidth(home), rows: [], next: 0, until, wish: -1 };
     for (const { uid } of list) claims.set(uid, claim);
   }
-  touches.forEach(({ needs, likes }, r) => {
-    for (const uid of [...needs, ...likes]) {
+  touches.forEach(({ required, preferred }, r) => {
+    for (const uid of [...required, ...preferred]) {
       const rows = claims.get(uid)?.rows;
       if (rows && rows.at(-1) !== r) rows.push(r);
     }

@@ -16,7 +16,7 @@ import { uidNumber } from "./pane_names.js";
  *   type: inner for an object under another's heading. state: of an optimizer, the storages that only it
  *   keeps; open: whether the reader wants them drawn
  * @typedef {{kind: "rule", key: string}} RuleItem
- * @typedef {{kind: "fold", key: string, blocks: Block[], what: "flight" | "kept" | "unnamed" | "rows" | "calls", count?: number,
+ * @typedef {{kind: "fold", key: string, blocks: Block[], foldKind: "flight" | "kept" | "unnamed" | "rows" | "calls", count?: number,
  *   place?: string}} FoldItem   count: of what is folded, where that is not the storages
  * @typedef {{kind: "ghosts", key: string, freed: {uid: string, name: string, nbytes: number | undefined}[]}} GhostItem
  * @typedef {{rank: number, inner: number, number: number, items: MemoryItem[]}} Entry   items with their place in the order
@@ -82,7 +82,7 @@ function foldCalls(memoryStep, calls, folded, entries) {
   entries.splice(0, entries.length, ...kept);
   const count = folded.size;
   const rank = memoryStep.homes.sectionRank(calls[1][1]);
-  return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, what: "calls", count }] };
+  return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, foldKind: "calls", count }] };
 }
 
 /** @param {MemoryStep} memoryStep @param {string} uid @param {string} key @returns {HeadingItem} */
@@ -108,10 +108,10 @@ function footItems(memoryStep, nameless) {
   const folds = /** @type {Map<string, FoldItem>} */ (new Map());
   const rows = /** @type {RowItem[]} */ ([]);
   for (const block of nameless) {
-    const what = block.purpose?.what ?? "unnamed";
-    const key = `nameless ${what}`;
+    const foldKind = block.purpose?.foldKind ?? "unnamed";
+    const key = `nameless ${foldKind}`;
     if (!block.hot && !memoryStep.options.toggled.has(key) && !block.uids.includes(memoryStep.options.selected ?? "")) {
-      const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], what };
+      const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], foldKind };
       fold.blocks.push(block);
       folds.set(key, fold);
     } else rows.push({ kind: "row", key: block.key, block, indent: 0, section: key, small: true });
@@ -125,8 +125,8 @@ function footItems(memoryStep, nameless) {
   const out = [];
   if (rows.length || folds.size || freed.length) out.push({ kind: "rule", key: "rule" });
   out.push(...rows);
-  for (const what of ["flight", "kept", "unnamed"]) {
-    const fold = folds.get(`nameless ${what}`);
+  for (const foldKind of ["flight", "kept", "unnamed"]) {
+    const fold = folds.get(`nameless ${foldKind}`);
     if (fold) out.push(fold);
   }
   if (freed.length) out.push({ kind: "ghosts", key: "ghosts", freed });

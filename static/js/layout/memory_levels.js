@@ -134,7 +134,7 @@ function countHiddenRows(placed) {
   const foot = placed.findIndex(({ item }) => item.kind === "rule" || item.kind === "allocator");
   const blocks = rest.flatMap(({ item }) => (item.kind === "row" ? [item.block] : []));
   placed.splice(foot < 0 ? placed.length : foot, 0, {
-    item: { kind: "fold", key: "rows ", blocks, what: "rows" },
+    item: { kind: "fold", key: "rows ", blocks, foldKind: "rows" },
     y: 0,
     h: 20,
     layout: null,

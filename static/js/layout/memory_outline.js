@@ -24,19 +24,19 @@ export function objectLines(memoryStep, states) {
     if (object.kind !== "object" || !home) continue;
     const worn = memoryStep.namesOn(uid);
     const heads = home.key === home.section;
-    const optimizer = isOptimizer(object);
-    if (!worn.list.length && !optimizer) continue;
+    const objectIsOptimizer = isOptimizer(object);
+    if (!worn.list.length && !objectIsOptimizer) continue;
     const hot = memoryStep.touched.uids.has(uid);
     const named = worn.list.some((tag) => tag.kind === "var");
-    if (!heads && !named && !optimizer) {
+    if (!heads && !named && !objectIsOptimizer) {
       if (!hasValues(object)) continue;
       const lines = shown.get(home.section) ?? 0;
       if (!hot && lines >= MAX_OBJECT_LINES) continue;
       shown.set(home.section, lines + 1);
     }
-    const own = optimizer ? states.filter((block) => holdsState(memoryStep, uid, block)) : [];
+    const own = objectIsOptimizer ? states.filter((block) => holdsState(memoryStep, uid, block)) : [];
     const heading = objectHeading(memoryStep, uid, heads ? "object" : "inner", hot);
-    if (optimizer) [heading.type, heading.state] = ["optimizer", own];
+    if (objectIsOptimizer) [heading.type, heading.state] = ["optimizer", own];
     out.push({
       rank: memoryStep.homes.sectionRank(home.section),
       inner: heads ? -0.5 : home.rank,

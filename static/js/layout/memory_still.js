@@ -161,7 +161,7 @@ function footPlace({ item }, foot, i) {
   if (item.kind === "rule") return "foot:0/0";
   if (item.kind === "ghosts") return "foot:9/0";
   if (item.kind === "allocator") return `foot:10/${item.uid.slice(1)}`;
-  if (item.kind === "fold") return `foot:${2 + ["flight", "kept", "unnamed"].indexOf(item.what)}/0`;
+  if (item.kind === "fold") return `foot:${2 + ["flight", "kept", "unnamed"].indexOf(item.foldKind)}/0`;
   const stay = foot.get(item.key)?.find(({ from, to }) => from <= i && i <= to);
   return stay ? `foot:1/${stay.place}` : null;
 }

@@ -4,7 +4,7 @@ import { isHandle } from "../entities.js";
 import { opName } from "./op_name.js";
 import { spokenName } from "./pane_names.js";
 
-/** @typedef {{what: "flight" | "kept" | "unnamed", label: string, gradient?: string}} Purpose   gradient: the handle that
+/** @typedef {{foldKind: "flight" | "kept" | "unnamed", label: string, gradient?: string}} Purpose   gradient: the handle that
  * has the gradient's shape */
 /** @typedef {import("./memory_blocks.js").Block} Block */
 
@@ -16,19 +16,19 @@ export function purposeFinder(memoryStep) {
     if (passing) {
       const { to, shape, arrived } = passing;
       const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
-      if (arrived) return { what: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
-      return { what: "flight", label: to ? `∇ → ${nameOfTarget(memoryStep, to)}` : "∇", gradient };
+      if (arrived) return { foldKind: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
+      return { foldKind: "flight", label: to ? `∇ → ${nameOfTarget(memoryStep, to)}` : "∇", gradient };
     }
     const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
-    if (ownerUid) return { what: "flight", label: `${spokenName(memoryStep, ownerUid) ?? ownerUid}.grad` };
+    if (ownerUid) return { foldKind: "flight", label: `${spokenName(memoryStep, ownerUid) ?? ownerUid}.grad` };
     const [pin] = block.pins;
-    if (pin) return { what: "kept", label: `${nodeName(memoryStep, pin.node)}.${pin.slot}` };
+    if (pin) return { foldKind: "kept", label: `${nodeName(memoryStep, pin.node)}.${pin.slot}` };
     for (const uid of block.uids) {
       const handle = memoryStep.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { what: "unnamed", label: `${nodeName(memoryStep, handle.grad_fn)} result` };
+        return { foldKind: "unnamed", label: `${nodeName(memoryStep, handle.grad_fn)} result` };
     }
-    return { what: "unnamed", label: block.uids[1] ?? block.key };
+    return { foldKind: "unnamed", label: block.uids[1] ?? block.key };
   };
 }
 

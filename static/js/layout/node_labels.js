@@ -38,7 +38,7 @@ export function numberedLabels(uids, nameOf) {
 }
 
 /** A node's name in full: `AddBackward0`, `+= AccumulateGrad`. @param {string} name torch's own */
-export function nodeLabel(name) {
+export function unqualifiedNodeName(name) {
   const short = name.slice(name.lastIndexOf("::") + (name.includes("::") ? 2 : 1));
   return short === "AccumulateGrad" ? `+= ${short}` : short;
 }

@@ -42,7 +42,7 @@ const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match
 export function runRows(opened) {
   const { trace, index } = opened;
   const { steps } = trace;
-  const source = trace.program.source.split("\n");
+  const sourceLines = trace.program.source.split("\n");
   /** @type {RunRows} */
   const run = {
     rows: [],
@@ -56,7 +56,7 @@ export function runRows(opened) {
   };
   for (let first = 0; first < opened.count; first = run.rowOfStep.length) {
     const last = lastOfRow(steps, first);
-    const row = newRow(trace, source, first, last);
+    const row = newRow(trace, sourceLines, first, last);
     const r = run.rows.push(row) - 1;
     for (let k = first; k <= last; k++) {
       run.rowOfStep.push(r);
@@ -152,17 +152,17 @@ function sameStatement(a, b) {
   return a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
 }
 
-/** @param {Trace} trace @param {string[]} source its lines @param {number} first @param {number} last @returns {Row} */
-function newRow(trace, source, first, last) {
-  const traceStep = trace.steps[last];
-  const { code, indent } = codeOf(trace, source, traceStep);
+/** @param {Trace} trace @param {string[]} sourceLines its lines @param {number} firstStep @param {number} lastStep @returns {Row} */
+function newRow(trace, sourceLines, firstStep, lastStep) {
+  const traceStep = trace.steps[lastStep];
+  const { code, indent } = codeOf(trace, sourceLines, traceStep);
   return {
-    first,
-    last,
+    first: firstStep,
+    last: lastStep,
     line: traceStep.line,
     kind: traceStep.kind,
     inset: Math.min(6, (traceStep.depth ?? 0) + Math.floor(indent / 4)),
-    skipped: trace.steps[first].skipped ?? 0,
+    skipped: trace.steps[firstStep].skipped ?? 0,
     code: traceStep.kind === "end" ? [] : code,
     turn: traceStep.iter?.length ? traceStep.iter.join(", ") : "",
     visits: [],
@@ -175,12 +175,12 @@ function newRow(trace, source, first, last) {
 }
 
 /** The first lines of a step's statement, without the indentation of the first; of a block its head alone.
- * @param {Trace} trace @param {string[]} source @param {Step} traceStep */
-function codeOf(trace, source, traceStep) {
+ * @param {Trace} trace @param {string[]} sourceLines @param {Step} traceStep */
+function codeOf(trace, sourceLines, traceStep) {
   const statement = trace.program.statements?.[traceStep.stmt ?? -1];
   const whole = statement && !COMPOUND.test(statement.kind) ? statement : null;
   const to = whole ? Math.min(whole.end_line, whole.line + MAX_CODE - 1) : traceStep.line;
-  const lines = source.slice((whole ?? traceStep).line - 1, to);
+  const lines = sourceLines.slice((whole ?? traceStep).line - 1, to);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
   const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd());
   return { code, indent };

@@ -105,19 +105,19 @@ function readLineMarks({ column, lines }, k, labels) {
 }
 
 /** The window under a cell, with the index by which the handle reads it, where there is room.
- * @param {{index: string, x: number, w: number, cell: number}} cell @param {number} y @param {string} storageUid */
-function windowMark({ index, x, w, cell }, y, storageUid) {
-  const full = `[${index}]`;
-  const text = textWidth(full, 11) < w - 5 ? full : index || "·";
+ * @param {{subscript: string, x: number, w: number, cell: number}} cell @param {number} y @param {string} storageUid */
+function windowMark({ subscript, x, w, cell }, y, storageUid) {
+  const full = `[${subscript}]`;
+  const text = textWidth(full, 11) < w - 5 ? full : subscript || "·";
   const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * EM));
   const at = { x: x + w / 2, y: y + (LINE - 4) / 2 + size * 0.35 };
   return h(
     "g",
     {
-      key: `window ${index}`,
+      key: `window ${subscript}`,
       class: "loom-window",
       "data-loom-reads": `${storageUid}:${cell}`,
-      "data-index": index,
+      "data-index": subscript,
     },
     h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE - 4, rx: 3 }),
     size >= 5 && h("text", { key: "index", class: "mid", ...at, "font-size": size }, text),

@@ -46,7 +46,7 @@ export function tintMark(value, largest, at, key) {
 /** @param {(Cell | null)[]} values */
 export function largestMagnitude(values) {
   return values.reduce(
-    (/** @type {number} */ most, v) => (typeof v === "number" ? Math.max(most, Math.abs(v)) : most),
+    (/** @type {number} */ largest, v) => (typeof v === "number" ? Math.max(largest, Math.abs(v)) : largest),
     0,
   );
 }
@@ -56,7 +56,7 @@ export function largestMagnitude(values) {
 export function stripeMarks(values, at) {
   const each = at.w / Math.max(1, values.length);
   const by = Math.max(1, Math.ceil(MIN_STRIPE / each));
-  const most = largestMagnitude(values);
+  const maxMagnitude = largestMagnitude(values);
   const out = [];
   for (let i = 0; i < values.length; i += by) {
     const part = values.slice(i, i + by);
@@ -67,7 +67,7 @@ export function stripeMarks(values, at) {
     out.push(
       tintMark(
         shown,
-        most,
+        maxMagnitude,
         { x: at.x + i * each, y: at.y, w: Math.min(by, values.length - i) * each, h: at.h },
         `stripe ${i}`,
       ),
@@ -181,7 +181,7 @@ function titleMarks(name, storage, { uid, x, right }, ghost, labels) {
 
 /** The cells of a storage, each with its index above. @param {Cell[]} values @param {string} dtype @param {Column} column */
 function valueMarks(values, dtype, column) {
-  const most = largestMagnitude(values);
+  const maxMagnitude = largestMagnitude(values);
   return values.map((value, i) => {
     const at = elementBox(column, dtype, i);
     const { text, size } = fittedNumber(value, at.w);
@@ -189,7 +189,7 @@ function valueMarks(values, dtype, column) {
     return h(
       "g",
       { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${column.uid}:${i}`, "data-value": wireText(value) },
-      tintMark(value, most, { x: at.x, y: VALUE_BOX, w: at.w, h: VALUE_BOX_H }, "wash"),
+      tintMark(value, maxMagnitude, { x: at.x, y: VALUE_BOX, w: at.w, h: VALUE_BOX_H }, "wash"),
       i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${VALUE_BOX}v${VALUE_BOX_H}` }),
       h("text", { key: "index", class: "loom-index mid", x: middle, y: VALUE_BOX - 6 }, String(i)),
       h(

@@ -20,13 +20,13 @@ const LABEL = 11.5 * EM * BOLD;
 export function nodeMarks(scene, r) {
   const { plan, i } = scene;
   /** @type {Map<string, Dot[]>} */
-  const groups = new Map();
-  for (const dot of plan.rowDots[r]) addToList(groups, dot.group, dot);
+  const dotsByGroup = new Map();
+  for (const dot of plan.rowDots[r]) addToList(dotsByGroup, dot.group, dot);
   /** @type {Map<number, Dot[]>} */
-  const lines = new Map();
-  for (const [dot] of groups.values()) addToList(lines, dot.y, dot);
+  const dotsByY = new Map();
+  for (const [dot] of dotsByGroup.values()) addToList(dotsByY, dot.y, dot);
   const out = [];
-  for (const group of groups.values()) {
+  for (const group of dotsByGroup.values()) {
     const dot = group[group.length - 1];
     let ran = -1;
     for (const member of group)
@@ -46,7 +46,7 @@ export function nodeMarks(scene, r) {
         r: dot.leaf || dot.fold.length ? NODE_R + 0.5 : NODE_R,
       }),
     ];
-    const inLine = lines.get(dot.y) ?? [dot];
+    const inLine = dotsByY.get(dot.y) ?? [dot];
     if (inLine[0] === group[0]) parts.push(...labelMarks(scene, group, inLine, ran));
     if (!dot.inline) for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y));
     const title = dot.fold.length
@@ -124,14 +124,14 @@ function inlineSlots({ plan, i }, dot) {
     return {
       slot,
       state,
-      title: `${slot} = ${pin ? savedName(plan, pin) : ""} @ v${pin?.expected ?? "?"} ${state ?? ""}`,
+      title: `${slot} = ${pin ? savedNameText(plan, pin) : ""} @ v${pin?.expected ?? "?"} ${state ?? ""}`,
     };
   });
 }
 
 /** By what name the reader knows what a slot keeps. @param {import("../layout/loom.js").Loom} plan
  * @param {import("../layout/run_rows.js").Pin} pin */
-function savedName(plan, pin) {
+function savedNameText(plan, pin) {
   return plan.handleRows.get(pin.tensor ?? "")?.name || plan.run.storageNames.get(pin.storage) || pin.storage;
 }
 
@@ -166,7 +166,7 @@ function brokenText({ plan, labels }, state) {
 function slotText(plan, slot, pin, late) {
   const room = Math.floor((plan.width - plan.graph.names - 12) / 6);
   if (plan.stacked || !pin) return truncate(slot, Math.max(3, room - late.length)) + late;
-  const name = savedName(plan, pin);
+  const name = savedNameText(plan, pin);
   const version = ` @ v${pin.expected ?? "?"}`;
   const most = Math.min(14, room - slot.length - 3 - version.length - late.length);
   if (most >= Math.min(4, name.length)) return `${slot} = ${truncate(name, most)}${version}${late}`;

@@ -235,7 +235,7 @@ export function foldLineMark(stepFacts, place, item, columns) {
     rows: labels.moreRows,
     calls: labels.moreCalls,
   };
-  const text = `${item.count ?? n} ${words[item.what]} · ${bytesText(bytes)}`;
+  const text = `${item.count ?? n} ${words[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => block.label).join(", ");
   const at = columns.names + 18 + uiWidth(text, 11.5) + 12;
   const room = Math.floor((columns.w - at - 12) / (EM * 10));

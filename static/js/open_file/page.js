@@ -33,14 +33,14 @@ async function openFiles(files) {
     const content = await readFile(files[0]);
     if (content.kind === "program")
       location.assign(`${ROOT}/?lang=${lang}${await programFragment(content.source, null)}`);
-    else await show({ name: content.name, texts: content.texts, shown: 0 });
+    else await reloadWith({ name: content.name, texts: content.texts, shown: 0 });
   } catch (error) {
     tell(error, files[0]?.name ?? "");
   }
 }
 
 /** Show a trace on this page, begun afresh. @param {import("./handed_traces.js").Handed} traces */
-async function show(traces) {
+async function reloadWith(traces) {
   await handOver(traces);
   history.replaceState(null, "", location.pathname + location.search); // a step of the trace before
   location.reload();
@@ -53,14 +53,14 @@ function traceName(text, k) {
 }
 
 /** @param {import("./handed_traces.js").Handed} traces */
-function open(traces) {
+function showOpened(traces) {
   const { name, texts, shown } = traces;
   element("chooser").hidden = true;
   element("opened").hidden = false;
   const choice = /** @type {HTMLSelectElement} */ (element("which"));
   element("which-of").hidden = texts.length < 2;
   choice.replaceChildren(...texts.map((text, k) => new Option(traceName(text, k), String(k), false, k === shown)));
-  choice.addEventListener("change", () => void show({ ...traces, shown: Number(choice.value) }));
+  choice.addEventListener("change", () => void reloadWith({ ...traces, shown: Number(choice.value) }));
   document.title = `${name} · Gradbox`;
   try {
     startViewer({ trace: JSON.parse(texts[shown]), step: null, title: name }, say, loadFindings, loadPredict);
@@ -76,5 +76,5 @@ const field = /** @type {HTMLInputElement} */ (element("file"));
 startFileOpening({ button: element("open-file"), field }, openFiles);
 element("choose").addEventListener("click", () => field.click());
 const traces = await takeOver();
-if (traces) open(traces);
+if (traces) showOpened(traces);
 else startTheme(element("theme"));
