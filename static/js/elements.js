@@ -2,10 +2,10 @@
 
 /** @param {string} name @param {string} className @param {string} [text] */
 export function element(name, className, text = "") {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text) made.textContent = text;
-  return made;
+  const created = document.createElement(name);
+  if (className) created.className = className;
+  if (text) created.textContent = text;
+  return created;
 }
 
 /** A sentence whose names stand in backticks, as nodes. @param {string} text @returns {(string | HTMLElement)[]} */
@@ -24,13 +24,13 @@ export function codeParagraph(className, text) {
  * @param {{key?: string, label?: string}} [more] key: shown behind the text; label: what it is called where its text is a sign
  * @returns {HTMLButtonElement} */
 export function button(className, text, onClick, { key = "", label = "" } = {}) {
-  const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
-  made.type = "button";
-  if (key) made.append(" ", element("kbd", "", key));
+  const created = /** @type {HTMLButtonElement} */ (element("button", className, text));
+  created.type = "button";
+  if (key) created.append(" ", element("kbd", "", key));
   if (label) {
-    made.title = label;
-    made.setAttribute("aria-label", label);
+    created.title = label;
+    created.setAttribute("aria-label", label);
   }
-  if (onClick) made.addEventListener("click", onClick);
-  return made;
+  if (onClick) created.addEventListener("click", onClick);
+  return created;
 }

@@ -23,9 +23,9 @@ function memoryNews({ snap, names }, labels) {
     const more = cells.length > MAX_CELLS ? ", …" : "";
     return `${labels.memoryTab}: ${names.paths.get(leafUid) ?? leafUid}.grad = [${shown.join(", ")}${more}]`;
   }
-  const made = [...snap.fresh].filter((uid) => uid[0] === "s").length;
+  const newStorageCount = [...snap.fresh].filter((uid) => uid[0] === "s").length;
   const parts = [
-    made && `${made} ${labels.newStorages}`,
+    newStorageCount && `${newStorageCount} ${labels.newStorages}`,
     snap.written.size && `${snap.written.size} ${labels.writtenStorages}`,
     snap.freed.size && `${snap.freed.size} ${labels.freed}`,
   ].filter(Boolean);
@@ -36,8 +36,8 @@ function memoryNews({ snap, names }, labels) {
 function graphNews({ snap, nodeName }, labels) {
   const visit = snap.step?.visit;
   if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;
-  const made = [...snap.fresh].filter((uid) => uid[0] === "n" && !find(snap.entities, uid, "node")?.variable);
-  const shown = made.slice(0, MAX_NODES).map(nodeName);
-  const more = made.length > MAX_NODES ? `, … (${made.length})` : "";
-  return `${labels.graph}: ${made.length ? `+ ${shown.join(", ")}${more}` : labels.nothingNew}`;
+  const newNodes = [...snap.fresh].filter((uid) => uid[0] === "n" && !find(snap.entities, uid, "node")?.variable);
+  const shown = newNodes.slice(0, MAX_NODES).map(nodeName);
+  const more = newNodes.length > MAX_NODES ? `, … (${newNodes.length})` : "";
+  return `${labels.graph}: ${newNodes.length ? `+ ${shown.join(", ")}${more}` : labels.nothingNew}`;
 }

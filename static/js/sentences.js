@@ -8,10 +8,10 @@ import { placeOf } from "./program_files.js";
  * @returns {(language: string) => Locale} English where the language is not known, or lacks a sentence */
 export function createLocale(sentences) {
   return (language) => {
-    const known = language in sentences ? language : "en";
+    const knownLanguage = language in sentences ? language : "en";
     return {
-      language: known,
-      say: (key, args = {}) => format(sentences[known][key] ?? sentences.en?.[key] ?? key, args),
+      language: knownLanguage,
+      say: (key, args = {}) => format(sentences[knownLanguage][key] ?? sentences.en?.[key] ?? key, args),
     };
   };
 }
@@ -20,8 +20,8 @@ export function createLocale(sentences) {
  * @param {Record<string, () => Promise<{default: Record<string, string>}>>} files by language @param {string} language
  * @returns {Promise<Locale>} English where the language is not known */
 export async function loadSentences(files, language) {
-  const known = language in files ? language : "en";
-  return createLocale({ [known]: (await files[known]()).default })(known);
+  const knownLanguage = language in files ? language : "en";
+  return createLocale({ [knownLanguage]: (await files[knownLanguage]()).default })(knownLanguage);
 }
 
 /** A line's hole with the word around it in either language, or any hole. */

@@ -126,12 +126,12 @@ function patchChildren(document, host, before, vnodes) {
   const old = removeAbsent(host, before, at, new Set(names));
   let next = old.values().next().value?.el ?? null;
   for (let k = at; k < vnodes.length; k++) {
-    const known = old.get(names[k]);
-    if (known) {
+    const existing = old.get(names[k]);
+    if (existing) {
       old.delete(names[k]);
-      if (known.el === next) next = next.nextElementSibling;
-      else host.insertBefore(known.el, next);
-      after[k] = update(document, known, vnodes[k]);
+      if (existing.el === next) next = next.nextElementSibling;
+      else host.insertBefore(existing.el, next);
+      after[k] = update(document, existing, vnodes[k]);
     } else {
       after[k] = takeDetached(document, host, vnodes[k]) ?? create(document, vnodes[k]);
       host.insertBefore(after[k].el, next);

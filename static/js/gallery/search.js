@@ -75,10 +75,10 @@ export function buildIndex(entries) {
 export function search(index, query) {
   const asked = [...new Set(words(lastError(query)))];
   if (!asked.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
-  const known = asked.flatMap((word) => vocabularyMatches(index, word, asked.length));
-  if (asked.length < MESSAGE_WORDS && new Set(known.map(({ of }) => of)).size < asked.length * MIN_KNOWN_SHARE)
+  const matches = asked.flatMap((word) => vocabularyMatches(index, word, asked.length));
+  if (asked.length < MESSAGE_WORDS && new Set(matches.map(({ of }) => of)).size < asked.length * MIN_KNOWN_SHARE)
     return [];
-  const scored = index.entries.map((entry) => ({ name: entry.name, value: score(index, entry, known) }));
+  const scored = index.entries.map((entry) => ({ name: entry.name, value: score(index, entry, matches) }));
   scored.sort((a, b) => b.value - a.value);
   const least = (scored[0]?.value ?? 0) * MIN_RELATIVE_SCORE;
   return scored
@@ -108,13 +108,13 @@ function vocabularyMatches({ rarity }, word, count) {
   }));
 }
 
-/** @param {Index} index @param {Indexed} entry @param {{of: string, word: string, worth: number}[]} known */
-function score({ rarity }, { fields, symptoms }, known) {
+/** @param {Index} index @param {Indexed} entry @param {{of: string, word: string, worth: number}[]} matches */
+function score({ rarity }, { fields, symptoms }, matches) {
   /** @type {Map<string, number>} by the word that was asked for */
   const best = new Map();
-  for (const { of, word, worth } of known) best.set(of, Math.max(best.get(of) ?? 0, worth * (fields.get(word) ?? 0)));
+  for (const { of, word, worth } of matches) best.set(of, Math.max(best.get(of) ?? 0, worth * (fields.get(word) ?? 0)));
   const sum = [...best.values()].reduce((total, value) => total + value, 0);
-  const asked = new Set(known.map(({ word }) => word));
+  const asked = new Set(matches.map(({ word }) => word));
   const weigh = (/** @type {Iterable<string>} */ some) =>
     [...some].reduce((total, word) => total + (rarity.get(word) ?? 0), 0);
   let bonus = 0;

@@ -18,8 +18,8 @@ const textsByCells = new WeakMap();
 
 /** @param {import("../entities.js").Cell[]} cells @returns {string[]} */
 function firstTexts(cells) {
-  const known = textsByCells.get(cells);
-  if (known) return known;
+  const cached = textsByCells.get(cells);
+  if (cached) return cached;
   const texts = cells.slice(0, MAX_VALUES).map((value) => shortNumber(value, DIGITS));
   textsByCells.set(cells, texts);
   return texts;

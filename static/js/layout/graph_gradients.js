@@ -51,8 +51,8 @@ export function addGradients(graphStep, row, node, column) {
     const nextTo = inputs.length === 1 && graphStep.model.blocks.get(to)?.line === block.line - 1;
     const name = graphStep.outputs.get(to)?.texts[0];
     const target = `↑${graphStep.model.labels.get(to) ?? to}`;
-    const most = Math.max(8, Math.floor((share - 66) / (EM * 9.5)));
-    const text = name && target.length + name.length < most ? `${target} ${name}` : shortenLabel(target, most);
+    const maxChars = Math.max(8, Math.floor((share - 66) / (EM * 9.5)));
+    const text = name && target.length + name.length < maxChars ? `${target} ${name}` : shortenLabel(target, maxChars);
     const lead = nextTo ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
     const chip = gradChip(grad, Math.min(170, share - lead - 8));
     const now = runsAtStep(graphStep, row.turn);

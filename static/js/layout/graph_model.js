@@ -95,10 +95,11 @@ function edgesOverTime(steps) {
   for (const { set = {} } of steps)
     for (const [uid, fields] of Object.entries(set)) {
       if (uid[0] !== "n" || !fields.next) continue;
-      const known = edges.get(uid) ?? [];
-      edges.set(uid, known);
+      const nodeInputs = edges.get(uid) ?? [];
+      edges.set(uid, nodeInputs);
       /** @type {([string, number] | null)[]} */ (fields.next).forEach((edge, k) => {
-        if (edge && !known.some((input) => input.k === k && input.to === edge[0])) known.push({ k, to: edge[0] });
+        if (edge && !nodeInputs.some((input) => input.k === k && input.to === edge[0]))
+          nodeInputs.push({ k, to: edge[0] });
       });
     }
   return edges;

@@ -98,8 +98,8 @@ export function graphRow(graphStep, block, column, at, isPlaced) {
 
 /** @param {GraphStep} graphStep @param {Row} row @param {LineRoom} line */
 function addNames(graphStep, row, line) {
-  const made = graphStep.outputs.get(row.uid);
-  const texts = [...new Set(made?.texts ?? [])];
+  const output = graphStep.outputs.get(row.uid);
+  const texts = [...new Set(output?.texts ?? [])];
   const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
   if (texts.length && line.left > 24 + slots) {
     const shown = texts.slice(0, 2).join(", ");
@@ -109,7 +109,7 @@ function addNames(graphStep, row, line) {
     const w = Math.min(line.left - slots, Math.ceil(textWidth(text + more, 11)) + 10);
     row.tag = { ...line.take(w, 16, 5), text: text + more, hidden };
   }
-  for (const text of [made?.retains && "retain_grad", made?.hooks && "hook"]) {
+  for (const text of [output?.retains && "retain_grad", output?.hooks && "hook"]) {
     const w = text ? Math.ceil(textWidth(text, 9)) + 8 : 0;
     if (text && w < line.left - 30) row.flags.push({ ...line.take(w, 14), text, hidden: [] });
   }

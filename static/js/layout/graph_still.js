@@ -16,8 +16,8 @@ const MAX_WIDTHS = 16;
 
 /** @param {GraphModel} model @param {number} w of the pane @returns {Still} */
 export function stillLayout(model, w) {
-  const known = model.stills.get(w);
-  if (known) return known;
+  const cached = model.stills.get(w);
+  if (cached) return cached;
   const packer = new Packer();
   const titled = severalAtOnce(model.components);
   /** @type {Still} */

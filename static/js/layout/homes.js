@@ -42,9 +42,9 @@ export function optimizerPaths(optimizers, paths) {
  * of a `.grad`. @param {Tag[] | undefined} tags @param {string[]} through optimizers' paths
  * @returns {{list: Tag[], state: Tag | null}} state: the name in an optimizer of what has no other */
 export function namesOnRow(tags, through) {
-  const known = (tags ?? []).filter((tag) => tag.kind !== "grad");
-  const list = known.filter((tag) => tag.kind === "var" || !through.some((path) => tag.text.startsWith(path)));
-  return { list, state: list.length ? null : (known[0] ?? null) };
+  const nonGradTags = (tags ?? []).filter((tag) => tag.kind !== "grad");
+  const list = nonGradTags.filter((tag) => tag.kind === "var" || !through.some((path) => tag.text.startsWith(path)));
+  return { list, state: list.length ? null : (nonGradTags[0] ?? null) };
 }
 
 /** The homes of a run. */

@@ -142,7 +142,7 @@ export function ownColumns(runRows, lives, margins, left, scale) {
 
 /** By birth, with a .grad right of its owner. @param {StorageLife[]} lives */
 function ownersFirst(lives) {
-  const known = new Set(lives.map((life) => life.uid));
+  const uids = new Set(lives.map((life) => life.uid));
   /** @type {Map<string, StorageLife[]>} */
   const gradsOf = new Map();
   for (const life of lives)
@@ -154,7 +154,7 @@ function ownersFirst(lives) {
     out.add(life);
     gradsOf.get(life.uid)?.forEach(add);
   };
-  for (const life of lives) if (!life.owner || !known.has(life.owner)) add(life);
+  for (const life of lives) if (!life.owner || !uids.has(life.owner)) add(life);
   lives.forEach(add);
   return [...out];
 }

@@ -31,14 +31,14 @@ export function layoutPins(plan) {
  * @param {PinLine[]} lines */
 function joinWarnings(lines) {
   /** @type {Map<string, {x: number, y: number}>} */
-  const known = new Map();
+  const firstByKey = new Map();
   for (const line of lines) {
     const { pin, hit } = line;
     if (!hit || pin.broken !== null || pin.silent === null) continue;
     const key = `${pin.storage} ${pin.counter ?? ""} ${pin.silent}`;
-    const first = known.get(key);
+    const first = firstByKey.get(key);
     if (first) first.x = (first.x + hit.x) / 2;
-    else known.set(key, hit);
+    else firstByKey.set(key, hit);
     if (first) line.hit = null;
   }
 }

@@ -123,10 +123,10 @@ export class RowNames {
 
 /** @template K @param {Map<K, Set<string>>} map @param {K} key @returns {Set<string>} */
 function setOf(map, key) {
-  const known = map.get(key);
-  if (known) return known;
+  const existing = map.get(key);
+  if (existing) return existing;
   /** @type {Set<string>} */
-  const made = new Set();
-  map.set(key, made);
-  return made;
+  const created = new Set();
+  map.set(key, created);
+  return created;
 }

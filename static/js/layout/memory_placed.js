@@ -90,9 +90,9 @@ export function frameTitle(item, columns) {
 /** What a heading says of an object's type after its names. @param {import("../entities.js").Entity | undefined} entity
  * @param {number} end of the names @param {Columns} columns @returns {string} empty where there is no room for it */
 export function headingTitle(entity, end, columns) {
-  const most = Math.floor((columns.w - CHIP_COUNT_WIDTH - end) / (EM * 10.5));
+  const maxChars = Math.floor((columns.w - CHIP_COUNT_WIDTH - end) / (EM * 10.5));
   const text = headingType(entity);
-  return text.length <= most ? text : most > 4 ? truncate(text, most) : "";
+  return text.length <= maxChars ? text : maxChars > 4 ? truncate(text, maxChars) : "";
 }
 
 /** A heading's names in its line, and how many have no room. @param {import("./memory_items.js").HeadingItem} item

@@ -24,8 +24,8 @@ const MAX_STEPS_MEASURED = 60;
 
 /** @param {MemoryModel} model @param {number} w @returns {Still | null} */
 export function findStill(model, w) {
-  const known = model.stills.get(w);
-  if (known !== undefined) return known;
+  const cached = model.stills.get(w);
+  if (cached !== undefined) return cached;
   const still = new StillSearch(model, w).measureAll();
   model.stills.set(w, still);
   return still;
@@ -41,8 +41,8 @@ export function stillWithin(model, w, h) {
 
 /** A height that all steps together need at least: the most that one of a few needs. @param {MemoryModel} model @param {number} w */
 function leastHeight(model, w) {
-  const known = model.leastHeights.get(w);
-  if (known !== undefined) return known;
+  const cached = model.leastHeights.get(w);
+  if (cached !== undefined) return cached;
   const steps = stepsToMeasure(model.opened.count);
   const few = [1, 0.75, 0.5].map((part) => steps[Math.ceil(steps.length * part) - 1]);
   const totals = [...new Set(few)]

@@ -53,9 +53,9 @@ export function flowNames(list, width, full) {
 /** A name cut to its room, at its beginning, for a path says most at its end. @param {string} text @param {number} room
  * @param {number} font */
 export function cutPath(text, room, font) {
-  const most = Math.max(2, Math.floor(room / (EM * font) + 0.02));
+  const maxChars = Math.max(2, Math.floor(room / (EM * font) + 0.02));
   const letters = Array.from(text);
-  return letters.length <= most ? text : `…${letters.slice(letters.length - most + 1).join("")}`;
+  return letters.length <= maxChars ? text : `…${letters.slice(letters.length - maxChars + 1).join("")}`;
 }
 
 /** The names of a handle, that of its home first. @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid

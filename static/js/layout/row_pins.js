@@ -99,8 +99,8 @@ function pinText(memoryStep, { node, slot, saved }, short) {
 function causeOf(memoryStep, { node, slot, saved }) {
   const { opened, causes } = memoryStep.model;
   const key = `${node}:${slot}`;
-  const known = causes.get(key);
-  if (known !== undefined) return known;
+  const cached = causes.get(key);
+  if (cached !== undefined) return cached;
   const entry = opened.index.slots.get(key);
   const at = Math.min(entry?.stale ?? Infinity, entry?.changed ?? Infinity);
   const isSeen = Number.isFinite(at) && opened.trace.steps[at].kind !== "begin"; // not before the recording

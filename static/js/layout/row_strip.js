@@ -87,7 +87,7 @@ function summaryStrip(storage, { width, full }) {
 function cellBand(dtype, n, room) {
   const { most, least, tight } = sizes(dtype);
   const { width, full, low, last } = room;
-  const made = (
+  const bandOf = (
     /** @type {number} */ columns,
     /** @type {number} */ lines,
     /** @type {number} */ cw,
@@ -98,12 +98,12 @@ function cellBand(dtype, n, room) {
     if (low) return lines === 1 ? 20 : 16;
     return lines === 1 ? 30 : lines === 2 ? 21 : 18;
   };
-  if (!n) return { ...made(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
+  if (!n) return { ...bandOf(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
   if (!full) {
     const cw = Math.min(36, width / n);
-    return { ...made(n, 1, cw, 15), mode: cw >= least ? "numbers" : "heat" };
+    return { ...bandOf(n, 1, cw, 15), mode: cw >= least ? "numbers" : "heat" };
   }
-  if (room.beads && width / n >= tight) return made(n, 1, Math.min(most, width / n), tall(1));
+  if (room.beads && width / n >= tight) return bandOf(n, 1, Math.min(most, width / n), tall(1));
   const deepest = n > 40 ? 6 : 4;
   for (const enough of [least + 2, least])
     for (let lines = 1; lines <= deepest; lines++) {
@@ -112,13 +112,16 @@ function cellBand(dtype, n, room) {
       const cw = Math.min(most, width / columns);
       if (cw < enough || (n % columns && lines < deepest)) continue;
       const rows = Math.ceil(n / columns);
-      return made(columns, rows, cw, tall(rows));
+      return bandOf(columns, rows, cw, tall(rows));
     }
   const size = Math.min(8, Math.max(3, Math.sqrt((width * HEAT_HEIGHT) / n)));
   const columns = heatColumns(n, Math.floor(width / size), last);
   const rows = Math.ceil(n / columns);
   const cw = Math.min(16, width / columns);
-  return { ...made(columns, rows, cw, rows === 1 ? 24 : Math.min(12, Math.max(3, HEAT_HEIGHT / rows))), mode: "heat" };
+  return {
+    ...bandOf(columns, rows, cw, rows === 1 ? 24 : Math.min(12, Math.max(3, HEAT_HEIGHT / rows))),
+    mode: "heat",
+  };
 }
 
 /** Whole rows of the handle, where that is possible. @param {number} n @param {number} most @param {number} last */

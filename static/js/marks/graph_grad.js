@@ -11,7 +11,7 @@ const MAX_LISTED = 32;
 export function gradMark(labels, place, top) {
   const { grad, chip, key, now, to, x, w, h: high } = place;
   const y = place.y - top;
-  const most = chip.cells.reduce(
+  const maxMagnitude = chip.cells.reduce(
     (/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m),
     0,
   );
@@ -26,7 +26,7 @@ export function gradMark(labels, place, top) {
           key: `wash ${i}`,
           class: `wash ${value < 0 ? "neg" : "pos"}`,
           ...{ x: at, y, width, height: high },
-          "fill-opacity": 0.1 + 0.28 * (Math.abs(value) / most),
+          "fill-opacity": 0.1 + 0.28 * (Math.abs(value) / maxMagnitude),
         }),
       );
     if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${at} ${y}v${high}` }));

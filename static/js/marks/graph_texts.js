@@ -6,8 +6,8 @@ import { shortPath } from "../layout/node_labels.js";
 /** A text cut at its end. @param {string} text @param {number} room @param {number} size of the font */
 export function fitEnd(text, room, size) {
   const chars = Array.from(text);
-  const most = Math.max(1, Math.floor(room / (EM * size)));
-  return chars.length <= most ? text : `${chars.slice(0, Math.max(0, most - 1)).join("")}…`;
+  const maxChars = Math.max(1, Math.floor(room / (EM * size)));
+  return chars.length <= maxChars ? text : `${chars.slice(0, Math.max(0, maxChars - 1)).join("")}…`;
 }
 
 /** A leaf's label without the modules and lists that its name goes through, as far as there is no room for them.

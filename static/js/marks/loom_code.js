@@ -122,8 +122,8 @@ function footMarks(scene, r, x) {
   let y = box.codeY + 12 + box.code.length * CODE;
   const out = [];
   const note = (/** @type {string} */ key, /** @type {string} */ text, name = "loom-note") => {
-    const most = Math.floor((codeRight(plan) - x - 4) / 6);
-    out.push(h("text", { key, class: name, x, y }, truncate(text, most), h("title", { key: "title" }, text)));
+    const maxChars = Math.floor((codeRight(plan) - x - 4) / 6);
+    out.push(h("text", { key, class: name, x, y }, truncate(text, maxChars), h("title", { key: "title" }, text)));
     y += FOOT;
   };
   if (row.kind === "raise") note("raises", `✕ ${labels.raises}`, "loom-alarm");

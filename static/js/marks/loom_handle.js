@@ -130,9 +130,9 @@ function windowMark({ subscript, x, w, cell }, y, storageUid) {
 function threadMarks({ plan, labels }, { uid, entity, alias, cut }, r, x, cy) {
   const isLeaf = entity.leaf && entity.requires_grad;
   const leaf = isLeaf ? plan.rowDots[r].find((dot) => dot.group === `leaf ${uid} ${r}`) : undefined;
-  const made = plan.dots.get(entity.grad_fn ?? "") ?? leaf;
-  if (made && !alias && made.row === r)
-    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${made.x - NODE_R - 2}` })];
+  const makerDot = plan.dots.get(entity.grad_fn ?? "") ?? leaf;
+  if (makerDot && !alias && makerDot.row === r)
+    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${makerDot.x - NODE_R - 2}` })];
   if (!cut) return [];
   const wall = plan.graph.x - 3;
   return [

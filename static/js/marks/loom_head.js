@@ -95,9 +95,9 @@ export function headMarks({ plan, opened, i, labels }, shelf) {
     const { uid } = column;
     const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
     const handles = opened.index.handlesOf(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
-    const known = plan.run.storageNames.get(uid) ?? "";
+    const storageName = plan.run.storageNames.get(uid) ?? "";
     const hadName = (plan.run.storages.get(uid)?.named ?? Infinity) < plan.run.rowOfStep[snap.index];
-    const name = handles.length ? handles.map((tag) => tag.text).join(" ") : hadName || !storage ? known : "";
+    const name = handles.length ? handles.map((tag) => tag.text).join(" ") : hadName || !storage ? storageName : "";
     if (storage) out.push(storageMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
     else out.push(absentMark(name, column));
   }
@@ -166,8 +166,8 @@ function titleMarks(name, storage, { uid, x, right }, ghost, labels) {
   const dtypes = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const bytes = bytesText(storage.nbytes ?? 0);
   const label = ghost ? labels.freed : `${dtypes} · ${bytes}`;
-  const room = Math.floor((right - x - 8) / (12 * EM));
-  const shown = name ? fitNames(name, Math.max(3, room)) : uid;
+  const maxChars = Math.floor((right - x - 8) / (12 * EM));
+  const shown = name ? fitNames(name, Math.max(3, maxChars)) : uid;
   const left = x + textWidth(shown, 12) + 8;
   const chars = Math.floor((right - left - 6) / 6);
   const own = name ? `${uid} ` : "";

@@ -71,14 +71,14 @@ function labelMarks(scene, group, inLine, ran) {
   const { plan, now } = scene;
   const { names, chars } = plan.graph;
   const [dot] = group;
-  const most = Math.min(plan.stacked ? 15 : 30, chars);
+  const maxChars = Math.min(plan.stacked ? 15 : 30, chars);
   const grad = ran >= 0 && inLine.length === 1 && !plan.stacked;
   const least = Math.min(7, Array.from(labelOf(group, inLine, scene)).length);
   const wide = grad ? fittingChip(scene, ran, plan.width - names - 20 - least * LABEL).width : 0;
   const slots = group.filter(({ inline }) => inline).flatMap((member) => inlineSlots(scene, member));
   const bad = slots.some(({ state }) => state === "broken" || state === "silent");
   const room = plan.width - names - 10 - wide - (bad || group.length > 1 ? 0 : slots.length * 8);
-  const text = truncate(labelOf(group, inLine, scene), Math.max(5, Math.min(most, Math.floor(room / LABEL))));
+  const text = truncate(labelOf(group, inLine, scene), Math.max(5, Math.min(maxChars, Math.floor(room / LABEL))));
   const out = [h("text", { key: "label", class: "loom-label", x: names + 2, y: dot.y + 4 }, text)];
   let x = names + 8 + labelWidth(text);
   if (bad) out.push(h("text", { key: "bad", class: "loom-saved broken", x, y: dot.y + 3.5 }, "✕"));
@@ -164,13 +164,13 @@ function brokenText({ plan, labels }, state) {
  * @param {import("../layout/loom.js").Loom} plan @param {string} slot @param {import("../layout/run_rows.js").Pin | undefined} pin
  * @param {string} late */
 function slotText(plan, slot, pin, late) {
-  const room = Math.floor((plan.width - plan.graph.names - 12) / 6);
-  if (plan.stacked || !pin) return truncate(slot, Math.max(3, room - late.length)) + late;
+  const maxChars = Math.floor((plan.width - plan.graph.names - 12) / 6);
+  if (plan.stacked || !pin) return truncate(slot, Math.max(3, maxChars - late.length)) + late;
   const name = savedNameText(plan, pin);
   const version = ` @ v${pin.expected ?? "?"}`;
-  const most = Math.min(14, room - slot.length - 3 - version.length - late.length);
-  if (most >= Math.min(4, name.length)) return `${slot} = ${truncate(name, most)}${version}${late}`;
-  return truncate(slot, Math.max(3, room - version.length - late.length)) + version + late;
+  const maxNameChars = Math.min(14, maxChars - slot.length - 3 - version.length - late.length);
+  if (maxNameChars >= Math.min(4, name.length)) return `${slot} = ${truncate(name, maxNameChars)}${version}${late}`;
+  return truncate(slot, Math.max(3, maxChars - version.length - late.length)) + version + late;
 }
 
 /** The gradient of a visit as a chip, of as many numbers as there is room for. @param {LoomScene} scene
@@ -199,7 +199,10 @@ export function gradMark(scene, k, x, y, fresh, right = Infinity) {
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return [];
   const { texts, shown, widths, width } = fittingChip(scene, k, right - x);
-  const most = shown.reduce((/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
+  const maxMagnitude = shown.reduce(
+    (/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m),
+    0,
+  );
   const parts = [h("rect", { key: "ground", class: "loom-chip-ground", x, y: y - 9, width, height: 18, rx: 3 })];
   let at = x;
   texts.forEach((/** @type {string} */ text, /** @type {number} */ n) => {
@@ -213,7 +216,7 @@ export function gradMark(scene, k, x, y, fresh, right = Infinity) {
           y: y - 9,
           width: widths[n],
           height: 18,
-          "fill-opacity": 0.1 + 0.3 * (Math.abs(v) / most),
+          "fill-opacity": 0.1 + 0.3 * (Math.abs(v) / maxMagnitude),
         }),
       );
     parts.push(h("text", { key: `text ${n}`, class: "loom-chip-text mid", x: at + widths[n] / 2, y: y + 3.6 }, text));

@@ -14,10 +14,10 @@ import { fittedNumber, hazardMarks } from "./loom_head.js";
 /** What a statement wrote: the new values, and the old ones struck. @param {LoomScene} scene
  * @param {import("../layout/loom.js").WriteBox} box @param {number} r */
 export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy }, r) {
-  const room = Math.max(4, Math.floor((column.w + 30) / 6));
+  const maxChars = Math.max(4, Math.floor((column.w + 30) / 6));
   const own = plan.graph.short ? (plan.run.storageNames.get(write.storage) ?? "") : "";
   const full = write.by ? `${labels.through} ${write.by}` : `${own} ${labels.written}`.trim();
-  const shown = full.length <= room ? full : shortPath(write.by ?? own, room) || truncate(full, room);
+  const shown = full.length <= maxChars ? full : shortPath(write.by ?? own, maxChars) || truncate(full, maxChars);
   const top = y + WRITE;
   const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
   if (write.silent) parts.push(...hazardMarks({ x: column.x - 2, y: top - 2.5, w: column.w + 4, h: LINE + 1 }, 3));

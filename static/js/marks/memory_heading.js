@@ -238,7 +238,7 @@ export function foldLineMark(stepFacts, place, item, columns) {
   const text = `${item.count ?? n} ${words[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => block.label).join(", ");
   const at = columns.names + 18 + uiWidth(text, 11.5) + 12;
-  const room = Math.floor((columns.w - at - 12) / (EM * 10));
+  const maxChars = Math.floor((columns.w - at - 12) / (EM * 10));
   return h(
     "g",
     {
@@ -258,7 +258,8 @@ export function foldLineMark(stepFacts, place, item, columns) {
       "▸",
     ),
     h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
-    room > 3 && h("text", { key: "names", class: "fold-names", x: at, y: 14, "font-size": 10 }, truncate(names, room)),
+    maxChars > 3 &&
+      h("text", { key: "names", class: "fold-names", x: at, y: 14, "font-size": 10 }, truncate(names, maxChars)),
     h("title", {}, `${text}: ${names}`),
   );
 }

@@ -116,8 +116,8 @@ function alarmMarks(stepFacts, flow, { pin: { saved } }, layout, columns, inset)
   const room = columns.w - 8 - flow.end;
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumber(was, 7)}`;
   const label = lineLabel(labels.line, line);
-  const most = Math.floor(room / (EM * CAUSE_FONT));
-  const shown = causeText(label, statement, value, most);
+  const maxChars = Math.floor(room / (EM * CAUSE_FONT));
+  const shown = causeText(label, statement, value, maxChars);
   if (shown)
     out.push(
       h(
@@ -131,13 +131,13 @@ function alarmMarks(stepFacts, flow, { pin: { saved } }, layout, columns, inset)
 }
 
 /** The statement that wrote, and the value before it, as much as there is room for: its line comes first.
- * @param {string} label of the line @param {string} statement @param {string} value @param {number} most characters */
-function causeText(label, statement, value, most) {
+ * @param {string} label of the line @param {string} statement @param {string} value @param {number} maxChars characters */
+function causeText(label, statement, value, maxChars) {
   const lead = `${label}: `;
   const whole = `${lead}${statement}`;
-  if (whole.length + value.length <= most) return whole + value;
-  if (whole.length <= most) return whole;
-  if (most > lead.length + LEAST_STATEMENT) return `${lead}${truncate(statement, most - lead.length)}`;
-  if (label.length + value.length <= most) return label + value;
-  return label.length <= most ? label : "";
+  if (whole.length + value.length <= maxChars) return whole + value;
+  if (whole.length <= maxChars) return whole;
+  if (maxChars > lead.length + LEAST_STATEMENT) return `${lead}${truncate(statement, maxChars - lead.length)}`;
+  if (label.length + value.length <= maxChars) return label + value;
+  return label.length <= maxChars ? label : "";
 }

@@ -114,11 +114,17 @@ function scrolledTo({ memory, graph, height }) {
 /** A pane with its heading above it. @param {string} name @param {import("./stage_marks.js").PaneMarks | null} marks
  * @param {number} x @param {number} width @param {number} height @param {number} scrolled */
 function paneNodes(name, marks, x, width, height, scrolled) {
-  const room = height - HEADING;
+  const bodyHeight = height - HEADING;
   const body = marks?.body ?? [];
   const key = `${name} body`;
   const className = `${name}-pane`;
-  const view = { x, y: HEADING, width, height: room, viewBox: `0 ${Math.round(scrolled)} ${width} ${room}` };
+  const view = {
+    x,
+    y: HEADING,
+    width,
+    height: bodyHeight,
+    viewBox: `0 ${Math.round(scrolled)} ${width} ${bodyHeight}`,
+  };
   return [
     h(
       "g",

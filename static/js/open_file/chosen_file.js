@@ -34,9 +34,10 @@ export async function readFile(file) {
   return { kind: "traces", name: name.replace(/\.json$/i, ""), texts: traceTexts(text, name) };
 }
 
-/** @param {{name: string, size: number}} file @param {number} most @throws {FileProblem} */
-function checkSize({ name, size }, most) {
-  if (size > most) throw new FileProblem("file_too_large", { name, size: sizeLabel(size), most: sizeLabel(most) });
+/** @param {{name: string, size: number}} file @param {number} maxBytes @throws {FileProblem} */
+function checkSize({ name, size }, maxBytes) {
+  if (size > maxBytes)
+    throw new FileProblem("file_too_large", { name, size: sizeLabel(size), most: sizeLabel(maxBytes) });
 }
 
 /** @param {ArrayBuffer} bytes @param {string} name @throws {FileProblem} */

@@ -95,8 +95,8 @@ const sorted = new WeakMap();
 
 /** The operations of one line, those with the longest text of their own first. @param {Operation[]} catalogue */
 function bySpecificity(catalogue) {
-  const known = sorted.get(catalogue);
-  if (known) return known;
+  const cached = sorted.get(catalogue);
+  if (cached) return cached;
   const lengths = catalogue
     .filter(({ template }) => !template.includes("\n"))
     .map((operation) => {
@@ -119,8 +119,8 @@ const patterns = new Map();
 
 /** @param {Operation} operation @returns {RegExp} with a group for each hole */
 function patternOf({ template, operands }) {
-  const known = patterns.get(template);
-  if (known) return known;
+  const cached = patterns.get(template);
+  if (cached) return cached;
   const kinds = new Map(operands.map(({ name, kind }) => [name, kind]));
   const seen = new Set();
   const source = template

@@ -41,7 +41,7 @@ function tensorNames(entities) {
  */
 export function createSiblingChips(row, say, choose, foot) {
   /** what became of the siblings that were tried, by program @type {Map<string, {mark: keyof typeof EFFECT_SIGNS, words: string}>} */
-  const known = new Map();
+  const foundByKey = new Map();
   let asked = new AbortController();
   let timer = 0;
 
@@ -125,8 +125,8 @@ export function createSiblingChips(row, say, choose, foot) {
       const { tryChange, showPreview } = await import("./preview.js");
       const found = await tryChange(latest.opened, { ...latest.settings }, change, signal);
       signal.throwIfAborted();
-      known.set(key, { mark: found.mark, words: found.words });
-      if (known.size > MAX_KNOWN) known.delete([...known.keys()][0]);
+      foundByKey.set(key, { mark: found.mark, words: found.words });
+      if (foundByKey.size > MAX_KNOWN) foundByKey.delete([...foundByKey.keys()][0]);
       showMark(button, key);
       showPreview(foot, found);
     } catch {
@@ -143,7 +143,7 @@ export function createSiblingChips(row, say, choose, foot) {
 
   /** At the chip's end, once it is known: the same numbers, others, or none. @param {HTMLElement} button @param {string} key */
   function showMark(button, key) {
-    const found = known.get(key);
+    const found = foundByKey.get(key);
     if (!found || button.querySelector(".sibling-mark")) return;
     const mark = element("span", `sibling-mark ${found.mark}`, EFFECT_SIGNS[found.mark]);
     mark.setAttribute("role", "img");
