@@ -118,7 +118,8 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
         recorder_frames.hide_recorder_frames(error)
         return error
     finally:
-        sys.settrace(None)
+        if sys.gettrace() is on_first_call:  # the code ended before it was asked; the session takes its own away
+            sys.settrace(None)
     return None
 
 

@@ -116,7 +116,7 @@ export function createPicturePane(
     const { opened, step, view } = state;
     if (differs(state, before, "view")) {
       views.show(view);
-      element("workbench").dataset.view = view;
+      element("workbench").dataset.shownView = view;
       element("stage").classList.toggle("aside", view !== "stage");
       element("loom").classList.toggle("aside", view !== "loom");
     }
