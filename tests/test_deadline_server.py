@@ -12,6 +12,8 @@ import pytest
 from benchmarks.measured_server import free_port
 from tests.chaos.server_state import wait_until
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 SERVER = """
 import asyncio, sys, time

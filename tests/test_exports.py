@@ -30,7 +30,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 FREE = {"picture_limit": "100000/minute", "hosts": "127.0.0.1,gradbox.example.org"}
 
 needs_page = pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
-pytestmark = needs_page
+pytestmark = [needs_page, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

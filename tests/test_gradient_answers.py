@@ -11,6 +11,8 @@ import pytest
 from tests.explaining import NODE, ROOT
 from tests.tracing import trace
 
+pytestmark = pytest.mark.slow
+
 HEAD = "import torch\nfrom torch import nn\n"
 
 SOURCES: dict[str, tuple[str, list[str]]] = {

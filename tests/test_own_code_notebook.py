@@ -12,6 +12,8 @@ import pytest
 from gradbox.showing import UNDER_PYTEST
 from tests.sampling import places, sampled
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 CELLS = {
     "set_up": "import torch\nw = torch.ones(3, requires_grad=True)\n%load_ext gradbox",

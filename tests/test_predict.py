@@ -148,6 +148,7 @@ def trace_of(address: str) -> dict[str, Any]:
     raise AssertionError(f"{address} does not come")
 
 
+@pytest.mark.slow
 def test_what_is_asked_of_every_scenario_is_true(site: str) -> None:
     with urllib.request.urlopen(f"{site}/gallery.json") as response:
         names = [one["name"] for one in json.load(response)["scenarios"]]

@@ -16,6 +16,8 @@ from tests.explaining import findings_of_traces
 from tests.tracing import Replay
 from tests.workers import Workers
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent.parent / "scenarios"
 GALLERY = load_scenarios(FOLDER)
 EACH = pytest.mark.parametrize("scenario", GALLERY, ids=lambda scenario: scenario.name)
