@@ -86,7 +86,7 @@ const cut = (reason, line, made) =>
   ]);
 
 /** The same run one quiet step later: nothing is new any more. @param {any} made @param {number} step @returns {[any, number]} */
-function oneStepLater(made, step) {
+function atNextStep(made, step) {
   const steps = made.steps.slice(0, step + 1);
   return [{ ...made, steps: [...steps, { ...steps[step], i: step + 1, set: {}, gone: [], log: [] }] }, step + 1];
 }
@@ -103,7 +103,7 @@ const MARKS = [
     states: [
       ["plain", "plain", "普通", plain, 1, "[data-storage-strip]"],
       ["written", "written by this step", "本步写入", plain, 2, "[data-storage-strip]"],
-      ["nonfinite", "not finite", "非有限值", ...oneStepLater(odd, 0), "[data-storage-strip]"],
+      ["nonfinite", "not finite", "非有限值", ...atNextStep(odd, 0), "[data-storage-strip]"],
       [
         "silent",
         "changed silently under a saved slot",
@@ -113,9 +113,9 @@ const MARKS = [
         "[data-storage-strip='s2'], [data-pin], .alarm",
       ],
       ["freed", "freed by this step", "本步释放", plain, 3, "[data-ghost], .ghosts > .fold-text"],
-      ["heat", "too many for numbers", "太多，不逐个写数字", ...oneStepLater(heat, 0), "[data-storage-strip]"],
-      ["summary", "too many to list", "太多，不逐个列出", ...oneStepLater(big, 0), "[data-storage-strip]"],
-      ["dtypes", "read under two dtypes", "以两种 dtype 读取", ...oneStepLater(several, 1), "[data-storage-strip]"],
+      ["heat", "too many for numbers", "太多，不逐个写数字", ...atNextStep(heat, 0), "[data-storage-strip]"],
+      ["summary", "too many to list", "太多，不逐个列出", ...atNextStep(big, 0), "[data-storage-strip]"],
+      ["dtypes", "read under two dtypes", "以两种 dtype 读取", ...atNextStep(several, 1), "[data-storage-strip]"],
     ],
   },
   {
@@ -126,42 +126,42 @@ const MARKS = [
         "leaf",
         "leaf",
         "叶子",
-        ...oneStepLater(followed, 0),
+        ...atNextStep(followed, 0),
         "[data-ref='t1'], [data-handle='t1'], [data-wire='t1'], [data-storage-strip='s1']",
       ],
       [
         "node",
         "result of an operation",
         "运算的结果",
-        ...oneStepLater(followed, 1),
+        ...atNextStep(followed, 1),
         "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip='s2']",
       ],
       [
         "view",
         "view",
         "视图",
-        ...oneStepLater(followed, 2),
+        ...atNextStep(followed, 2),
         "[data-ref='t3'], [data-handle='t3'], [data-wire='t3'], [data-storage-strip='s2']",
       ],
       [
         "transposed",
         "transposed",
         "转置",
-        ...oneStepLater(viewed("v = a.t()", { shape: [3, 2], stride: [1, 3] }), 1),
+        ...atNextStep(viewed("v = a.t()", { shape: [3, 2], stride: [1, 3] }), 1),
         "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
       ],
       [
         "stride0",
         "stride 0",
         "步长为 0",
-        ...oneStepLater(viewed("v = a[0, 1].expand(4)", { shape: [4], stride: [0], offset: 1 }), 1),
+        ...atNextStep(viewed("v = a[0, 1].expand(4)", { shape: [4], stride: [0], offset: 1 }), 1),
         "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
       ],
       [
         "overlap",
         "overlapping",
         "重叠",
-        ...oneStepLater(viewed("v = a.as_strided((4, 3), (1, 1))", { shape: [4, 3], stride: [1, 1] }), 1),
+        ...atNextStep(viewed("v = a.as_strided((4, 3), (1, 1))", { shape: [4, 3], stride: [1, 1] }), 1),
         "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
       ],
       ["unnamed", "no name", "没有名字", unnamed, 0, ".no-name, [data-handle], [data-wire], [data-storage-strip]"],
@@ -169,7 +169,7 @@ const MARKS = [
         "array",
         "numpy array",
         "numpy 数组",
-        ...oneStepLater(array, 1),
+        ...atNextStep(array, 1),
         "[data-ref='a1'], [data-handle='a1'], [data-wire='a1'], [data-storage-strip]",
       ],
     ],
@@ -178,27 +178,9 @@ const MARKS = [
     mark: "counter",
     name: { en: "Version counters", zh: "版本计数器" },
     states: [
-      [
-        "one",
-        "worn by one",
-        "只属于一个张量",
-        ...oneStepLater(followed, 0),
-        "[data-handle='t1'], [data-counter-badge]",
-      ],
-      [
-        "shared",
-        "shared: detach()",
-        "共享：detach()",
-        ...oneStepLater(shared, 1),
-        "[data-handle], [data-counter-badge]",
-      ],
-      [
-        "own",
-        "one of its own: .data",
-        "独立：.data",
-        ...oneStepLater(shared, 2),
-        "[data-handle], [data-counter-badge]",
-      ],
+      ["one", "worn by one", "只属于一个张量", ...atNextStep(followed, 0), "[data-handle='t1'], [data-counter-badge]"],
+      ["shared", "shared: detach()", "共享：detach()", ...atNextStep(shared, 1), "[data-handle], [data-counter-badge]"],
+      ["own", "one of its own: .data", "独立：.data", ...atNextStep(shared, 2), "[data-handle], [data-counter-badge]"],
       [
         "bumped",
         "bumped by this step",
@@ -226,7 +208,7 @@ const MARKS = [
     mark: "node",
     name: { en: "Nodes of the graph", zh: "计算图的节点" },
     states: [
-      ["plain", "plain", "普通", ...oneStepLater(backward, 1), "[data-node='n2']"],
+      ["plain", "plain", "普通", ...atNextStep(backward, 1), "[data-node='n2']"],
       ["waiting", "waiting in a backward", "反向传播中，等待执行", backward, 2, "[data-node='n2']"],
       ["running", "running", "正在执行", backward, 3, "[data-node='n2']"],
       ["done", "done", "已执行", backward, 4, "[data-node='n2']"],
@@ -246,13 +228,7 @@ const MARKS = [
     mark: "edge",
     name: { en: "Edges", zh: "边" },
     states: [
-      [
-        "plain",
-        "plain",
-        "普通",
-        ...oneStepLater(backward, 1),
-        "[data-edge='n2:0'], [data-node='n1'], [data-node='n2']",
-      ],
+      ["plain", "plain", "普通", ...atNextStep(backward, 1), "[data-edge='n2:0'], [data-node='n1'], [data-node='n2']"],
       [
         "carrying",
         "carrying a gradient",

@@ -114,7 +114,7 @@ class LineTracer:
         if event != "call" or not self.active:
             return None
         if is_deep() and not has_room(RECURSION_SLACK - 1):
-            self._refuse_call()
+            self._raise_recursion_error()
         known: Any = frame.f_trace
         other = None if self._replaced is None else self._ask_other(frame)
         code = frame.f_code
@@ -154,7 +154,7 @@ class LineTracer:
             sys.settrace(self._trace)
         return other
 
-    def _refuse_call(self) -> NoReturn:
+    def _raise_recursion_error(self) -> NoReturn:
         """End a call that plain Python would not have begun: the limit is raised while a session records.
 
         Python takes a trace function away that raises. A profile function, which is asked next, puts it back.
@@ -169,8 +169,8 @@ class LineTracer:
             sys.settrace(self._trace)
 
 
-def tell_taken(title: str) -> None:
-    """Tell the user, on stderr. title: of what is recorded."""
+def warn_tracing_taken(title: str) -> None:
+    """Warn the user, on stderr. title: of what is recorded."""
     if sys.stderr is not None:
         print(
             f"gradbox: {title}: a debugger or the program replaced Python's trace function; steps after that may be missing",

@@ -28,7 +28,7 @@ from server.worker.in_process import process_changes
 from server.worker.in_process.header import header
 from server.worker.in_process.hooks import Hooks, is_recorded_thread
 from server.worker.in_process.imports import RecordedImports
-from server.worker.in_process.line_tracer import LineTracer, tell_taken
+from server.worker.in_process.line_tracer import LineTracer, warn_tracing_taken
 from server.worker.in_process.options import ProgramFile, SessionOptions
 from server.worker.in_process.session_code import SessionCode
 from server.worker.in_process.streams import recorded_stream, recorded_warnings
@@ -167,7 +167,7 @@ class Session:
         finally:
             self._uninstall()
         if taken:
-            tell_taken(self.options.title)
+            warn_tracing_taken(self.options.title)
         assert self._outcome is not None
         line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall, self._cpu)}
         self._outcome_line = encode_line(line)

@@ -30,9 +30,9 @@ class SessionCode:
         self._modules: dict[str, tuple[str, CodeType]] = {}
         self._code_pairs: CodePairs = {}
         for file in files:
-            self._append(file)
+            self._append_file(file)
 
-    def _append(self, file: ProgramFile) -> None:
+    def _append_file(self, file: ProgramFile) -> None:
         self.files.append(file)
         self.line_offsets[file.path] = self._source_lines
         self._source_lines += line_count(file.source)
@@ -51,7 +51,7 @@ class SessionCode:
         known = self._modules.get(path)
         if known is not None:  # it is loaded anew
             return known[1] if known[0] == source else None
-        self._append(ProgramFile(path, shown_name(path, self.files[0].path), source))
+        self._append_file(ProgramFile(path, shown_name(path, self.files[0].path), source))
         stack.line_offsets[path] = self.line_offsets[path]
         process_changes.add_program_classes(path)
         code = self.compile(ast.parse(source, path), path, hooks)

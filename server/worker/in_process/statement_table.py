@@ -135,7 +135,7 @@ class StatementTable:
             self._before[i], before = before, i
 
     def _add(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
-        i = self._append(node, block)
+        i = self._append_statement(node, block)
         if isinstance(node, Function):
             self._add_function(node)
         elif isinstance(node, ast.ClassDef):
@@ -150,7 +150,7 @@ class StatementTable:
                     self._add_body(children, (i, part))
         return i
 
-    def _append(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
+    def _append_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
         self._nodes.append(node)
         self._blocks.append(block)
         return self._first + len(self._nodes) - 1
@@ -162,7 +162,7 @@ class StatementTable:
     def _add_methods(self, node: ast.ClassDef) -> None:
         for member in ast.iter_child_nodes(node):
             if isinstance(member, Function):
-                self._append(member, None)
+                self._append_statement(member, None)
                 self._add_function(member)
             elif isinstance(member, ast.ClassDef):
                 self._add_methods(member)
@@ -183,13 +183,13 @@ class StatementTable:
             before = k
         self._add_endless(table)
         add_handler_ends(table, instructions)
-        self._add_silent(table)
+        self._add_silent_statements(table)
         table.fast = list(table.statements)
         for k in (*table.reraises, *table.with_handlers, *table.endless, *table.handler_ends):
             table.fast[k] = SPECIAL
         return table
 
-    def _add_silent(self, table: CodeTable) -> None:
+    def _add_silent_statements(self, table: CodeTable) -> None:
         """Statements without an instruction, each before the next one that has some."""
         present = set(table.statements)
         for i in present - {NOWHERE}:

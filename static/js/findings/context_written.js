@@ -12,7 +12,7 @@ export function contextWritten(facts) {
   /** @type {Map<string, Diagnosis>} by the line of the write and the attribute */
   const out = new Map();
   for (const kept of facts.events("context_kept")) {
-    const found = writtenBeforeUse(facts, kept);
+    const found = findWriteBeforeUse(facts, kept);
     if (!found) continue;
     const key = `${facts.steps[found.write.step].line} ${kept.name}`;
     if (!out.has(key)) out.set(key, diagnosisOf(facts, kept, found));
@@ -22,7 +22,7 @@ export function contextWritten(facts) {
 
 /** The last write between forward and the visit whose backward reads the tensor, and the step that reads it.
  * @param {RunFacts} facts @param {Kept} kept */
-function writtenBeforeUse(facts, { node, tensor, step }) {
+function findWriteBeforeUse(facts, { node, tensor, step }) {
   const { end = step } = forwardCall(facts, node, facts.birth(node)) ?? {};
   const visit = facts.index.visitsOf.get(node)?.find((at) => at > end);
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
@@ -37,7 +37,7 @@ function writtenBeforeUse(facts, { node, tensor, step }) {
   return write && used >= 0 ? { write, used } : null;
 }
 
-/** @param {RunFacts} facts @param {Kept} kept @param {NonNullable<ReturnType<typeof writtenBeforeUse>>} found @returns {Diagnosis} */
+/** @param {RunFacts} facts @param {Kept} kept @param {NonNullable<ReturnType<typeof findWriteBeforeUse>>} found @returns {Diagnosis} */
 function diagnosisOf(facts, { node, tensor, name, step }, { write, used }) {
   const x = facts.nameFact(tensor, write.step);
   const all = {

@@ -68,11 +68,11 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
     if (lastingStorageLives.length > sizes.length * 8) break;
     const columns = ownColumns(run, lastingStorageLives, margins, code + 14, { cell, most: many });
     if (columns.right > maxWidth) continue;
-    const plan = buildPlan(run, { columns, unnamed: null, code, cell, room, stacked, bounded: false });
+    const plan = assembleLoom(run, { columns, unnamed: null, code, cell, room, stacked, bounded: false });
     if (plan.width <= (cell === sizes[0][0] ? room : maxWidth)) return plan;
   }
   const slim = stacked ? 8 : codeWidth(run, room, CODE_SHARE.slim);
-  return buildPlan(run, boundedColumns(run, lastingStorageLives, margins, { code: slim, room, stacked }));
+  return assembleLoom(run, boundedColumns(run, lastingStorageLives, margins, { code: slim, room, stacked }));
 }
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name.
@@ -111,7 +111,7 @@ function boundedColumns(runRows, lives, margins, { code, room, stacked }) {
 }
 
 /** The plan with these columns. @param {import("./run_rows.js").RunRows} runRows @param {Arrangement} arrangement @returns {Loom} */
-function buildPlan(runRows, { columns, unnamed, code, cell, room, stacked, bounded }) {
+function assembleLoom(runRows, { columns, unnamed, code, cell, room, stacked, bounded }) {
   const { right } = columns;
   /** @type {Loom} */
   const plan = {

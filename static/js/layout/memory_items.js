@@ -2,7 +2,7 @@
 
 import { allocatorItems } from "./allocator.js";
 import { memoryBlocks } from "./memory_blocks.js";
-import { objectLines } from "./memory_outline.js";
+import { objectEntries } from "./memory_outline.js";
 import { uidNumber } from "./pane_names.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
@@ -57,7 +57,7 @@ function sectionItems(memoryStep, named, states) {
         items: [frameHeading(memoryStep, uid, key)],
       });
   if (folded.size) entries.push(foldCalls(memoryStep, calls, folded, entries));
-  entries.push(...objectLines(memoryStep, states));
+  entries.push(...objectEntries(memoryStep, states));
   entries.sort((a, b) => a.rank - b.rank || a.inner - b.inner || a.number - b.number);
   return entries.flatMap(({ rank, inner, items }) => items.map((item) => ({ ...item, place: `${rank}:${inner}` })));
 }

@@ -15,7 +15,7 @@ import { refOf } from "./names.js";
 const MAX_OBJECT_LINES = 8;
 
 /** @param {MemoryStep} memoryStep @param {Block[]} states storages that only optimizers keep @returns {Entry[]} */
-export function objectLines(memoryStep, states) {
+export function objectEntries(memoryStep, states) {
   /** @type {Entry[]} */
   const out = [];
   const shown = /** @type {Map<string, number>} */ (new Map());

@@ -26,7 +26,7 @@ const MAX_STEPS_MEASURED = 60;
 export function findStill(model, w) {
   const cached = model.stills.get(w);
   if (cached !== undefined) return cached;
-  const still = new StillSearch(model, w).measureAll();
+  const still = new StillMeasurement(model, w).measureAll();
   model.stills.set(w, still);
   return still;
 }
@@ -48,7 +48,7 @@ function leastHeight(model, w) {
   const totals = [...new Set(few)]
     .filter((i) => i !== undefined)
     .map((i) => {
-      const search = new StillSearch(model, w);
+      const search = new StillMeasurement(model, w);
       search.measure(i);
       return search.total;
     });
@@ -66,7 +66,7 @@ function stepsToMeasure(count) {
 }
 
 /** Walks over all steps with everything open, and keeps how high each place gets. */
-class StillSearch {
+class StillMeasurement {
   /** @param {MemoryModel} model @param {number} w */
   constructor(model, w) {
     this.model = model;

@@ -68,7 +68,7 @@ export function runRows(opened) {
     }
   }
   addNodes(run, index);
-  addPins(run, index);
+  addSlotSpans(run, index);
   const rowState = new RowState(steps);
   run.rows.forEach((row, r) => {
     rowState.advance(row.first, row.last);
@@ -89,7 +89,7 @@ function addNodes(runRows, index) {
 }
 
 /** @param {RunRows} runRows @param {import("../trace_index.js").TraceIndex} index */
-function addPins(runRows, index) {
+function addSlotSpans(runRows, index) {
   const row = (/** @type {number | null} */ step) => (step === null ? null : runRows.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)
     runRows.pins.set(key, {

@@ -19,7 +19,7 @@ const element = (id) => /** @type {T} */ (document.getElementById(id));
 const problem = element("problem");
 
 /** @param {unknown} error @param {string} name of the file */
-function tell(error, name) {
+function showProblem(error, name) {
   const { key, args } = error instanceof FileProblem ? error : { key: "file_unread", args: { name } };
   problem.textContent = say(key, args);
   problem.hidden = false;
@@ -35,7 +35,7 @@ async function openFiles(files) {
       location.assign(`${ROOT}/?lang=${lang}${await programFragment(content.source, null)}`);
     else await reloadWith({ name: content.name, texts: content.texts, shown: 0 });
   } catch (error) {
-    tell(error, files[0]?.name ?? "");
+    showProblem(error, files[0]?.name ?? "");
   }
 }
 
@@ -68,7 +68,7 @@ function showOpened(traces) {
     console.error(error);
     element("chooser").hidden = false;
     element("opened").hidden = true;
-    tell(new FileProblem("file_damaged", { name }), name);
+    showProblem(new FileProblem("file_damaged", { name }), name);
   }
 }
 

@@ -9,10 +9,10 @@ import { ROOT } from "../root.js";
  */
 export function startOpening(parts, dispatch) {
   /** @param {import("../page_state.js").Problem | null} problem */
-  const tell = (problem) => dispatch({ type: "problemFound", problem });
+  const showProblem = (problem) => dispatch({ type: "problemFound", problem });
 
   startFileOpening(parts, async (files) => {
-    tell(null);
+    showProblem(null);
     const [{ FileProblem, readFile }, { handOver }] = await Promise.all([
       import("./chosen_file.js"),
       import("./handed_traces.js"),
@@ -24,8 +24,8 @@ export function startOpening(parts, dispatch) {
       await handOver({ name: content.name, texts: content.texts, shown: 0 });
       location.assign(`${ROOT}/open?lang=${document.documentElement.lang}`);
     } catch (error) {
-      if (error instanceof FileProblem) tell({ key: error.key, args: error.args });
-      else tell({ key: "file_unread", args: { name: files[0].name } });
+      if (error instanceof FileProblem) showProblem({ key: error.key, args: error.args });
+      else showProblem({ key: "file_unread", args: { name: files[0].name } });
     }
   });
 }
