@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from server.pool.child import Child
 from server.pool.local import Pool
+from server.pool.machine_workers import line_at_end, wait_for_traceback
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
@@ -84,6 +86,17 @@ def test_a_statement_that_never_ends_is_named(ran_shortly: Run, name: str) -> No
     more, limit, lines = ENDLESS[name]
     assert stopped(ran_shortly(FIRST + more), limit, SHORT) in lines
     assert ran_shortly("x = 1\n").outcome.status == "finished"
+
+
+def test_a_child_that_is_late_to_say_its_line_is_waited_for() -> None:
+    async def line() -> int | None:
+        child = Child(1, -1, -1, data=bytearray(b'{"step":{"i":1,"line":2}}\n'))
+        for delay, text in ((0.15, b'  File "<program>", line 1'), (0.2, b"2 in <module>\n")):
+            asyncio.get_running_loop().call_later(delay, child.data.extend, text)
+        await wait_for_traceback(child)
+        return line_at_end(child)
+
+    assert asyncio.run(line()) == 12
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from server.wire.link import WorkerOptions
 from server.wire.matrix import AnswerJob
 from server.wire.trace import Error, Outcome, Stopped
 
-TRACEBACK_TIME = 0.05
+TRACEBACK_TIME = 1.0
 """Seconds that a child has to report its current line before it is killed."""
 
-_TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7})')
+_TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
 
 OnBuffer = Callable[[bytearray], None]
 """Called with the buffer that a child's lines go into, before they come."""
@@ -135,9 +135,17 @@ class MachineWorkers:
             return False
         if not stop.is_set():
             zygote.request_traceback(child)
-            await asyncio.sleep(TRACEBACK_TIME)
+            await wait_for_traceback(child)
             child.limit = Stopped(limit="wall", value=wall)
         return stop.is_set()
+
+
+async def wait_for_traceback(child: Child) -> None:
+    """Wait until the child has written the line that it is at; on a busy machine that takes a while."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(TRACEBACK_TIME):
+            while line_at_end(child) is None and not child.ended.is_set():
+                await asyncio.sleep(0.005)
 
 
 async def wait_for_first(*events: asyncio.Event) -> None:
@@ -152,9 +160,7 @@ async def wait_for_first(*events: asyncio.Event) -> None:
 
 def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
     """How the program ended, as its parent saw it; None where only the child's last line says it."""
-    exit_ = child.exit or Exit()
-    match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
-    line = int(match[1]) if match else None
+    exit_, line = child.exit or Exit(), line_at_end(child)
     if child.limit is not None:
         return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
     if child.outcome_received:
@@ -169,6 +175,12 @@ def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
             return Outcome(status="stopped", stopped=Stopped(limit="cpu", value=settings.cpu, line=line))
         return Outcome(status="crashed", signal=number, error=crash_error(number, line))
     return None
+
+
+def line_at_end(child: Child) -> int | None:
+    """The program's line in the traceback that a child was asked for, or that it wrote when it crashed."""
+    match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
+    return int(match[1]) if match else None
 
 
 def crash_error(number: int, line: int | None) -> Error:
