@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { RunFacts } from "../static/js/findings/run_facts.js";
 import { resolve } from "../static/js/findings/resolve.js";
-import { answer } from "../static/js/findings/tensor_question.js";
+import { answerOf } from "../static/js/findings/tensor_question.js";
 import { answerText } from "../static/js/findings/text.js";
 import { findingLocale } from "../static/js/findings/words.js";
 import { openTrace } from "../static/js/state.js";
@@ -17,7 +17,7 @@ function reply({ trace, name, step }) {
   const at = step ?? facts.steps.length - 1;
   const uid = resolve(facts, name, at);
   if (!uid) return null;
-  const given = answer(facts, uid, at);
+  const given = answerOf(facts, uid, at);
   const text = answerText(given, say);
   return {
     question: given.question,

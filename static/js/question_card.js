@@ -70,7 +70,7 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     }
     const ready = await factsOf(opened);
     if (offering !== offers) return;
-    const uid = ready?.surface.tensorOf(opened, selection, step) ?? null;
+    const uid = ready?.surface.selectedTensor(opened, selection, step) ?? null;
     button.hidden = !ready || !uid;
     if (!ready || !uid) return;
     offered = uid;
@@ -91,7 +91,7 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
       card.replaceChildren();
       return;
     }
-    const answer = ready.surface.answer(ready.facts, question.uid, question.step);
+    const answer = ready.surface.answerOf(ready.facts, question.uid, question.step);
     if (!card.contains(document.activeElement)) asker = document.activeElement;
     card.hidden = false;
     card.replaceChildren(articleOf(answer, opened, ready.surface.answerText(answer, words())));
@@ -129,8 +129,8 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
   function checkOf({ uid, step }, opened) {
     if (!check || !surface || known?.opened !== opened) return [];
     const { facts } = known;
-    const { backwardBefore, resolve } = surface;
-    const backward = backwardBefore(facts, step);
+    const { checkableBackward, resolve } = surface;
+    const backward = checkableBackward(facts, step);
     if (!backward) return [];
     const name = facts.nameFact(uid, step);
     const lightLeaf = (/** @type {string | null} */ path) => {
@@ -217,7 +217,7 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
       if (offered) return ask(offered);
       const ready = opened?.count ? await factsOf(opened) : null;
       const key = focusedKey(stage);
-      const uid = ready && opened && key ? ready.surface.tensorOf(opened, key, step) : null;
+      const uid = ready && opened && key ? ready.surface.selectedTensor(opened, key, step) : null;
       if (uid) ask(uid);
     },
   };

@@ -3,7 +3,7 @@
 import { generalNotices, messages } from "./messages.js";
 import { outcomeSentence, sentences } from "./captions.js";
 import { find, findHandle } from "./entities.js";
-import { cellsOf, numbersText } from "./findings/numbers.js";
+import { cellsRead, numbersText } from "./findings/numbers.js";
 import { locale } from "./locale.js";
 import { openTrace } from "./state.js";
 
@@ -78,7 +78,7 @@ function valuesAt(opened, i) {
     const storage = find(entities, handle?.storage, "storage");
     if (!handle?.storage || !storage || path.startsWith(".")) continue;
     if (!fresh.has(handle.storage) && !written.has(handle.storage) && !fresh.has(uid)) continue;
-    const cells = cellsOf(entities, handle);
+    const cells = cellsRead(entities, handle);
     const shape = handle.shape ?? [];
     const name = shape.length > 1 ? `${path} (${shape.join("×")})` : path;
     if (cells) out.push({ name, text: numbersText(cells, shape.length === 0) });

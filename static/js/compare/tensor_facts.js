@@ -1,7 +1,7 @@
 /** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
 
 import { find, findHandle } from "../entities.js";
-import { cellsOf, numbersText } from "../findings/numbers.js";
+import { cellsRead, numbersText } from "../findings/numbers.js";
 import { dtypeText, tuple, valueText, wireText } from "../layout/format.js";
 import { shortNodeName } from "../layout/node_labels.js";
 import { addToList } from "../multimap.js";
@@ -150,7 +150,7 @@ function ownFacts(entities, handle) {
 
 /** The elements where the trace lists them; of a big one its numbers in short. @param {Entities} entities @param {Handle} handle @returns {Fact | undefined} */
 function valuesFact(entities, handle) {
-  const cells = cellsOf(entities, handle);
+  const cells = cellsRead(entities, handle);
   if (cells)
     return {
       key: wireText(cells),

@@ -6,12 +6,12 @@ import { operationName } from "./operation_name.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
-const CARRIES = /^(?:view|reshape|squeeze|unsqueeze|flatten|contiguous|to|float|transpose|permute|select|slice)$/;
-const MAX_CARRIED = 8;
+const VALUE_KEEPING = /^(?:view|reshape|squeeze|unsqueeze|flatten|contiguous|to|float|transpose|permute|select|slice)$/;
+const MAX_OPERATIONS_BACK = 8;
 
 /** By loss: what it applies itself, and how low it can get on the results of that for so many classes.
  * @type {Record<string, {applies: string, least: (classes: number) => number}>} */
-const LOSSES = {
+const LOSS_ACTIVATIONS = {
   cross_entropy_loss: { applies: "softmax", least: (classes) => Math.log(1 + (classes - 1) / Math.E) },
   binary_cross_entropy_with_logits: { applies: "sigmoid", least: () => Math.log(1 + 1 / Math.E) },
 };
@@ -21,7 +21,7 @@ export function activationTwice(facts) {
   /** @type {Map<number, Diagnosis>} by line */
   const out = new Map();
   for (const op of facts.scan.ops()) {
-    const loss = LOSSES[operationName(op.name)];
+    const loss = LOSS_ACTIVATIONS[operationName(op.name)];
     const line = facts.steps[op.step].line;
     if (!loss || out.has(line) || !op.requires_grad.some(Boolean) || facts.steps[op.step].visit) continue;
     const applied = appliedBefore(facts, op.inputs[0], loss.applies);
@@ -34,10 +34,10 @@ export function activationTwice(facts) {
  * @param {string} applies */
 function appliedBefore(facts, uid, applies) {
   let op = facts.producer(uid);
-  for (let k = 0; op && k < MAX_CARRIED; k++) {
+  for (let k = 0; op && k < MAX_OPERATIONS_BACK; k++) {
     const name = operationName(op.name).replace(/^_/, "");
     if (name === applies) return op;
-    if (!CARRIES.test(name)) return null;
+    if (!VALUE_KEEPING.test(name)) return null;
     op = facts.producer(op.inputs[0]);
   }
   return null;
@@ -45,25 +45,27 @@ function appliedBefore(facts, uid, applies) {
 
 /** @param {RunFacts} facts @param {import("./scan.js").Operation} op @param {{applies: string, least: (classes: number) => number}} loss
  * @param {import("./scan.js").Operation} applied @returns {Diagnosis} */
-function diagnosisOf(facts, op, { applies, least }, applied) {
+function diagnosisOf(facts, op, { applies, least: minimum }, applied) {
   const x = facts.nameFact(op.inputs[0], op.step);
   const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
-  const all = {
+  const findingFacts = {
     x,
     applies: code(applies),
     op: operationName(op.name),
     made: facts.steps[applied.step].line,
-    least: Number(least(classes).toPrecision(3)),
+    least: Number(minimum(classes).toPrecision(3)),
     code: facts.codeFact(op.step),
   };
   return {
     cause: facts.place(op.step),
     chain: [
-      link(facts.place(applied.step), "made", { ...all, code: facts.codeFact(applied.step) }, [applied.outputs[0]]),
-      link(facts.place(op.step), "used", all, [op.inputs[0]]),
+      link(facts.place(applied.step), "made", { ...findingFacts, code: facts.codeFact(applied.step) }, [
+        applied.outputs[0],
+      ]),
+      link(facts.place(op.step), "used", findingFacts, [op.inputs[0]]),
     ],
     names: namesOf(x),
-    facts: all,
+    facts: findingFacts,
     fixes: [],
   };
 }

@@ -16,23 +16,36 @@ export function backwardTwice(facts) {
   const failed = facts.failedVisit;
   if (!failed) return [];
   const second = facts.backwardAt(failed.step);
-  const released = releasedAt(facts, failed);
+  const released = releaseStep(facts, failed);
   if (!second || released === null) return [];
   const first = facts.backwardAt(released);
   if (!first || first.uid === second.uid) return [];
   const root = second.roots.find((uid) => uid && facts.tensor(uid, failed.step)?.grad_fn) ?? null;
   const start = facts.tensor(root, failed.step)?.grad_fn;
   const path = start ? nodePath(facts, start, (nodeUid) => nodeUid === failed.node) : null;
-  const old = path?.find((nodeUid) => facts.birth(nodeUid) <= first.end) ?? failed.node;
-  const carried = start !== old;
-  const entry = carried ? old : (path?.find((nodeUid) => wasVisited(facts, first, nodeUid)) ?? failed.node);
-  const carrier = path ? carrierOf(facts, path, entry, first) : null;
-  return [diagnosis(facts, { failed, first, second, root, again: start === entry, carried, entry, carrier })];
+  const firstOldNode = path?.find((nodeUid) => facts.birth(nodeUid) <= first.end) ?? failed.node;
+  const isCarried = start !== firstOldNode;
+  const entryNode = isCarried
+    ? firstOldNode
+    : (path?.find((nodeUid) => isVisitedIn(facts, first, nodeUid)) ?? failed.node);
+  const carrier = path ? firstNamedCarrier(facts, path, entryNode, first) : null;
+  return [
+    diagnosis(facts, {
+      failed,
+      first,
+      second,
+      root,
+      again: start === entryNode,
+      carried: isCarried,
+      entry: entryNode,
+      carrier,
+    }),
+  ];
 }
 
 /** The step before a failed visit at which its node let go of what it had saved. @param {RunFacts} facts
  * @param {{step: number, node: string}} failed @returns {number | null} */
-function releasedAt(facts, { step, node }) {
+function releaseStep(facts, { step, node }) {
   const event = facts.events("graph_released").findLast((released) => released.node === node && released.step < step);
   if (event) return event.step;
   const slots = facts
@@ -44,14 +57,14 @@ function releasedAt(facts, { step, node }) {
 }
 
 /** @param {RunFacts} facts @param {BackwardCall} call @param {string} nodeUid */
-function wasVisited(facts, call, nodeUid) {
+function isVisitedIn(facts, call, nodeUid) {
   return facts.index.visitsOf.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
 }
 
 /** The named tensor through which the second backward comes into what the first had walked: the output of the first such
- * node on the way that has a name. @param {RunFacts} facts @param {string[]} path @param {string} entry @param {BackwardCall} first */
-function carrierOf(facts, path, entry, first) {
-  for (const nodeUid of path.slice(path.indexOf(entry))) {
+ * node on the way that has a name. @param {RunFacts} facts @param {string[]} path @param {string} entryNode @param {BackwardCall} first */
+function firstNamedCarrier(facts, path, entryNode, first) {
+  for (const nodeUid of path.slice(path.indexOf(entryNode))) {
     const birthStep = facts.birth(nodeUid);
     for (const step of [first.end, birthStep]) {
       const output = facts.index.outputsOf(nodeUid, step).find((uid) => facts.nameText(uid, step));
@@ -67,12 +80,14 @@ function carrierOf(facts, path, entry, first) {
  * @returns {number | null} */
 function firstUse(facts, { first, second, carrier }) {
   if (first.stmt === second.stmt) return null;
-  const stepped = [...optimizersOf(facts).values()].filter(({ steps }) =>
+  const optimizersBetween = [...optimizersOf(facts).values()].filter(({ steps }) =>
     steps.some((step) => step > first.end && step < second.step),
   );
-  const behind = new Set(originOf(facts, carrier.uid, first.step).tensors);
-  const holds = stepped.some(({ uid }) => parametersOf(facts, uid, first.step).some((param) => behind.has(param)));
-  if (!stepped.length || holds) return null;
+  const tensorsBehind = new Set(originOf(facts, carrier.uid, first.step).tensors);
+  const optimizerHolds = optimizersBetween.some(({ uid }) =>
+    parametersOf(facts, uid, first.step).some((param) => tensorsBehind.has(param)),
+  );
+  if (!optimizersBetween.length || optimizerHolds) return null;
   for (let step = carrier.made + 1; step <= first.step; step++)
     if (facts.opsAt(step).some(({ inputs, grad_mode: recorded }) => recorded && inputs.includes(carrier.uid)))
       return callerStep(facts, step);
@@ -106,14 +121,17 @@ function bindingStep(facts, uid, step, birth) {
  *   again: boolean, carried: boolean, entry: string, carrier: {uid: string, made: number} | null}} case_
  * @returns {Diagnosis}
  */
-function diagnosis(facts, { failed, first, second, root, again: same, carried, entry, carrier }) {
+function diagnosis(
+  facts,
+  { failed, first, second, root, again: isSameStart, carried: isCarried, entry: entryNode, carrier },
+) {
   const { step } = failed;
-  const again = !carried && (first.roots.includes(root) || same);
-  const use = carried && carrier ? firstUse(facts, { first, second, carrier }) : null;
-  const variant = use ? "walked_in" : carried ? "carried" : again ? "again" : "shared";
+  const isAgain = !isCarried && (first.roots.includes(root) || isSameStart);
+  const useStep = isCarried && carrier ? firstUse(facts, { first, second, carrier }) : null;
+  const variant = useStep ? "walked_in" : isCarried ? "carried" : isAgain ? "again" : "shared";
   const x = carrier ? facts.nameFact(carrier.uid, carrier.made) : facts.nameFact(root, step);
-  const birthStep = carrier?.made ?? facts.birth(entry);
-  const all = {
+  const birthStep = carrier?.made ?? facts.birth(entryNode);
+  const findingFacts = {
     x,
     y: facts.nameFact(root, step),
     first_line: facts.place(first.step).line,
@@ -122,27 +140,35 @@ function diagnosis(facts, { failed, first, second, root, again: same, carried, e
     code: facts.codeFact(step),
   };
   const links = [
-    link(facts.place(first.step), "released", { ...all, code: facts.codeFact(first.step) }, first.roots),
-    link(facts.place(step), "checked", all, [failed.node]),
+    link(facts.place(first.step), "released", { ...findingFacts, code: facts.codeFact(first.step) }, first.roots),
+    link(facts.place(step), "checked", findingFacts, [failed.node]),
   ];
   if (variant !== "again")
     links.unshift(
-      link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [carrier?.uid, entry]),
+      link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [
+        carrier?.uid,
+        entryNode,
+      ]),
     );
-  if (use) links.splice(1, 0, link(facts.place(use), "way", { ...all, code: facts.codeFact(use) }, [carrier?.uid]));
-  const stepped = facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i));
+  if (useStep)
+    links.splice(
+      1,
+      0,
+      link(facts.place(useStep), "way", { ...findingFacts, code: facts.codeFact(useStep) }, [carrier?.uid]),
+    );
+  const optimizerStep = facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i));
   return {
     variant,
-    cause: facts.place(use ?? (carried ? birthStep : variant === "shared" ? first.step : step)),
+    cause: facts.place(useStep ?? (isCarried ? birthStep : variant === "shared" ? first.step : step)),
     chain: links,
-    names: namesOf(x, all.y),
-    facts: all,
+    names: namesOf(x, findingFacts.y),
+    facts: findingFacts,
     fixes: fixesOf(facts, variant, {
       first,
-      use,
+      use: useStep,
       step,
       made: birthStep,
-      stepped,
+      stepped: optimizerStep,
       name: carriedName(nameOf(x)),
     }),
     explainsError: true,

@@ -25,7 +25,7 @@ export function broadcastLoss(facts) {
       if (entry.kind !== "op" || !PAIRING_OPERATIONS.has(entry.name) || entry.inputs.length !== 2) continue;
       if (!entry.requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
       const pair = columnAndRow(facts, entry.inputs, step);
-      if (pair && becomesLoss(facts, entry.outputs, step))
+      if (pair && feedsLoss(facts, entry.outputs, step))
         out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
     }
   return [...out.values()];
@@ -35,17 +35,22 @@ export function broadcastLoss(facts) {
  * @param {string[]} inputs @param {number} step @returns {{column: string, row: string, size: number} | null} */
 function columnAndRow(facts, inputs, step) {
   for (const [column, row] of [inputs, [...inputs].reverse()]) {
-    const [tall, flat] = [facts.tensor(column, step), facts.tensor(row, step)];
-    const [size, width] = tall?.shape ?? [];
-    if (tall?.shape?.length !== 2 || width !== 1 || size < 2) continue;
-    if (flat?.shape?.length !== 1 || flat.shape[0] !== size || tall.requires_grad === flat.requires_grad) continue;
+    const [columnTensor, rowTensor] = [facts.tensor(column, step), facts.tensor(row, step)];
+    const [size, width] = columnTensor?.shape ?? [];
+    if (columnTensor?.shape?.length !== 2 || width !== 1 || size < 2) continue;
+    if (
+      rowTensor?.shape?.length !== 1 ||
+      rowTensor.shape[0] !== size ||
+      columnTensor.requires_grad === rowTensor.requires_grad
+    )
+      continue;
     if (!RESHAPING.test(facts.producer(column)?.name ?? "")) return { column, row, size };
   }
   return null;
 }
 
 /** Whether a difference goes on into a loss. @param {RunFacts} facts @param {string[]} outputs @param {number} step */
-function becomesLoss(facts, outputs, step) {
+function feedsLoss(facts, outputs, step) {
   for (let i = step; i <= Math.min(step + MAX_STEPS, facts.steps.length - 1); i++)
     if (facts.opsAt(i).some(({ name, inputs }) => LOSS.test(name) && inputs.some((uid) => outputs.includes(uid))))
       return true;
@@ -55,7 +60,7 @@ function becomesLoss(facts, outputs, step) {
 /** @param {RunFacts} facts @param {{column: string, row: string, size: number}} pair @param {number} step @returns {Diagnosis} */
 function diagnosisOf(facts, { column, row, size }, step) {
   const [x, y] = [facts.nameFact(column, step), facts.nameFact(row, step)];
-  const said = {
+  const findingFacts = {
     x,
     y,
     n: size,
@@ -63,7 +68,7 @@ function diagnosisOf(facts, { column, row, size }, step) {
     y_shape: shapeText([size]),
     code: facts.codeFact(step),
   };
-  const makingLink = (
+  const madeLink = (
     /** @type {string} */ uid,
     /** @type {import("./finding.js").Fact} */ name,
     /** @type {string} */ shape,
@@ -76,12 +81,12 @@ function diagnosisOf(facts, { column, row, size }, step) {
     severity: "warning",
     cause: facts.place(step),
     chain: [
-      makingLink(row, y, said.y_shape),
-      ...(facts.birth(column) < step ? [makingLink(column, x, said.x_shape)] : []),
-      link(facts.place(step), "counted", said, [column, row]),
+      madeLink(row, y, findingFacts.y_shape),
+      ...(facts.birth(column) < step ? [madeLink(column, x, findingFacts.x_shape)] : []),
+      link(facts.place(step), "counted", findingFacts, [column, row]),
     ],
     names: namesOf(x, y),
-    facts: said,
+    facts: findingFacts,
     fixes: nameOf(y) ? [fix("unsqueeze_operand", facts.place(step), { name: nameOf(y) })] : [],
   };
 }

@@ -5,23 +5,24 @@ import { gradOffAt } from "./grad_mode.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 
-const CALL = /\bcheckpoint(?:_sequential)?\(/;
+const CHECKPOINT_CALL = /\bcheckpoint(?:_sequential)?\(/;
 const NOT_REENTRANT = /\buse_reentrant\s*=\s*False\b/;
 
 /** Where a statement under `no_grad` lies within functions that a checkpoint called, the step that ends the checkpoint's
  * statement; the same step where the statement itself is one; null where none is. @param {RunFacts} facts @param {number} step */
 export function checkpointStep(facts, step) {
-  const isCall = (/** @type {number} */ at) => CALL.test(facts.code(at)) && !NOT_REENTRANT.test(facts.code(at));
-  if (isCall(step)) return step;
+  const isReentrantCall = (/** @type {number} */ at) =>
+    CHECKPOINT_CALL.test(facts.code(at)) && !NOT_REENTRANT.test(facts.code(at));
+  if (isReentrantCall(step)) return step;
   if (gradOffAt(facts, step)) return null;
   const entities = facts.state(step);
   let uid = find(entities, facts.steps[step].frame ?? "", "frame")?.caller;
   while (uid) {
     const frameUid = uid;
-    const ends = facts.steps.findIndex(
+    const endStep = facts.steps.findIndex(
       (traceStep, k) => k > step && traceStep.frame === frameUid && traceStep.kind !== "visit",
     );
-    if (ends > 0 && isCall(ends)) return ends;
+    if (endStep > 0 && isReentrantCall(endStep)) return endStep;
     uid = find(entities, frameUid, "frame")?.caller;
   }
   return null;

@@ -27,20 +27,20 @@ function findWriteBeforeUse(facts, { node, tensor, step }) {
   const visit = facts.index.visitsOf.get(node)?.find((at) => at > end);
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
   const { depth } = facts.steps[visit];
-  const started = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);
+  const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);
   const isRead = (/** @type {number} */ i) => facts.opsAt(i).some(({ inputs }) => inputs.includes(tensor));
-  const used = facts.steps.findIndex((_, i) => i > Math.max(end, started) && i <= visit && isRead(i));
+  const readStep = facts.steps.findIndex((_, i) => i > Math.max(end, backwardStart) && i <= visit && isRead(i));
   const storage = facts.handle(tensor, step)?.storage;
-  const write = facts
+  const lastWrite = facts
     .writesOf(storage)
-    .findLast((event) => event.step > end && event.step < used && (event.changed ?? 1) > 0);
-  return write && used >= 0 ? { write, used } : null;
+    .findLast((event) => event.step > end && event.step < readStep && (event.changed ?? 1) > 0);
+  return lastWrite && readStep >= 0 ? { write: lastWrite, used: readStep } : null;
 }
 
 /** @param {RunFacts} facts @param {Kept} kept @param {NonNullable<ReturnType<typeof findWriteBeforeUse>>} found @returns {Diagnosis} */
-function diagnosisOf(facts, { node, tensor, name, step }, { write, used }) {
+function diagnosisOf(facts, { node, tensor, name, step }, { write, used: readStep }) {
   const x = facts.nameFact(tensor, write.step);
-  const all = {
+  const findingFacts = {
     x,
     attribute: { code: `ctx.${name}` },
     function: functionName(facts, node),
@@ -51,15 +51,17 @@ function diagnosisOf(facts, { node, tensor, name, step }, { write, used }) {
     variant: "context",
     cause: facts.place(write.step),
     chain: [
-      link(facts.place(step), "kept", { ...all, x: facts.nameFact(tensor, step), code: facts.codeFact(step) }, [
-        tensor,
-        node,
-      ]),
-      link(facts.place(write.step), "written", all, [write.by, tensor]),
-      link(facts.place(used), "read", { ...all, code: facts.codeFact(used) }, [tensor, node]),
+      link(
+        facts.place(step),
+        "kept",
+        { ...findingFacts, x: facts.nameFact(tensor, step), code: facts.codeFact(step) },
+        [tensor, node],
+      ),
+      link(facts.place(write.step), "written", findingFacts, [write.by, tensor]),
+      link(facts.place(readStep), "read", { ...findingFacts, code: facts.codeFact(readStep) }, [tensor, node]),
     ],
-    names: namesOf(x, all.attribute),
-    facts: all,
+    names: namesOf(x, findingFacts.attribute),
+    facts: findingFacts,
     fixes: [
       fix("clone_before", facts.place(write.step), { name: nameOf(x) }),
       fix("out_of_place", facts.place(write.step), { name: nameOf(x) }),

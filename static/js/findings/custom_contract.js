@@ -7,8 +7,8 @@ import { resolve } from "./resolve.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
-const LEGACY = /Legacy autograd function/;
-const INSTANCE = /^'(\w+)' object (?:has no attribute|is not)/;
+const LEGACY_ERROR = /Legacy autograd function/;
+const INSTANCE_ERROR = /^'(\w+)' object (?:has no attribute|is not)/;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function contractBreaches(facts) {
@@ -18,22 +18,25 @@ export function contractBreaches(facts) {
 /** An instance of a function was used as if it were its result: `F(x)` makes one, `F.apply(x)` computes. @param {RunFacts} facts
  * @returns {Diagnosis[]} */
 function notApplied(facts) {
-  const name = INSTANCE.exec(facts.error?.message ?? "")?.[1] ?? "";
-  const head = facts.source.findIndex((text) => new RegExp(`^\\s*class\\s+${name}\\(.*\\bFunction\\)`).test(text));
-  if (!name || head < 0) return [];
-  const call = new RegExp(`(?<![\\w.])${name}\\((?!\\s*\\))`);
-  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && call.test(facts.code(i)));
+  const name = INSTANCE_ERROR.exec(facts.error?.message ?? "")?.[1] ?? "";
+  const classLine = facts.source.findIndex((text) => new RegExp(`^\\s*class\\s+${name}\\(.*\\bFunction\\)`).test(text));
+  if (!name || classLine < 0) return [];
+  const callPattern = new RegExp(`(?<![\\w.])${name}\\((?!\\s*\\))`);
+  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callPattern.test(facts.code(i)));
   if (step < 0 || /^class\b/.test(facts.code(step))) return [];
-  const all = { function: { code: name }, x: { code: name }, code: facts.codeFact(step) };
-  const used = link(facts.place(facts.errorStep), "checked", { ...all, code: facts.codeFact(facts.errorStep) });
-  const madeLinks = step < facts.errorStep ? [link(facts.place(step), "made", all)] : [];
+  const findingFacts = { function: { code: name }, x: { code: name }, code: facts.codeFact(step) };
+  const used = link(facts.place(facts.errorStep), "checked", {
+    ...findingFacts,
+    code: facts.codeFact(facts.errorStep),
+  });
+  const madeLinks = step < facts.errorStep ? [link(facts.place(step), "made", findingFacts)] : [];
   return [
     {
       variant: "not_applied",
       cause: facts.place(step),
       chain: [...madeLinks, used],
-      names: namesOf(all.function),
-      facts: all,
+      names: namesOf(findingFacts.function),
+      facts: findingFacts,
       fixes: [fix("apply_function", facts.place(step), { name })],
       explainsError: true,
     },
@@ -43,23 +46,28 @@ function notApplied(facts) {
 /** A function of the old style: its methods are not static, and an instance of it is called. @param {RunFacts} facts @returns {Diagnosis[]} */
 function methodsThatAreNotStatic(facts) {
   const { error } = facts;
-  if (!error || !LEGACY.test(error.message)) return [];
+  if (!error || !LEGACY_ERROR.test(error.message)) return [];
   const step = facts.errorStep;
-  const method = facts.source.findIndex(
+  const forwardLine = facts.source.findIndex(
     (text, k) => /^\s+def forward\(/.test(text) && !/@staticmethod/.test(facts.source[k - 1] ?? ""),
   );
-  const head = facts.source.findLastIndex((text, k) => k < method && /^\s*class\s/.test(text));
-  const name = /class\s+(\w+)/.exec(facts.source[head] ?? "")?.[1];
-  if (method < 0 || !name) return [];
-  const cause = { line: method + 1, step };
-  const all = { function: { code: name }, forward: { code: "forward" }, x: { code: name }, code: facts.codeFact(step) };
+  const classLine = facts.source.findLastIndex((text, k) => k < forwardLine && /^\s*class\s/.test(text));
+  const name = /class\s+(\w+)/.exec(facts.source[classLine] ?? "")?.[1];
+  if (forwardLine < 0 || !name) return [];
+  const cause = { line: forwardLine + 1, step };
+  const findingFacts = {
+    function: { code: name },
+    forward: { code: "forward" },
+    x: { code: name },
+    code: facts.codeFact(step),
+  };
   return [
     {
       variant: "legacy",
       cause,
-      chain: [link(cause, "made", all), link(facts.place(step), "checked", all)],
-      names: namesOf(all.function, all.forward),
-      facts: all,
+      chain: [link(cause, "made", findingFacts), link(facts.place(step), "checked", findingFacts)],
+      names: namesOf(findingFacts.function, findingFacts.forward),
+      facts: findingFacts,
       fixes: [fix("static_methods", cause, { name })],
       explainsError: true,
     },
@@ -74,9 +82,9 @@ function savedThenWritten(facts) {
   for (const nodeUid of facts.index.nodes.keys()) {
     if (facts.scan.initialFields(nodeUid)?.custom !== true || !facts.index.visitsOf.has(nodeUid)) continue;
     const call = forwardCall(facts, nodeUid, facts.birth(nodeUid));
-    const found = call ? writeAfterSave(facts, call) : null;
-    if (found && !out.some(({ cause }) => cause.line === facts.steps[found.written].line))
-      out.push(writtenDiagnosis(facts, nodeUid, found));
+    const savedWrite = call ? writeAfterSave(facts, call) : null;
+    if (savedWrite && !out.some(({ cause }) => cause.line === facts.steps[savedWrite.written].line))
+      out.push(writtenDiagnosis(facts, nodeUid, savedWrite));
   }
   return out;
 }
@@ -104,7 +112,7 @@ function writeAfterSave(facts, { frame, start, end }) {
 function writtenDiagnosis(facts, nodeUid, { uid, saved, written }) {
   const x = facts.nameFact(uid, written);
   const visit = facts.index.visitsOf.get(nodeUid)?.[0] ?? written;
-  const all = {
+  const findingFacts = {
     x,
     function: functionName(facts, nodeUid),
     saved: facts.steps[saved].line,
@@ -115,12 +123,12 @@ function writtenDiagnosis(facts, nodeUid, { uid, saved, written }) {
     severity: "warning",
     cause: facts.place(written),
     chain: [
-      link(facts.place(saved), "saved", { ...all, op: all.function }, [uid, nodeUid]),
-      link(facts.place(written), "written", all, [uid]),
-      link(facts.place(visit), "starts", { ...all, code: facts.codeFact(visit) }, [nodeUid]),
+      link(facts.place(saved), "saved", { ...findingFacts, op: findingFacts.function }, [uid, nodeUid]),
+      link(facts.place(written), "written", findingFacts, [uid]),
+      link(facts.place(visit), "starts", { ...findingFacts, code: facts.codeFact(visit) }, [nodeUid]),
     ],
     names: namesOf(x),
-    facts: all,
+    facts: findingFacts,
     fixes: [
       fix("out_of_place", facts.place(written)),
       fix("clone_before", facts.place(written), { name: nameText(x) }),

@@ -2,14 +2,14 @@
 
 import { contractBreaches } from "./custom_contract.js";
 import { fix, link, namesOf } from "./finding.js";
-import { customNode, refusedWrite } from "./refused_write.js";
+import { customFunctionNode, refusedWrite } from "./refused_write.js";
 import { operationName } from "./operation_name.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
-const COUNTS = /\(expected (\d+), got (\d+)\)/;
-const GRADIENTS =
+const GRADIENT_COUNTS = /\(expected (\d+), got (\d+)\)/;
+const WRONG_GRADIENTS =
   /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
@@ -21,32 +21,34 @@ export function customFunction(facts) {
  * @param {RunFacts} facts @returns {Diagnosis[]} */
 function refusedWrites(facts) {
   const write = facts.error ? refusedWrite(facts) : null;
-  const custom = write?.op.grad_mode ? customNode(facts, write) : null;
+  const custom = write?.op.grad_mode ? customFunctionNode(facts, write) : null;
   if (!write || !custom) return [];
   const { step, op } = write;
-  const hooked = /BackwardHookFunction/.test(facts.index.nodes.get(custom.node)?.name ?? "");
-  const registered = hooked ? hookRegistration(facts, step) : null;
-  const cause = registered ?? step;
+  const isModuleHook = /BackwardHookFunction/.test(facts.index.nodes.get(custom.node)?.name ?? "");
+  const registrationStep = isModuleHook ? hookRegistration(facts, step) : null;
+  const cause = registrationStep ?? step;
   const module =
-    registered === null
+    registrationStep === null
       ? ""
-      : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.code(registered))?.[1] ?? "");
-  const all = {
+      : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.code(registrationStep))?.[1] ?? "");
+  const findingFacts = {
     x: module ? { code: module } : facts.nameFact(custom.handle, step),
     write: operationName(op.name),
     function: functionName(facts, custom.node),
     code: facts.codeFact(step),
   };
-  const chain = [link(facts.place(step), "checked", all, [custom.handle])];
-  if (registered !== null)
-    chain.unshift(link(facts.place(registered), "hooked", { ...all, code: facts.codeFact(registered) }, []));
+  const chain = [link(facts.place(step), "checked", findingFacts, [custom.handle])];
+  if (registrationStep !== null)
+    chain.unshift(
+      link(facts.place(registrationStep), "hooked", { ...findingFacts, code: facts.codeFact(registrationStep) }, []),
+    );
   return [
     {
-      variant: hooked ? "hook" : "output",
+      variant: isModuleHook ? "hook" : "output",
       cause: facts.place(cause),
       chain,
-      names: namesOf(all.x),
-      facts: all,
+      names: namesOf(findingFacts.x),
+      facts: findingFacts,
       fixes: [fix("not_inplace", facts.place(step))],
       explainsError: true,
     },
@@ -67,15 +69,15 @@ export function functionName(facts, nodeUid) {
 
 /** Backward of a function gave too few gradients, too many, or one of the wrong shape. @param {RunFacts} facts @returns {Diagnosis[]} */
 function wrongGradients(facts) {
-  const match = GRADIENTS.exec(facts.error?.message ?? "");
+  const match = WRONG_GRADIENTS.exec(facts.error?.message ?? "");
   const failed = facts.failedVisit;
   if (!match || !failed) return [];
   const { step, node } = failed;
   const birthStep = facts.birth(node);
-  const returned = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > birthStep);
-  const cause = returned >= 0 && facts.steps[returned].line ? returned : step;
-  const [, expected, got] = COUNTS.exec(facts.error?.message ?? "") ?? [];
-  const all = {
+  const returnStep = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > birthStep);
+  const cause = returnStep >= 0 && facts.steps[returnStep].line ? returnStep : step;
+  const [, expected, got] = GRADIENT_COUNTS.exec(facts.error?.message ?? "") ?? [];
+  const findingFacts = {
     function: functionName(facts, node),
     inputs: Number(expected ?? 0),
     given: Number(got ?? 0),
@@ -88,15 +90,19 @@ function wrongGradients(facts) {
       variant: match[1] === undefined ? "count" : "shape",
       cause: facts.place(cause),
       chain: [
-        link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep), x: { code: all.function } }, [
-          node,
-        ]),
-        link(facts.place(cause), "way", all, [node]),
-        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [node]),
+        link(
+          facts.place(birthStep),
+          "made",
+          { ...findingFacts, code: facts.codeFact(birthStep), x: { code: findingFacts.function } },
+          [node],
+        ),
+        link(facts.place(cause), "way", findingFacts, [node]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [node]),
       ],
-      names: [{ code: all.function }],
-      facts: all,
-      fixes: match[1] === undefined ? [fix("count_gradients", facts.place(cause), { name: all.function })] : [],
+      names: [{ code: findingFacts.function }],
+      facts: findingFacts,
+      fixes:
+        match[1] === undefined ? [fix("count_gradients", facts.place(cause), { name: findingFacts.function })] : [],
       explainsError: true,
     },
   ];
@@ -162,21 +168,23 @@ function isDirty(facts, uid, nodeUid, step) {
 /** @param {RunFacts} facts @param {{node: string, input: string, step: number, start: number, end: number}} call @returns {Diagnosis} */
 function undeclaredDiagnosis(facts, { node, input, step, end }) {
   const x = facts.nameFact(input, end);
-  const inner = facts.nameFact(input, step);
-  const all = { x, y: inner, function: functionName(facts, node), code: facts.codeFact(step) };
-  const call = { ...all, code: facts.codeFact(end) };
+  const innerName = facts.nameFact(input, step);
+  const findingFacts = { x, y: innerName, function: functionName(facts, node), code: facts.codeFact(step) };
+  const callFacts = { ...findingFacts, code: facts.codeFact(end) };
   return {
     variant: "mark_dirty",
     severity: "warning",
     cause: facts.place(step),
     chain: [
-      link(facts.place(step), "written", { ...all, x: inner }, [input]),
-      link(facts.place(end), "used", call, [input, node]),
+      link(facts.place(step), "written", { ...findingFacts, x: innerName }, [input]),
+      link(facts.place(end), "used", callFacts, [input, node]),
     ],
-    names: namesOf(x, inner),
-    facts: all,
+    names: namesOf(x, innerName),
+    facts: findingFacts,
     fixes: [
-      fix("mark_dirty", facts.place(step), { name: typeof inner === "object" && "code" in inner ? inner.code : "" }),
+      fix("mark_dirty", facts.place(step), {
+        name: typeof innerName === "object" && "code" in innerName ? innerName.code : "",
+      }),
     ],
   };
 }

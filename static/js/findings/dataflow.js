@@ -10,7 +10,7 @@ import { addToList } from "../multimap.js";
  */
 
 /** Operations that take a tensor's shape and none of its values. */
-const VALUELESS = /_like$|_like\.|::new_/;
+const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
 
 /** @type {WeakMap<object, Dataflow>} */
 const cache = new WeakMap();
@@ -26,12 +26,12 @@ export class Dataflow {
   /** @param {import("./run_facts.js").RunFacts} facts */
   constructor(facts) {
     /** @type {Map<string, Edge[]>} by the tensor that was computed */
-    this.into = new Map();
+    this.edgesInto = new Map();
     /** @type {Map<string, Edge[]>} by the tensor that was read */
-    this.outOf = new Map();
+    this.edgesOutOf = new Map();
     const cuts = new Map(facts.events("path_cut").map((cut) => [`${cut.tensor} ${cut.result ?? ""}`, cut]));
     for (const op of facts.scan.ops()) {
-      if (VALUELESS.test(op.name) || (facts.steps[op.step].visit && !op.grad_mode)) continue;
+      if (SHAPE_ONLY_OPERATIONS.test(op.name) || (facts.steps[op.step].visit && !op.grad_mode)) continue;
       for (const to of op.outputs)
         for (const from of op.inputs)
           if (from !== to) this.add({ from, to, step: op.step, op, cut: cuts.get(`${from} ${to}`) ?? null });
@@ -46,20 +46,21 @@ export class Dataflow {
    * @param {import("./run_facts.js").RunFacts} facts */
   addSharers(facts) {
     /** @type {Map<string, string>} by storage, its first handle */
-    const first = new Map();
+    const firstOnStorage = new Map();
     for (const { uid, storage, birth } of facts.index.placements.values()) {
       if (!storage) continue;
-      const earlier = first.get(storage);
-      if (!earlier) first.set(storage, uid);
-      const from = earlier ?? (this.into.has(uid) ? undefined : briefSharer(facts, uid, storage, birth));
-      if (from && from !== uid && !this.into.has(uid)) this.add({ from, to: uid, step: birth, op: null, cut: null });
+      const firstUid = firstOnStorage.get(storage);
+      if (!firstUid) firstOnStorage.set(storage, uid);
+      const from = firstUid ?? (this.edgesInto.has(uid) ? undefined : temporarySharer(facts, uid, storage, birth));
+      if (from && from !== uid && !this.edgesInto.has(uid))
+        this.add({ from, to: uid, step: birth, op: null, cut: null });
     }
   }
 
   /** @param {Edge} edge */
   add(edge) {
-    addToList(this.into, edge.to, edge);
-    addToList(this.outOf, edge.from, edge);
+    addToList(this.edgesInto, edge.to, edge);
+    addToList(this.edgesOutOf, edge.from, edge);
   }
 
   /**
@@ -69,34 +70,35 @@ export class Dataflow {
    */
   shortestPath(from, roots, step) {
     /** @type {Map<string, Edge | null>} by tensor, the edge that leads on towards a root */
-    const onward = new Map();
+    const edgeOnward = new Map();
     const queue = /** @type {string[]} */ (roots.filter(Boolean));
-    for (const rootUid of queue) onward.set(rootUid, null);
-    for (let k = 0; k < queue.length && !onward.has(from); k++) {
-      for (const edge of this.into.get(queue[k]) ?? []) {
-        if (edge.step > step || onward.has(edge.from)) continue;
-        onward.set(edge.from, edge);
+    for (const rootUid of queue) edgeOnward.set(rootUid, null);
+    for (let k = 0; k < queue.length && !edgeOnward.has(from); k++) {
+      for (const edge of this.edgesInto.get(queue[k]) ?? []) {
+        if (edge.step > step || edgeOnward.has(edge.from)) continue;
+        edgeOnward.set(edge.from, edge);
         queue.push(edge.from);
       }
     }
-    if (!onward.has(from)) return null;
-    const way = [];
-    for (let edge = onward.get(from); edge; edge = onward.get(edge.to)) way.push(edge);
-    return way;
+    if (!edgeOnward.has(from)) return null;
+    const path = [];
+    for (let edge = edgeOnward.get(from); edge; edge = edgeOnward.get(edge.to)) path.push(edge);
+    return path;
   }
 
   /** Everything that was computed from a tensor up to a step, itself included. @param {string} from @param {number} step
    * @returns {Set<string>} */
   descendants(from, step) {
-    const out = new Set([from]);
-    for (const uid of out) for (const edge of this.outOf.get(uid) ?? []) if (edge.step <= step) out.add(edge.to);
-    return out;
+    const reached = new Set([from]);
+    for (const uid of reached)
+      for (const edge of this.edgesOutOf.get(uid) ?? []) if (edge.step <= step) reached.add(edge.to);
+    return reached;
   }
 }
 
 /** A tensor that lived within the statement that made another, on the same memory: `a - b` of `(a - b).detach()`.
  * @param {import("./run_facts.js").RunFacts} facts @param {string} uid @param {string} storageUid @param {number} step */
-function briefSharer(facts, uid, storageUid, step) {
+function temporarySharer(facts, uid, storageUid, step) {
   const results = facts.opsAt(step).flatMap(({ outputs }) => outputs);
   return results.find((output) => output !== uid && facts.handle(output, step)?.storage === storageUid);
 }

@@ -11,41 +11,46 @@ const MESSAGE = /Only Tensors created explicitly by the user.*support the deepco
 export function deepcopyNonleaf(facts) {
   if (!MESSAGE.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
-  const copied = findMentions(facts, step).filter(({ uid }) => "to".includes(uid[0]));
-  const direct = copied.find(({ uid }) => uid[0] === "t" && isResult(facts, uid, step));
-  const inner = direct
+  const mentions = findMentions(facts, step).filter(({ uid }) => "to".includes(uid[0]));
+  const mentionedResult = mentions.find(({ uid }) => uid[0] === "t" && isResult(facts, uid, step));
+  const innerResult = mentionedResult
     ? null
-    : resultWithin(
+    : firstResultWithin(
         facts,
-        copied.map(({ uid }) => uid),
+        mentions.map(({ uid }) => uid),
         step,
       );
-  const brief = facts.opsAt(step).flatMap(({ outputs }) => outputs);
-  const uid = direct?.uid ?? inner ?? brief.findLast((output) => isResult(facts, output, step)) ?? null;
+  const temporaries = facts.opsAt(step).flatMap(({ outputs }) => outputs);
+  const uid =
+    mentionedResult?.uid ?? innerResult ?? temporaries.findLast((output) => isResult(facts, output, step)) ?? null;
   const x = facts.nameFact(uid, step);
   const birthStep = facts.birth(uid);
-  const object = copied.find(({ uid: of }) => of[0] === "o");
-  const all = {
+  const object = mentions.find(({ uid: objectUid }) => objectUid[0] === "o");
+  const findingFacts = {
     x,
     y: object ? { code: object.text } : x,
     op: facts.operation(facts.tensor(uid, step)?.grad_fn),
     code: facts.codeFact(step),
     made_line: facts.place(Math.max(0, birthStep)).line,
   };
-  const chain = [link(facts.place(step), "checked", all, [uid])];
+  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
   if (birthStep >= 0 && birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
+    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
   return [
     {
-      variant: inner ? "inside" : undefined,
+      variant: innerResult ? "inside" : undefined,
       cause: facts.place(step),
       chain,
-      names: namesOf(x, all.y),
-      facts: all,
+      names: namesOf(x, findingFacts.y),
+      facts: findingFacts,
       fixes: [
-        fix(direct ? "clone_for_deepcopy" : "detach_stored", facts.place(direct ? step : Math.max(0, birthStep)), {
-          name: direct?.text ?? facts.nameText(uid, birthStep) ?? "",
-        }),
+        fix(
+          mentionedResult ? "clone_for_deepcopy" : "detach_stored",
+          facts.place(mentionedResult ? step : Math.max(0, birthStep)),
+          {
+            name: mentionedResult?.text ?? facts.nameText(uid, birthStep) ?? "",
+          },
+        ),
       ],
       explainsError: true,
     },
@@ -59,7 +64,7 @@ function isResult(facts, uid, step) {
 }
 
 /** The first computed tensor that an object holds, through any depth. @param {RunFacts} facts @param {string[]} roots @param {number} step */
-function resultWithin(facts, roots, step) {
+function firstResultWithin(facts, roots, step) {
   const state = facts.state(step);
   const seen = new Set(roots);
   for (const uid of seen) {

@@ -6,14 +6,14 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
-/** @typedef {{uid: string, node: string, detached: number, visit: number, user: {step: number, result: string}}} Late
+/** @typedef {{uid: string, node: string, detached: number, visit: number, user: {step: number, result: string}}} LateDetach
  *   node: of the result; visit: the step at which a backward comes to it; user: what was computed from it, and when */
 
 /** Results whose node a backward visits though they were detached, by a statement that detaches nothing which is taken later.
  * @param {RunFacts} facts @returns {Diagnosis[]} */
 export function detachedLate(facts) {
   if (!facts.backwards.length) return [];
-  /** @type {Map<unknown, Late | null>} the first of each statement; null where its detaching had a use */
+  /** @type {Map<unknown, LateDetach | null>} the first of each statement; null where its detaching had a use */
   const byStatement = new Map();
   for (const [uid, operations] of facts.scan.inPlace)
     for (const { step } of operations.filter(({ name }) => name === "aten::detach_")) {
@@ -21,35 +21,37 @@ export function detachedLate(facts) {
       if (byStatement.get(stmt) === null) continue;
       if (isTakenAfter(facts, uid, step)) byStatement.set(stmt, null);
       else if (!byStatement.has(stmt)) {
-        const late = lateOf(facts, uid, step);
+        const late = lateDetach(facts, uid, step);
         if (late) byStatement.set(stmt, late);
       }
     }
   return [...byStatement.values()].flatMap((late) => (late ? [diagnosisOf(facts, late)] : []));
 }
 
-/** @param {RunFacts} facts @param {string} uid @param {number} detached @returns {Late | null} */
-function lateOf(facts, uid, detached) {
-  const node = tensorHistory(facts).value(uid, "grad_fn", detached - 1);
+/** @param {RunFacts} facts @param {string} uid @param {number} detached @returns {LateDetach | null} */
+function lateDetach(facts, uid, detached) {
+  const node = tensorHistory(facts).valueAt(uid, "grad_fn", detached - 1);
   if (typeof node !== "string") return null;
-  const visit = facts.index.visitsOf.get(node)?.find((at) => at > detached);
+  const visit = facts.index.visitsOf.get(node)?.find((visitStep) => visitStep > detached);
   if (visit === undefined) return null;
-  const user = usersOf(facts, uid, detached).find(({ result, step }) => {
-    const reader = tensorHistory(facts).value(result, "grad_fn", step);
-    return facts.index.visitsOf.get(String(reader))?.some((at) => backwardOf(facts, at) === backwardOf(facts, visit));
+  const usage = usesBefore(facts, uid, detached).find(({ result, step }) => {
+    const nodeOfResult = tensorHistory(facts).valueAt(result, "grad_fn", step);
+    return facts.index.visitsOf
+      .get(String(nodeOfResult))
+      ?.some((visitStep) => backwardOfVisit(facts, visitStep) === backwardOfVisit(facts, visit));
   });
-  return user ? { uid, node, detached, visit, user } : null;
+  return usage ? { uid, node, detached, visit, user: usage } : null;
 }
 
 /** @param {RunFacts} facts @param {number} step of a visit */
-function backwardOf(facts, step) {
+function backwardOfVisit(facts, step) {
   return facts.steps[step].visit?.backward;
 }
 
 /** What was computed from a tensor before a step. @param {RunFacts} facts @param {string} uid @param {number} before
- * @returns {Late["user"][]} */
-function usersOf(facts, uid, before) {
-  /** @type {Late["user"][]} */
+ * @returns {LateDetach["user"][]} */
+function usesBefore(facts, uid, before) {
+  /** @type {LateDetach["user"][]} */
   const users = [];
   for (let step = facts.birth(uid); step < before; step++)
     for (const { inputs, outputs } of facts.opsAt(step)) {
@@ -66,14 +68,14 @@ function isTakenAfter(facts, uid, step) {
   return false;
 }
 
-/** @param {RunFacts} facts @param {Late} late @returns {Diagnosis} */
-function diagnosisOf(facts, { uid, node, detached, visit, user }) {
+/** @param {RunFacts} facts @param {LateDetach} late @returns {Diagnosis} */
+function diagnosisOf(facts, { uid, node, detached, visit, user: usage }) {
   const x = facts.nameFact(uid, detached);
-  const y = facts.nameFact(user.result, user.step);
+  const y = facts.nameFact(usage.result, usage.step);
   return {
     cause: facts.place(detached),
     chain: [
-      link(facts.place(user.step), "used", { x, y, code: facts.codeFact(user.step) }, [uid, user.result]),
+      link(facts.place(usage.step), "used", { x, y, code: facts.codeFact(usage.step) }, [uid, usage.result]),
       link(facts.place(detached), "cut", { x, y, code: facts.codeFact(detached) }, [uid]),
       link(facts.place(visit), "way", { x, operation: facts.operation(node) }, [node]),
     ],
@@ -83,7 +85,7 @@ function diagnosisOf(facts, { uid, node, detached, visit, user }) {
       y,
       operation: facts.operation(node),
       code: facts.codeFact(detached),
-      use: facts.steps[user.step].line,
+      use: facts.steps[usage.step].line,
       effect: facts.steps[visit].line,
     },
     fixes: [],

@@ -1,14 +1,14 @@
 /** A parameter that every update throws further, until nothing that is computed from it is finite. */
 
-import { cellsOf, numberOf } from "./numbers.js";
+import { cellsRead, numberOf } from "./numbers.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {{uid: string, steps: number[], values: number[]}} Divergence   the updates that threw it, and its largest element
  *   before the first and after each */
 
-const LEAST_UPDATES = 3;
-const LEAST_GROWTH = 2;
-const LEAST_IN_ALL = 100;
+const MIN_UPDATES = 3;
+const MIN_GROWTH = 2;
+const MIN_TOTAL_GROWTH = 100;
 const MAX_LEAVES = 40;
 const MAX_WRITES = 400;
 
@@ -16,20 +16,24 @@ const MAX_WRITES = 400;
  * @param {RunFacts} facts @param {number} step @returns {Divergence | null} */
 export function divergenceBefore(facts, step) {
   /** @type {Divergence | null} */
-  let best = null;
+  let strongest = null;
   const leaves = [...facts.index.lives.values()].filter(({ uid, kind, birth }) => {
     const tensor = kind === "tensor" && birth < step ? facts.tensor(uid, step) : undefined;
     return tensor?.leaf && tensor.requires_grad;
   });
   for (const { uid } of leaves.slice(0, MAX_LEAVES)) {
-    const found = growthOf(facts, uid, step);
-    if (found && (!best || found.values[found.values.length - 1] > best.values[best.values.length - 1])) best = found;
+    const divergence = divergenceOf(facts, uid, step);
+    if (
+      divergence &&
+      (!strongest || divergence.values[divergence.values.length - 1] > strongest.values[strongest.values.length - 1])
+    )
+      strongest = divergence;
   }
-  return best;
+  return strongest;
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} before @returns {Divergence | null} */
-function growthOf(facts, uid, before) {
+function divergenceOf(facts, uid, before) {
   const storage = facts.handle(uid, before)?.storage;
   const writes = facts.writesOf(storage).filter(({ step }) => step < before);
   /** @type {number[]} */
@@ -37,25 +41,29 @@ function growthOf(facts, uid, before) {
   /** @type {number[]} */
   const values = [];
   for (const { step } of writes.slice(-MAX_WRITES).reverse()) {
-    const [was, is] = [largest(facts, uid, step - 1), largest(facts, uid, step)];
-    if (steps.length && is !== values[0]) break; // something unseen lies between
-    if (was === null || is === null || is < LEAST_GROWTH * was) {
-      if (is === null && !steps.length) continue; // not finite any more
+    const [magnitudeBefore, magnitudeAfter] = [
+      largestMagnitude(facts, uid, step - 1),
+      largestMagnitude(facts, uid, step),
+    ];
+    if (steps.length && magnitudeAfter !== values[0]) break; // something unseen lies between
+    if (magnitudeBefore === null || magnitudeAfter === null || magnitudeAfter < MIN_GROWTH * magnitudeBefore) {
+      if (magnitudeAfter === null && !steps.length) continue; // not finite any more
       break;
     }
-    if (!steps.length) values.push(is);
+    if (!steps.length) values.push(magnitudeAfter);
     steps.unshift(step);
-    values.unshift(was);
+    values.unshift(magnitudeBefore);
   }
-  if (steps.length < LEAST_UPDATES || values[values.length - 1] < LEAST_IN_ALL * Math.max(values[0], 0.01)) return null;
+  if (steps.length < MIN_UPDATES || values[values.length - 1] < MIN_TOTAL_GROWTH * Math.max(values[0], 0.01))
+    return null;
   return { uid, steps, values };
 }
 
 /** The largest magnitude of a tensor's elements; null where one is not finite, or they are not known. @param {RunFacts} facts
  * @param {string} uid @param {number} step */
-function largest(facts, uid, step) {
+function largestMagnitude(facts, uid, step) {
   const handle = facts.handle(uid, step);
-  const cells = handle ? cellsOf(facts.state(step), handle) : null;
+  const cells = handle ? cellsRead(facts.state(step), handle) : null;
   const magnitudes = (cells ?? []).map((cell) => Math.abs(numberOf(cell)));
   return magnitudes.length && magnitudes.every(Number.isFinite) ? Math.max(...magnitudes) : null;
 }

@@ -18,47 +18,49 @@ export function dtypeMismatch(facts) {
   const step = op?.step ?? facts.errorStep;
   const operands = op ? operandsOf(facts, op) : mentionedOperands(facts, step);
   if (!operands.length) return [];
-  const index = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(facts.error.message)
+  const indexOperand = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(
+    facts.error.message,
+  )
     ? operands.at(-1)
     : /target/i.test(facts.error.message) && operands.every(({ dtype }) => dtype === operands[0].dtype)
       ? operands[1]
       : undefined;
-  const a = index ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
-  const b = index ? undefined : operands.find(({ dtype }) => dtype !== a.dtype);
-  const odd = b ? operandToConvert(a, b) : a;
-  const other = b ? (odd === a ? b : a) : null;
-  const all = {
-    x: odd.name,
-    x_dtype: odd.dtype,
-    y: other?.name ?? "",
-    y_dtype: other?.dtype ?? "",
-    wanted: requiredDtype(facts.error.message, other),
+  const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
+  const operandOfOtherDtype = indexOperand ? undefined : operands.find(({ dtype }) => dtype !== firstOperand.dtype);
+  const oddOperand = operandOfOtherDtype ? operandToConvert(firstOperand, operandOfOtherDtype) : firstOperand;
+  const otherOperand = operandOfOtherDtype ? (oddOperand === firstOperand ? operandOfOtherDtype : firstOperand) : null;
+  const findingFacts = {
+    x: oddOperand.name,
+    x_dtype: oddOperand.dtype,
+    y: otherOperand?.name ?? "",
+    y_dtype: otherOperand?.dtype ?? "",
+    wanted: requiredDtype(facts.error.message, otherOperand),
     op: op ? operationName(op.name) : "",
     code: facts.codeFact(step),
     message: facts.error.message.split("\n")[0],
   };
   const chain = operands
-    .filter((operand) => (operand === odd || operand === other) && operand.made < step)
+    .filter((operand) => (operand === oddOperand || operand === otherOperand) && operand.made < step)
     .map((operand) =>
       link(
         facts.place(operand.made),
         "made",
-        { ...all, x: operand.name, x_dtype: operand.dtype, code: facts.codeFact(operand.made) },
+        { ...findingFacts, x: operand.name, x_dtype: operand.dtype, code: facts.codeFact(operand.made) },
         [operand.uid],
       ),
     )
     .sort((first, second) => first.step - second.step);
   return [
     {
-      variant: other ? undefined : "alone",
+      variant: otherOperand ? undefined : "alone",
       cause: facts.place(step),
-      chain: [...chain, link(facts.place(step), "checked", all, [odd.uid, other?.uid])],
-      names: namesOf(odd.name, other?.name),
-      facts: all,
+      chain: [...chain, link(facts.place(step), "checked", findingFacts, [oddOperand.uid, otherOperand?.uid])],
+      names: namesOf(oddOperand.name, otherOperand?.name),
+      facts: findingFacts,
       fixes: [
         fix("convert", facts.place(step), {
-          name: facts.nameText(odd.uid, step) ?? "",
-          dtype: requiredDtype(facts.error.message, other),
+          name: facts.nameText(oddOperand.uid, step) ?? "",
+          dtype: requiredDtype(facts.error.message, otherOperand),
         }),
         fix("out_of_place", facts.place(step)),
       ],
@@ -79,15 +81,15 @@ function operandToConvert(a, b) {
   return a.dtype === "float32" ? b : a;
 }
 
-/** @param {string} message @param {Operand | null} other */
-function requiredDtype(message, other) {
+/** @param {string} message @param {Operand | null} otherOperand */
+function requiredDtype(message, otherOperand) {
   if (/int64 for index/.test(message)) return "long";
   if (
     /Long/.test(message) &&
     /expected.*Long|must be long|one of the following scalar types: Long|used as indices|to be Long/i.test(message)
   )
     return "long";
-  return other?.dtype ?? "float32";
+  return otherOperand?.dtype ?? "float32";
 }
 
 /** @param {RunFacts} facts @param {number} step @returns {Operand[]} */

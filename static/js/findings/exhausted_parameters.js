@@ -13,25 +13,32 @@ export function exhaustedParameters(facts) {
   const name = /\(\s*(?:params\s*=\s*)?(\w+)\s*[,)]/.exec(facts.code(step))?.[1];
   if (!name) return [];
   const { frame } = facts.steps[step];
-  const isMaking = new RegExp(`^${name}\\s*=.*\\.(?:named_)?parameters\\(`);
-  const own = [...facts.steps.keys()].filter((i) => i < step && facts.steps[i].frame === frame);
-  const iteratorStep = own.findLast((i) => isMaking.test(facts.code(i)));
-  const used = own.find((i) => iteratorStep !== undefined && i > iteratorStep && mentionsAt(facts, i).names.has(name));
-  if (iteratorStep === undefined || used === undefined) return [];
+  const generatorPattern = new RegExp(`^${name}\\s*=.*\\.(?:named_)?parameters\\(`);
+  const stepsOfFrame = [...facts.steps.keys()].filter((i) => i < step && facts.steps[i].frame === frame);
+  const iteratorStep = stepsOfFrame.findLast((i) => generatorPattern.test(facts.code(i)));
+  const firstUseStep = stepsOfFrame.find(
+    (i) => iteratorStep !== undefined && i > iteratorStep && mentionsAt(facts, i).names.has(name),
+  );
+  if (iteratorStep === undefined || firstUseStep === undefined) return [];
   const x = code(name);
-  const said = { x, code: facts.codeFact(used), made: facts.steps[iteratorStep].line, effect: facts.steps[step].line };
+  const findingFacts = {
+    x,
+    code: facts.codeFact(firstUseStep),
+    made: facts.steps[iteratorStep].line,
+    effect: facts.steps[step].line,
+  };
   return [
     {
       variant: "exhausted",
       severity: "error",
-      cause: facts.place(used),
+      cause: facts.place(firstUseStep),
       chain: [
         link(facts.place(iteratorStep), "made", { x }),
-        link(facts.place(used), "read", said),
-        link(facts.place(step), "none", { ...said, code: facts.codeFact(step) }),
+        link(facts.place(firstUseStep), "read", findingFacts),
+        link(facts.place(step), "none", { ...findingFacts, code: facts.codeFact(step) }),
       ],
       names: namesOf(x),
-      facts: said,
+      facts: findingFacts,
       fixes: [fix("list_parameters", facts.place(iteratorStep))],
       explainsError: true,
     },

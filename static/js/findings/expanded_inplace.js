@@ -2,40 +2,43 @@
 
 import { fix, link, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { namedTarget, overlaps, refusedWrite } from "./refused_write.js";
+import { namedTarget, hasRepeatedCells, refusedWrite } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function expandedInplace(facts) {
   const write = refusedWrite(facts);
-  if (!write || !overlaps(write.tensor)) return [];
+  if (!write || !hasRepeatedCells(write.tensor)) return [];
   if (write.op.grad_mode && write.tensor.leaf && write.tensor.requires_grad) return [];
   const { step, op, views, tensor } = write;
   const target = namedTarget(facts, write);
-  const expand = views.find(({ uid }) => overlaps(facts.tensor(uid, step) ?? tensor));
-  const first =
-    [...views].reverse().find(({ uid, op: viewOp }) => overlaps(facts.tensor(uid, viewOp.step) ?? tensor)) ?? expand;
-  const expandStep = first ? first.op.step : facts.birth(target);
+  const nearestExpand = views.find(({ uid }) => hasRepeatedCells(facts.tensor(uid, step) ?? tensor));
+  const firstExpand =
+    [...views].reverse().find(({ uid, op: viewOp }) => hasRepeatedCells(facts.tensor(uid, viewOp.step) ?? tensor)) ??
+    nearestExpand;
+  const expandStep = firstExpand ? firstExpand.op.step : facts.birth(target);
   const x = facts.nameFact(target, step);
   const whole = facts.tensor(target, step) ?? tensor;
-  const y = first ? facts.nameFact(first.op.inputs[0], expandStep) : x;
-  const all = {
+  const y = firstExpand ? facts.nameFact(firstExpand.op.inputs[0], expandStep) : x;
+  const findingFacts = {
     x,
     y,
-    expand: first ? operationName(first.op.name) : "expand",
+    expand: firstExpand ? operationName(firstExpand.op.name) : "expand",
     write: operationName(op.name),
     elements: elementCount(whole.shape ?? []),
     cells: elementCount((whole.shape ?? []).filter((_, k) => whole.stride?.[k] !== 0)),
     made_line: facts.place(expandStep).line,
   };
-  const chain = [link(facts.place(expandStep), "shares", { ...all, code: facts.codeFact(expandStep) }, [target])];
-  chain.push(link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [target]));
+  const chain = [
+    link(facts.place(expandStep), "shares", { ...findingFacts, code: facts.codeFact(expandStep) }, [target]),
+  ];
+  chain.push(link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [target]));
   const name = facts.nameText(target, step) ?? "";
   return [
     {
       cause: facts.place(step),
       chain,
       names: namesOf(x),
-      facts: all,
+      facts: findingFacts,
       fixes: [
         fix("clone_result", facts.place(facts.birth(target)), { name }),
         fix("clone_before", facts.place(step), { name }),

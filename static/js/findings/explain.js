@@ -6,16 +6,16 @@ import { RunFacts } from "./run_facts.js";
 
 /** @typedef {import("./finding.js").Finding} Finding */
 
-const RANK = { error: 0, warning: 1, note: 2 };
+const SEVERITY_RANK = { error: 0, warning: 1, note: 2 };
 
 /** The findings of a run, the best first: what explains its error, then errors, warnings and notes as they came about.
  * @param {import("../state.js").OpenTrace} opened @returns {Finding[]} */
 export function explain(opened) {
   const facts = new RunFacts(opened);
-  const found = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
+  const findings = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
     diagnose(facts).map((diagnosis) => withoutRepetitions({ severity, explainsError: false, ...diagnosis, kind })),
   );
-  return sortFindings(withoutDuplicates(withoutUnknownPast(found, opened.trace.steps)));
+  return sortFindings(withoutDuplicates(withoutUnknownPast(findings, opened.trace.steps)));
 }
 
 /** What the recording found when it began was not made by its first step: no finding has its cause there, no chain begins there.
@@ -34,13 +34,13 @@ export function explainTrace(trace) {
 
 /** One finding explains the error, the first; of the others, one for each kind and line of cause. @param {Finding[]} findings */
 function withoutDuplicates(findings) {
-  const best = findings.find(({ explainsError }) => explainsError);
+  const explaining = findings.find(({ explainsError }) => explainsError);
   /** @type {Set<string>} */
   const seen = new Set();
   return findings.filter((finding) => {
-    if (finding.explainsError && finding !== best) return false;
+    if (finding.explainsError && finding !== explaining) return false;
     const key = `${finding.kind} ${finding.variant ?? ""} ${finding.cause.line}`;
-    if (finding !== best && seen.has(key)) return false;
+    if (finding !== explaining && seen.has(key)) return false;
     seen.add(key);
     return true;
   });
@@ -48,8 +48,8 @@ function withoutDuplicates(findings) {
 
 /** @param {Finding[]} findings */
 function sortFindings(findings) {
-  const rank = (/** @type {Finding} */ finding) => (finding.explainsError ? -1 : RANK[finding.severity]);
-  return findings.sort((a, b) => rank(a) - rank(b) || a.cause.step - b.cause.step);
+  const rankOf = (/** @type {Finding} */ finding) => (finding.explainsError ? -1 : SEVERITY_RANK[finding.severity]);
+  return findings.sort((a, b) => rankOf(a) - rankOf(b) || a.cause.step - b.cause.step);
 }
 
 /** A finding without links that say the same of one step. @param {Finding} finding @returns {Finding} */

@@ -10,19 +10,19 @@ const STRING = /'[^'\n]*'|"[^"\n]*"/g;
  * @param {RunFacts} facts @param {number} step whose names count, with those before it @param {string} [text] the step's own
  * statement by default @returns {Mention[]} */
 export function findMentions(facts, step, text = facts.code(step)) {
-  const known = namesAt(facts, step);
+  const uidOfPath = uidsByName(facts, step);
   /** @type {Mention[]} */
-  const out = [];
+  const mentions = [];
   for (const [path] of text.replace(STRING, "''").matchAll(PATH)) {
-    for (let shorter = path; shorter; shorter = shorter.replace(/(\.[^.[]+|\[[^\]]*\]|^[^.[]+)$/, "")) {
-      const uid = known.get(shorter);
+    for (let candidate = path; candidate; candidate = candidate.replace(/(\.[^.[]+|\[[^\]]*\]|^[^.[]+)$/, "")) {
+      const uid = uidOfPath.get(candidate);
       if (uid) {
-        out.push({ text: shorter, uid });
+        mentions.push({ text: candidate, uid });
         break;
       }
     }
   }
-  return out;
+  return mentions;
 }
 
 /** The tensors among what a text mentions. @param {RunFacts} facts @param {number} step @param {string} [text] @returns {Mention[]} */
@@ -32,34 +32,35 @@ export function mentionedTensors(facts, step, text) {
 
 /** The thing that a method of a statement is called on: `y` of `y.backward()`; null where the text does not say.
  * @param {RunFacts} facts @param {number} step @param {string} method @returns {Mention | null} */
-export function receiver(facts, step, method) {
+export function receiverOf(facts, step, method) {
   const text = facts.code(step);
-  const at = text.search(new RegExp(`\\.${method}\\s*\\(`));
-  if (at < 0) return null;
-  const path = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[[^\]]*\])*$/u.exec(text.slice(0, at))?.[0];
-  const uid = path ? namesAt(facts, step).get(path) : undefined;
+  const position = text.search(new RegExp(`\\.${method}\\s*\\(`));
+  if (position < 0) return null;
+  const path = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[[^\]]*\])*$/u.exec(text.slice(0, position))?.[0];
+  const uid = path ? uidsByName(facts, step).get(path) : undefined;
   return path && uid ? { text: path, uid } : null;
 }
 
 /** What each name and path means to the statement of a step: names of its function before those of the module.
  * @param {RunFacts} facts @param {number} step @returns {Map<string, string>} */
-export function namesAt(facts, step) {
+export function uidsByName(facts, step) {
   const { frame } = facts.steps[step] ?? {};
   /** @type {Map<string, string>} */
-  const out = new Map();
-  for (const at of [step, step - 1]) {
-    if (at < 0) continue;
-    const all = [...facts.names(at).tags].flatMap(([uid, tags]) => tags.map((tag) => ({ uid, tag })));
-    for (const own of [true, false])
-      for (const { uid, tag } of all) if ((tag.frame === frame) === own && !out.has(tag.text)) out.set(tag.text, uid);
+  const uidOf = new Map();
+  for (const nearStep of [step, step - 1]) {
+    if (nearStep < 0) continue;
+    const tagged = [...facts.names(nearStep).tags].flatMap(([uid, tags]) => tags.map((tag) => ({ uid, tag })));
+    for (const isOwnFrame of [true, false])
+      for (const { uid, tag } of tagged)
+        if ((tag.frame === frame) === isOwnFrame && !uidOf.has(tag.text)) uidOf.set(tag.text, uid);
   }
-  addSelf(facts, step, out);
-  return out;
+  addPathsOfSelf(facts, step, uidOf);
+  return uidOf;
 }
 
 /** Paths that begin at an object which the running function calls by a name of its own, as `self`.
- * @param {RunFacts} facts @param {number} step @param {Map<string, string>} out */
-function addSelf(facts, step, out) {
+ * @param {RunFacts} facts @param {number} step @param {Map<string, string>} uidOf */
+function addPathsOfSelf(facts, step, uidOf) {
   const { frame } = facts.steps[step] ?? {};
   const paths = facts.names(step).paths;
   for (const [uid, tags] of facts.names(step).tags) {
@@ -67,10 +68,10 @@ function addSelf(facts, step, out) {
     if (uid[0] !== "o" || !path) continue;
     for (const tag of tags) {
       if (tag.kind !== "var" || tag.frame !== frame || tag.text === path) continue;
-      for (const [text, inner] of [...out])
+      for (const [text, inner] of [...uidOf])
         if (text.startsWith(`${path}.`) || text.startsWith(`${path}[`)) {
-          const own = tag.text + text.slice(path.length);
-          if (!out.has(own)) out.set(own, inner);
+          const pathByOwnName = tag.text + text.slice(path.length);
+          if (!uidOf.has(pathByOwnName)) uidOf.set(pathByOwnName, inner);
         }
     }
   }

@@ -37,8 +37,8 @@ export function code(text) {
  * @returns {Link}
  */
 export function link({ line, step }, role, facts = {}, uids = [], slot = undefined) {
-  const named = /** @type {string[]} */ (uids.filter(Boolean));
-  return { line, step, role, facts, uids: named, ...(slot ? { slot } : {}) };
+  const knownUids = /** @type {string[]} */ (uids.filter(Boolean));
+  return { line, step, role, facts, uids: knownUids, ...(slot ? { slot } : {}) };
 }
 
 /** A hint for a fix. @param {string} kind @param {Place} place @param {Record<string, string | number>} [facts] @returns {FixHint} */

@@ -28,11 +28,11 @@ export function summaryReply(trace, language) {
 export function findingsReply(trace, language) {
   const { say } = findingLocale(language);
   const replies = [];
-  let room = MAX_CHARACTERS;
+  let charactersLeft = MAX_CHARACTERS;
   for (const finding of explainTrace(trace).slice(0, MAX_FINDINGS)) {
     const reply = findingReply(finding, say);
-    room -= JSON.stringify(reply).length;
-    if (room < 0) break;
+    charactersLeft -= JSON.stringify(reply).length;
+    if (charactersLeft < 0) break;
     replies.push(reply);
   }
   return replies;

@@ -8,22 +8,22 @@ const DECORATOR = /^\s*@\S*(?:no_grad|inference_mode|set_grad_enabled)/;
 
 /** What had turned grad mode off at a step. @param {RunFacts} facts @param {number} step @returns {GradOff | null} */
 export function gradOffAt(facts, step) {
-  const off = facts.steps.findLastIndex(
-    ({ set }, i) => i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && isOff(grad)),
+  const offStep = facts.steps.findLastIndex(
+    ({ set }, i) => i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && turnsOff(grad)),
   );
-  if (off < 0) return null;
-  const { kind, set } = facts.steps[off];
+  if (offStep < 0) return null;
+  const { kind, set } = facts.steps[offStep];
   if (kind === "call") {
     const frame = Object.entries(set).find(([uid, fields]) => uid[0] === "f" && fields.kind)?.[1];
-    const above = facts.source.findIndex((text) => text.trimStart().startsWith(`def ${frame?.name}(`)) - 1;
-    if (!DECORATOR.test(facts.source[above] ?? "")) return null;
-    return { line: above + 1, step: off, code: facts.source[above].trim(), isSwitch: false };
+    const decoratorIndex = facts.source.findIndex((text) => text.trimStart().startsWith(`def ${frame?.name}(`)) - 1;
+    if (!DECORATOR.test(facts.source[decoratorIndex] ?? "")) return null;
+    return { line: decoratorIndex + 1, step: offStep, code: facts.source[decoratorIndex].trim(), isSwitch: false };
   }
-  const code = facts.code(off);
-  return { ...facts.place(off), code, isSwitch: kind === "statement" && /set_grad_enabled\(/.test(code) };
+  const code = facts.code(offStep);
+  return { ...facts.place(offStep), code, isSwitch: kind === "statement" && /set_grad_enabled\(/.test(code) };
 }
 
 /** @param {unknown} grad */
-function isOff(grad) {
+function turnsOff(grad) {
   return grad === false;
 }

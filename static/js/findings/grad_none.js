@@ -13,14 +13,14 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /** @typedef {import("./grad_none_reasons.js").Reason} Reason */
-/** @typedef {{uid: string, path: string, step: number, count: number}} Interest
+/** @typedef {{uid: string, path: string, step: number, count: number}} GradInterest
  *   path: as the program's text has it; count: of the tensors that this one stands for */
 
 const MAX_FINDINGS = 12;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function gradNone(facts) {
-  const explained = errorFromNone(facts);
+  const errorStatement = errorFromNone(facts);
   /** @type {Map<string, Diagnosis>} */
   const out = new Map(nonLeafInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]));
   for (const interest of [...stepsWithoutGradient(facts), ...readsOfNone(facts)]) {
@@ -28,66 +28,66 @@ export function gradNone(facts) {
     const reason = reasonFor(facts, interest.uid, interest.step);
     if (!reason) continue;
     const key = `${reason.variant} ${facts.steps[reason.cause].line}`;
-    const known = out.get(key);
-    const explains = explained === facts.steps[interest.step].stmt;
-    if (known && !explains) addName(known, facts, interest);
-    else out.set(key, diagnosisOf(facts, interest, reason, explains));
+    const knownDiagnosis = out.get(key);
+    const explainsError = errorStatement === facts.steps[interest.step].stmt;
+    if (knownDiagnosis && !explainsError) addName(knownDiagnosis, facts, interest);
+    else out.set(key, diagnosisOf(facts, interest, reason, explainsError));
   }
   return [...out.values()];
 }
 
 /** Why a tensor has no `.grad` after a step, whether the program asks for it or not. @param {RunFacts} facts @param {string} uid
  * @param {number} step @returns {Diagnosis | null} null where the trace does not say why */
-export function noGradient(facts, uid, step) {
+export function diagnosisOfNone(facts, uid, step) {
   const reason = reasonFor(facts, uid, step);
   return reason && diagnosisOf(facts, { uid, path: "", step, count: 1 }, reason, false);
 }
 
-/** @param {RunFacts} facts @param {Interest} interest @param {Reason} reason @param {boolean} explains @returns {Diagnosis} */
-function diagnosisOf(facts, interest, reason, explains) {
-  const isLost = reason.variant === "reset" && interest.path === "";
-  const x = readerName(facts, interest);
+/** @param {RunFacts} facts @param {GradInterest} interest @param {Reason} reason @param {boolean} explainsError @returns {Diagnosis} */
+function diagnosisOf(facts, interest, reason, explainsError) {
+  const isResetBeforeUse = reason.variant === "reset" && interest.path === "";
+  const x = nameForReader(facts, interest);
   const cause = facts.place(reason.cause);
-  const read = facts.place(interest.step);
+  const readPlace = facts.place(interest.step);
   /** @type {import("./finding.js").Facts} */
-  const said = {
+  const findingFacts = {
     x,
     grad: gradName(x),
     grads: [gradName(x)],
     name: plainName(x),
     n: interest.count,
     code: facts.codeFact(reason.cause),
-    read: read.line,
+    read: readPlace.line,
     ...reason.facts,
   };
-  const chain = [...reason.chain, link(read, "none", { code: facts.codeFact(interest.step) }, [interest.uid])];
+  const chain = [...reason.chain, link(readPlace, "none", { code: facts.codeFact(interest.step) }, [interest.uid])];
   return {
     variant: reason.variant,
-    severity: explains ? "error" : isLost ? "warning" : reason.severity,
+    severity: explainsError ? "error" : isResetBeforeUse ? "warning" : reason.severity,
     cause,
     chain,
     names: namesOf(
       x,
       ...["y", "loss", "from"].map((name) => /** @type {import("./finding.js").Fact} */ (reason.facts[name])),
     ),
-    facts: said,
-    fixes: reason.fixes.map((kind) => fix(kind, cause, { x: plainName(x), to: reason.to ?? read.line })),
-    explainsError: explains,
+    facts: findingFacts,
+    fixes: reason.fixes.map((kind) => fix(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
+    explainsError: explainsError,
   };
 }
 
-/** @param {Diagnosis} diagnosis @param {RunFacts} facts @param {Interest} interest */
+/** @param {Diagnosis} diagnosis @param {RunFacts} facts @param {GradInterest} interest */
 function addName(diagnosis, facts, interest) {
-  const name = readerName(facts, interest);
+  const name = nameForReader(facts, interest);
   const grads = /** @type {import("./finding.js").Fact[]} */ (diagnosis.facts.grads);
   const grad = gradName(name);
-  if (grads.some((known) => JSON.stringify(known) === JSON.stringify(grad))) return;
+  if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
   grads.push(grad);
   diagnosis.names = namesOf(...diagnosis.names, name);
 }
 
-/** A path through modules says more than the name of a loop. @param {RunFacts} facts @param {Interest} interest */
-function readerName(facts, { uid, path, step }) {
+/** A path through modules says more than the name of a loop. @param {RunFacts} facts @param {GradInterest} interest */
+function nameForReader(facts, { uid, path, step }) {
   const item = (facts.names(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
   if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return code(item.text);
   const isElement =
@@ -109,24 +109,28 @@ function nonLeafInOptimizer(facts) {
   if (!/can't optimize a non-leaf/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isResult = (/** @type {string} */ uid) => facts.tensor(uid, step)?.leaf === false;
-  const given = [...facts.index.lives.values()].find(
+  const givenResult = [...facts.index.lives.values()].find(
     ({ uid, kind }) => kind === "tensor" && isResult(uid) && isNamedInStatement(facts, uid, step),
   );
-  if (!given) return [];
-  const birthStep = Math.max(0, facts.birth(given.uid));
-  const x = facts.nameFact(given.uid, birthStep);
-  const said = { x, op: operationName(facts.producer(given.uid)?.name ?? ""), code: facts.codeFact(birthStep) };
+  if (!givenResult) return [];
+  const birthStep = Math.max(0, facts.birth(givenResult.uid));
+  const x = facts.nameFact(givenResult.uid, birthStep);
+  const findingFacts = {
+    x,
+    op: operationName(facts.producer(givenResult.uid)?.name ?? ""),
+    code: facts.codeFact(birthStep),
+  };
   return [
     {
       variant: "optimizer_given",
       severity: "error",
       cause: facts.place(birthStep),
       chain: [
-        link(facts.place(birthStep), "made", said, [given.uid]),
-        link(facts.place(step), "checked", { ...said, code: facts.codeFact(step) }, [given.uid]),
+        link(facts.place(birthStep), "made", findingFacts, [givenResult.uid]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [givenResult.uid]),
       ],
       names: namesOf(x),
-      facts: said,
+      facts: findingFacts,
       fixes: [fix("leaf_of_result", facts.place(birthStep), { x: plainName(x) })],
       explainsError: true,
     },
@@ -135,19 +139,21 @@ function nonLeafInOptimizer(facts) {
 
 /** Whether a statement's text has the name of a tensor, or of what it is in. @param {RunFacts} facts @param {string} uid @param {number} step */
 function isNamedInStatement(facts, uid, step) {
-  const name = facts.naming.at(uid, step);
+  const name = facts.naming.nameAt(uid, step);
   return name !== null && mentionsAt(facts, step).names.has(/^\w+/.exec(name)?.[0] ?? "");
 }
 
-/** Where the program reads a `.grad` that is None. @param {RunFacts} facts @returns {Interest[]} */
+/** Where the program reads a `.grad` that is None. @param {RunFacts} facts @returns {GradInterest[]} */
 function readsOfNone(facts) {
   const history = tensorHistory(facts);
   return gradReadings(facts)
-    .filter(({ uid, step }) => !history.value(uid, "grad", Math.max(0, step - 1)) && !history.value(uid, "grad", step))
+    .filter(
+      ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
+    )
     .map((reading) => ({ ...reading, count: 1 }));
 }
 
-/** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. @param {RunFacts} facts @returns {Interest[]} */
+/** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. @param {RunFacts} facts @returns {GradInterest[]} */
 function stepsWithoutGradient(facts) {
   const history = tensorHistory(facts);
   return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
@@ -157,18 +163,19 @@ function stepsWithoutGradient(facts) {
     if (!params.length || params.some((param) => history.changes(param, "grad").some(({ value }) => value))) {
       return resetBeforeStep(facts, uid, steps);
     }
-    if (facts.naming.at(params[0], step)?.includes("param_groups")) return []; // see `parameter_detached`
+    if (facts.naming.nameAt(params[0], step)?.includes("param_groups")) return []; // see `parameter_detached`
     if (optimizerMisses(facts).some(({ optimizer }) => optimizer === uid)) return [];
     return [{ uid: params[0], path: "", step, count: params.length }];
   });
 }
 
 /** Where every step of an optimizer finds that the gradients have been reset. @param {RunFacts} facts @param {string} uid
- * @param {number[]} steps @returns {Interest[]} */
+ * @param {number[]} steps @returns {GradInterest[]} */
 function resetBeforeStep(facts, uid, steps) {
   const history = tensorHistory(facts);
   const params = parametersOf(facts, uid, steps[0]);
-  const without = (/** @type {number} */ step) => params.every((param) => !history.value(param, "grad", step - 1));
-  if (!params.length || !steps.every(without)) return [];
+  const isWithoutGrad = (/** @type {number} */ step) =>
+    params.every((param) => !history.valueAt(param, "grad", step - 1));
+  if (!params.length || !steps.every(isWithoutGrad)) return [];
   return [{ uid: params[0], path: "", step: steps[0], count: params.length }];
 }

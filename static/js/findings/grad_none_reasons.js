@@ -4,9 +4,9 @@ import { code, link } from "./finding.js";
 import { checkpointStep } from "./checkpoint_call.js";
 import { cutFixes } from "./cut_fixes.js";
 import { dataflow } from "./dataflow.js";
-import { replacedBy } from "./replaced_tensor.js";
+import { replacementBefore } from "./replaced_tensor.js";
 import { tensorHistory } from "./tensor_history.js";
-import { valueLost } from "./value_lost.js";
+import { valueLeftTorch } from "./value_lost.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Link} Link */
@@ -25,10 +25,10 @@ export function reasonFor(facts, uid, step) {
   const history = tensorHistory(facts);
   const tensor = facts.tensor(uid, step) ?? facts.tensor(uid, step - 1);
   if (!tensor) return null;
-  if (history.value(uid, "leaf", step) === false && !tensor.retains_grad) return notALeaf(facts, uid, step);
-  if (!history.value(uid, "requires_grad", step)) return gradientNotRequired(facts, uid, step);
-  const lost = history.changes(uid, "grad").findLast((change) => change.step <= step && change.value === null);
-  if (lost && history.value(uid, "grad", lost.step - 1)) return resetReason(facts, uid, lost.step);
+  if (history.valueAt(uid, "leaf", step) === false && !tensor.retains_grad) return notALeaf(facts, uid, step);
+  if (!history.valueAt(uid, "requires_grad", step)) return gradientNotRequired(facts, uid, step);
+  const lostChange = history.changes(uid, "grad").findLast((change) => change.step <= step && change.value === null);
+  if (lostChange && history.valueAt(uid, "grad", lostChange.step - 1)) return resetReason(facts, uid, lostChange.step);
   return notReached(facts, uid, step);
 }
 
@@ -36,18 +36,18 @@ export function reasonFor(facts, uid, step) {
 function notALeaf(facts, uid, step) {
   const gradFnStep = lastChangeOf(facts, uid, "grad_fn", step);
   const x = facts.nameFact(uid, step);
-  const nodeUid = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
+  const nodeUid = /** @type {string | null} */ (tensorHistory(facts).valueAt(uid, "grad_fn", step));
   const op = facts.producer(uid);
-  const said = { op: facts.operation(nodeUid) || (op?.name ?? ""), code: facts.codeFact(gradFnStep) };
-  const start = lastBackward(facts, step);
-  const starts = start
-    ? [link(facts.place(start.end), "starts", { code: facts.codeFact(start.step) }, start.roots)]
+  const reasonFacts = { op: facts.operation(nodeUid) || (op?.name ?? ""), code: facts.codeFact(gradFnStep) };
+  const lastCall = lastBackward(facts, step);
+  const startLinks = lastCall
+    ? [link(facts.place(lastCall.end), "starts", { code: facts.codeFact(lastCall.step) }, lastCall.roots)]
     : [];
   const leafUid = leafBefore(facts, uid, gradFnStep);
   const chain = [
     ...(leafUid ? [link(facts.place(facts.birth(leafUid)), "made", { x }, [leafUid])] : []),
     link(facts.place(gradFnStep), leafUid ? "moved" : "made", { x, code: facts.codeFact(gradFnStep) }, [uid]),
-    ...starts.filter((entry) => entry.step >= gradFnStep),
+    ...startLinks.filter((entry) => entry.step >= gradFnStep),
   ];
   const fixes = leafUid ? ["leaf_of_result", "retain_grad"] : ["retain_grad", "leaf_of_update"];
   return {
@@ -55,7 +55,7 @@ function notALeaf(facts, uid, step) {
     severity: "warning",
     cause: gradFnStep,
     chain,
-    facts: said,
+    facts: reasonFacts,
     fixes,
   };
 }
@@ -63,17 +63,19 @@ function notALeaf(facts, uid, step) {
 /** The leaf that a name meant before it came to mean this tensor, which was computed from it.
  * @param {RunFacts} facts @param {string} uid @param {number} step of the change @returns {string | null} */
 function leafBefore(facts, uid, step) {
-  const before = previousMeaning(facts, uid, step);
-  if (!before || tensorHistory(facts).value(before, "leaf", step) !== true) return null;
-  return tensorHistory(facts).value(before, "requires_grad", step) ? before : null;
+  const previousUid = previousMeaning(facts, uid, step);
+  if (!previousUid || tensorHistory(facts).valueAt(previousUid, "leaf", step) !== true) return null;
+  return tensorHistory(facts).valueAt(previousUid, "requires_grad", step) ? previousUid : null;
 }
 
 /** The tensor that a name of this one meant until the step that gave it the name. @param {RunFacts} facts @param {string} uid
  * @param {number} step @returns {string | null} */
 function previousMeaning(facts, uid, step) {
-  for (const { name, frame, step: bound } of facts.scan.bindings.get(uid) ?? []) {
-    const former = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).findLast((meaning) => meaning.step < bound);
-    if (bound >= step && former?.uid[0] === "t" && former.uid !== uid) return former.uid;
+  for (const { name, frame, step: bindingStep } of facts.scan.bindings.get(uid) ?? []) {
+    const former = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).findLast(
+      (meaning) => meaning.step < bindingStep,
+    );
+    if (bindingStep >= step && former?.uid[0] === "t" && former.uid !== uid) return former.uid;
   }
   return null;
 }
@@ -83,35 +85,35 @@ function gradientNotRequired(facts, uid, step) {
   const history = tensorHistory(facts);
   const birth = facts.birth(uid);
   const x = facts.nameFact(uid, step);
-  const wanted = history.changes(uid, "requires_grad").findLast(({ value, step: at }) => value && at <= step);
-  if (wanted) {
-    const frozen = lastChangeOf(facts, uid, "requires_grad", step);
-    const chain = [link(facts.place(frozen), "cut", { x, code: facts.codeFact(frozen) }, [uid])];
-    return { variant: "frozen", severity: "note", cause: frozen, chain, facts: {}, fixes: [] };
+  const requiredBefore = history.changes(uid, "requires_grad").findLast(({ value, step: at }) => value && at <= step);
+  if (requiredBefore) {
+    const freezingStep = lastChangeOf(facts, uid, "requires_grad", step);
+    const chain = [link(facts.place(freezingStep), "cut", { x, code: facts.codeFact(freezingStep) }, [uid])];
+    return { variant: "frozen", severity: "note", cause: freezingStep, chain, facts: {}, fixes: [] };
   }
   const source = cutSource(facts, uid);
-  const former = previousMeaning(facts, uid, birth);
-  const origin = link(facts.place(birth), source ? "cut" : "made", { x, code: facts.codeFact(birth) }, [uid, source]);
-  if (former && history.value(former, "requires_grad", birth)) {
-    const before = link(facts.place(facts.birth(former)), "made", { x }, [former]);
-    const moved = { ...origin, role: /** @type {const} */ ("moved") };
+  const formerUid = previousMeaning(facts, uid, birth);
+  const madeLink = link(facts.place(birth), source ? "cut" : "made", { x, code: facts.codeFact(birth) }, [uid, source]);
+  if (formerUid && history.valueAt(formerUid, "requires_grad", birth)) {
+    const formerLink = link(facts.place(facts.birth(formerUid)), "made", { x }, [formerUid]);
+    const moved = { ...madeLink, role: /** @type {const} */ ("moved") };
     return {
       variant: "name_moved",
       severity: "warning",
       cause: birth,
-      chain: [before, moved],
+      chain: [formerLink, moved],
       facts: {},
       fixes: ["in_place"],
     };
   }
   if (source) {
-    const said = { from: facts.nameFact(source, birth) };
+    const reasonFacts = { from: facts.nameFact(source, birth) };
     return {
       variant: "made_without_graph",
       severity: "warning",
       cause: birth,
-      chain: [origin],
-      facts: said,
+      chain: [madeLink],
+      facts: reasonFacts,
       fixes: ["keep_history"],
     };
   }
@@ -119,7 +121,7 @@ function gradientNotRequired(facts, uid, step) {
     variant: "not_required",
     severity: "note",
     cause: birth,
-    chain: [origin],
+    chain: [madeLink],
     facts: {},
     fixes: ["require_grad"],
   };
@@ -127,9 +129,9 @@ function gradientNotRequired(facts, uid, step) {
 
 /** The tensor that requires grad of which this one was computed without its history. @param {RunFacts} facts @param {string} uid */
 function cutSource(facts, uid) {
-  const flow = dataflow(facts).into.get(uid) ?? [];
-  const requires = (/** @type {Edge} */ { from, step }) => tensorHistory(facts).value(from, "requires_grad", step);
-  return flow.find((edge) => edge.cut ?? requires(edge))?.from ?? null;
+  const edges = dataflow(facts).edgesInto.get(uid) ?? [];
+  const requires = (/** @type {Edge} */ { from, step }) => tensorHistory(facts).valueAt(from, "requires_grad", step);
+  return edges.find((edge) => edge.cut ?? requires(edge))?.from ?? null;
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} at @returns {Reason} */
@@ -155,42 +157,42 @@ function resetReason(facts, uid, at) {
 function notReached(facts, uid, step) {
   const x = facts.nameFact(uid, step);
   const birth = facts.birth(uid);
-  const origin = link(facts.place(birth), "made", { x }, [uid]);
+  const madeLink = link(facts.place(birth), "made", { x }, [uid]);
   const running = facts.backwardAt(step);
-  const later = running ? arrivesLater(facts, uid, running, step) : null;
-  if (running && later !== null) {
-    const begins = link(facts.place(running.step), "starts", { code: facts.codeFact(running.step) }, running.roots);
-    const chain = [origin, begins, link(facts.place(later), "gradient", { x }, [uid])];
+  const laterStep = running ? laterArrivalStep(facts, uid, running, step) : null;
+  if (running && laterStep !== null) {
+    const start = link(facts.place(running.step), "starts", { code: facts.codeFact(running.step) }, running.roots);
+    const chain = [madeLink, start, link(facts.place(laterStep), "gradient", { x }, [uid])];
     return { variant: "not_yet", severity: "note", cause: running.step, chain, facts: {}, fixes: [] };
   }
   const call = lastBackward(facts, step);
   if (!call || call.step < birth) {
-    return beforeBackward(facts, uid, step, origin);
+    return beforeBackward(facts, uid, step, madeLink);
   }
-  const starts = link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
-  const ends = /** @type {[Link, Link]} */ ([origin, starts]);
+  const startLink = link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
+  const madeAndStart = /** @type {[Link, Link]} */ ([madeLink, startLink]);
   const loss = facts.nameFact(call.roots[0], call.step);
   if (call.inputs.length && !call.inputs.includes(uid))
-    return { variant: "inputs", severity: "note", cause: call.step, chain: ends, facts: { loss }, fixes: [] };
-  const refused = nodeThatSentNothing(facts, uid, call);
-  if (refused) return returnedNone(facts, x, refused, ends);
-  const way = dataflow(facts).shortestPath(uid, call.roots, call.step);
-  if (way) return cutOnTheWay(facts, x, way, ends, loss) ?? requiredTooLate(facts, uid, way, ends);
-  const lost = valueLost(facts, uid, call.step);
-  if (lost) return { ...lost, chain: [origin, ...lost.chain, starts], facts: { ...lost.facts, loss } };
-  const other = replacedBy(facts, uid, call);
+    return { variant: "inputs", severity: "note", cause: call.step, chain: madeAndStart, facts: { loss }, fixes: [] };
+  const silentNode = silentNodeBefore(facts, uid, call);
+  if (silentNode) return returnedNone(facts, x, silentNode, madeAndStart);
+  const path = dataflow(facts).shortestPath(uid, call.roots, call.step);
+  if (path) return cutOnTheWay(facts, x, path, madeAndStart, loss) ?? requiredTooLate(facts, uid, path, madeAndStart);
+  const lost = valueLeftTorch(facts, uid, call.step);
+  if (lost) return { ...lost, chain: [madeLink, ...lost.chain, startLink], facts: { ...lost.facts, loss } };
+  const other = replacementBefore(facts, uid, call);
   if (other) {
     const moved = link(facts.place(other.step), "moved", { x: code(other.name), code: facts.codeFact(other.step) }, [
       uid,
       other.after,
     ]);
-    const said = { loss, name: code(other.name) };
+    const reasonFacts = { loss, name: code(other.name) };
     return {
       variant: "replaced",
       severity: "warning",
       cause: other.step,
-      chain: [origin, moved, starts],
-      facts: said,
+      chain: [madeLink, moved, startLink],
+      facts: reasonFacts,
       fixes: [],
     };
   }
@@ -198,41 +200,42 @@ function notReached(facts, uid, step) {
     variant: "unused",
     severity: "warning",
     cause: call.step,
-    chain: ends,
+    chain: madeAndStart,
     facts: { loss },
     fixes: [],
   };
 }
 
 /** No backward has run since the leaf was made: only `autograd.grad`, which stores nothing, or one that comes later, or none.
- * @param {RunFacts} facts @param {string} uid @param {number} step @param {Link} origin @returns {Reason} */
-function beforeBackward(facts, uid, step, origin) {
-  const asked = facts.backwards.findLast(
-    (call) => call.api === "grad" && call.step <= step && call.step >= origin.step,
+ * @param {RunFacts} facts @param {string} uid @param {number} step @param {Link} madeLink @returns {Reason} */
+function beforeBackward(facts, uid, step, madeLink) {
+  const gradCall = facts.backwards.findLast(
+    (call) => call.api === "grad" && call.step <= step && call.step >= madeLink.step,
   );
-  const starts = (/** @type {import("./scan.js").BackwardCall} */ call) =>
+  const startOf = (/** @type {import("./scan.js").BackwardCall} */ call) =>
     link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
   const reason = { severity: /** @type {const} */ ("note"), facts: {}, fixes: [] };
-  if (asked) return { ...reason, variant: "autograd_grad", cause: asked.step, chain: [origin, starts(asked)] };
-  const later = facts
+  if (gradCall)
+    return { ...reason, variant: "autograd_grad", cause: gradCall.step, chain: [madeLink, startOf(gradCall)] };
+  const laterAccumulation = facts
     .events("grad_accumulated")
     .find((event) => event.tensor === uid && event.step > step && facts.backwardAt(event.step));
-  const call = later ? facts.backwardAt(later.step) : undefined;
-  if (!call) return { ...reason, variant: "no_backward", cause: step, chain: [origin] };
-  const said = { later: facts.steps[call.step].line };
-  return { ...reason, variant: "before_backward", cause: step, chain: [origin, starts(call)], facts: said };
+  const call = laterAccumulation ? facts.backwardAt(laterAccumulation.step) : undefined;
+  if (!call) return { ...reason, variant: "no_backward", cause: step, chain: [madeLink] };
+  const lineFact = { later: facts.steps[call.step].line };
+  return { ...reason, variant: "before_backward", cause: step, chain: [madeLink, startOf(call)], facts: lineFact };
 }
 
 /** The step at which a backward that still runs will come to a leaf. @param {RunFacts} facts @param {string} uid
  * @param {import("./scan.js").BackwardCall} call @param {number} step */
-function arrivesLater(facts, uid, call, step) {
+function laterArrivalStep(facts, uid, call, step) {
   const visits = facts.index.visits.get(call.uid) ?? [];
   return visits.find((visit) => visit.step > step && facts.steps[visit.step].visit?.accumulates === uid)?.step ?? null;
 }
 
 /** A node that a backward ran and that sent nothing on to a leaf. @param {RunFacts} facts @param {string} uid
  * @param {import("./scan.js").BackwardCall} call @returns {{node: string, step: number} | null} */
-function nodeThatSentNothing(facts, uid, call) {
+function silentNodeBefore(facts, uid, call) {
   for (const leafUid of facts.index.accumulatorsOf(uid, call.step))
     for (const { node, edge } of facts.index.edgesInto(leafUid, call.step)) {
       const step = facts.index.visitsOf.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
@@ -244,13 +247,13 @@ function nodeThatSentNothing(facts, uid, call) {
 
 /** @param {RunFacts} facts @param {import("./finding.js").Fact} x @param {{node: string, step: number}} refused
  * @param {[Link, Link]} ends @returns {Reason} */
-function returnedNone(facts, x, { node, step }, [origin, starts]) {
+function returnedNone(facts, x, { node, step }, [madeLink, startLink]) {
   const cause = facts.birth(node);
   const op = facts.operation(node);
   const chain = [
-    origin,
+    madeLink,
     link(facts.place(cause), "way", { x, code: facts.codeFact(cause) }, [node]),
-    starts,
+    startLink,
     link(facts.place(step), "cut", { x, code: op }, [node]),
   ];
   return {
@@ -266,66 +269,66 @@ function returnedNone(facts, x, { node, step }, [origin, starts]) {
 /** The first place on the way to the loss behind which nothing is recorded. @param {RunFacts} facts
  * @param {import("./finding.js").Fact} x @param {Edge[]} path @param {[Link, Link]} ends @param {import("./finding.js").Fact} loss
  * @returns {Reason | null} */
-function cutOnTheWay(facts, x, path, [origin, starts], loss) {
+function cutOnTheWay(facts, x, path, [madeLink, startLink], loss) {
   const history = tensorHistory(facts);
-  const recorded = (/** @type {string} */ uid, /** @type {number} */ at) => history.value(uid, "requires_grad", at);
+  const required = (/** @type {string} */ uid, /** @type {number} */ at) => history.valueAt(uid, "requires_grad", at);
   const leadsToNewLeaf = (/** @type {Edge} */ { to, op }) => !op && history.changes(to, "leaf")[0]?.value === true;
   const edge = path.find(
     (each) =>
-      each.cut || (recorded(each.from, each.step) && (!requiredWhenMade(facts, each.to) || leadsToNewLeaf(each))),
+      each.cut || (required(each.from, each.step) && (!requiredWhenMade(facts, each.to) || leadsToNewLeaf(each))),
   );
   if (!edge) return null;
-  const y = facts.nameFact(lastAlias(facts, edge, path), edge.step);
+  const y = facts.nameFact(namedBehindCut(facts, edge, path), edge.step);
   const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? "no_grad" : "detach");
   const checkpoint = reason === "no_grad" ? checkpointStep(facts, edge.step) : null;
-  const warns = checkpoint === null ? reason : "checkpoint";
+  const cutKind = checkpoint === null ? reason : "checkpoint";
   const step = checkpoint ?? edge.step;
   const cut = link(facts.place(step), "cut", { x, y, code: facts.codeFact(step) }, [edge.from, edge.to]);
-  const said = { y, loss, code: facts.codeFact(step) };
-  const fixes = [...(warns === "checkpoint" ? ["not_reentrant"] : []), "keep_history", ...cutFixes(reason)];
+  const reasonFacts = { y, loss, code: facts.codeFact(step) };
+  const fixes = [...(cutKind === "checkpoint" ? ["not_reentrant"] : []), "keep_history", ...cutFixes(reason)];
   return {
-    variant: `cut_${warns}`,
+    variant: `cut_${cutKind}`,
     severity: "warning",
     cause: step,
-    chain: [origin, cut, starts],
-    facts: said,
+    chain: [madeLink, cut, startLink],
+    facts: reasonFacts,
     fixes,
   };
 }
 
 /** A leaf that requires grad only since it was used: what was computed before knows nothing of it. @param {RunFacts} facts
  * @param {string} uid @param {Edge[]} path @param {[Link, Link]} ends @returns {Reason | null} */
-function requiredTooLate(facts, uid, path, [origin, starts]) {
-  const required = tensorHistory(facts)
+function requiredTooLate(facts, uid, path, [madeLink, startLink]) {
+  const requiredLate = tensorHistory(facts)
     .changes(uid, "requires_grad")
     .find(({ value, step }) => value === true && step > path[0].step);
-  if (!required) return null;
-  const used = facts.place(path[0].step);
-  const x = facts.nameFact(uid, required.step);
-  const moved = link(facts.place(required.step), "moved", { x, code: facts.codeFact(required.step) }, [uid]);
+  if (!requiredLate) return null;
+  const usePlace = facts.place(path[0].step);
+  const x = facts.nameFact(uid, requiredLate.step);
+  const moved = link(facts.place(requiredLate.step), "moved", { x, code: facts.codeFact(requiredLate.step) }, [uid]);
   return {
     variant: "required_late",
     severity: "warning",
-    cause: required.step,
-    chain: [origin, link(used, "way", { code: facts.codeFact(used.step) }, [uid]), moved, starts],
-    facts: { used: used.line, code: facts.codeFact(required.step) },
+    cause: requiredLate.step,
+    chain: [madeLink, link(usePlace, "way", { code: facts.codeFact(usePlace.step) }, [uid]), moved, startLink],
+    facts: { used: usePlace.line, code: facts.codeFact(requiredLate.step) },
     fixes: ["move_before"],
-    to: used.line,
+    to: usePlace.line,
   };
 }
 
 /** The first tensor behind the cut that has a name, else the first. @param {RunFacts} facts @param {Edge} edge @param {Edge[]} path */
-function lastAlias(facts, edge, path) {
-  const after = path.slice(path.indexOf(edge));
-  return after.find(({ to }) => facts.scan.bindings.has(to))?.to ?? edge.to;
+function namedBehindCut(facts, edge, path) {
+  const edgesAfter = path.slice(path.indexOf(edge));
+  return edgesAfter.find(({ to }) => facts.scan.bindings.has(to))?.to ?? edge.to;
 }
 
 /** Whether a tensor required grad as it was made. @param {RunFacts} facts @param {string} uid */
 function requiredWhenMade(facts, uid) {
   const op = facts.producer(uid);
-  const at = op ? op.outputs.indexOf(uid) : -1;
-  return op && op.requires_grad[at] !== null
-    ? op.requires_grad[at]
+  const outputIndex = op ? op.outputs.indexOf(uid) : -1;
+  return op && op.requires_grad[outputIndex] !== null
+    ? op.requires_grad[outputIndex]
     : tensorHistory(facts).changes(uid, "requires_grad")[0]?.value;
 }
 
@@ -335,7 +338,7 @@ function lastBackward(facts, step) {
 }
 
 /** The step at which a field last became what it is at a step. @param {RunFacts} facts @param {string} uid
- * @param {import("./tensor_history.js").Field} field @param {number} step */
+ * @param {import("./tensor_history.js").HistoryField} field @param {number} step */
 function lastChangeOf(facts, uid, field, step) {
   return (
     tensorHistory(facts)

@@ -6,7 +6,7 @@ import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./gradient_flow.js").Arrival} Arrival */
-/** @typedef {import("./gradient_flow.js").Flow} Flow */
+/** @typedef {import("./gradient_flow.js").GradientFlow} Flow */
 /** @typedef {import("./gradient_values.js").Gradient} Gradient */
 /**
  * @typedef {{kind: "backward", step: number, flow: Flow, arrival: Arrival, before: Gradient | null, after: Gradient | null}
@@ -23,22 +23,22 @@ export function gradientHistory(facts, uid, step) {
   const changes = history.changes(uid, "grad").filter((change) => change.step <= step);
   if (!changes.at(-1)?.value) return [];
   const reset = changes.findLastIndex(({ value }) => !value);
-  const since = reset < 0 ? -1 : changes[reset].step;
-  const visits = backwardChanges(facts, uid, since, step);
+  const resetStep = reset < 0 ? -1 : changes[reset].step;
+  const visits = backwardChanges(facts, uid, resetStep, step);
   const visited = new Set(
     visits.flatMap(({ step: at }) => {
       const { visit } = facts.steps[at];
-      return stepBefore(facts, visit, at) < at - 1 ? [at - 1, at] : [at];
+      return stepBeforeArrival(facts, visit, at) < at - 1 ? [at - 1, at] : [at];
     }),
   );
   const others = otherChanges(facts, uid, changes.slice(reset + 1), step).filter((change) => !visited.has(change.step));
-  const all = [...visits, ...others].sort((a, b) => a.step - b.step);
-  return withUnseen(all, valueAt(facts, uid, step), step);
+  const allChanges = [...visits, ...others].sort((a, b) => a.step - b.step);
+  return withUnseen(allChanges, gradValueAt(facts, uid, step), step);
 }
 
 /** What a tensor's `.grad` holds after a step. @param {RunFacts} facts @param {string} uid @param {number} step @returns {Gradient | null} */
-export function valueAt(facts, uid, step) {
-  const grad = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad", step));
+export function gradValueAt(facts, uid, step) {
+  const grad = /** @type {string | null} */ (tensorHistory(facts).valueAt(uid, "grad", step));
   return grad ? tensorValue(facts.state(step), facts.tensor(grad, step)) : null;
 }
 
@@ -49,7 +49,7 @@ function backwardChanges(facts, uid, since, until) {
     .changes(uid, "grad_fn")
     .flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   /** @type {GradChange[]} */
-  const out = [];
+  const changes = [];
   for (const call of facts.backwards) {
     if (call.api !== "backward" || call.end < since || call.step > until) continue;
     for (const { node, step } of facts.index.visits.get(call.uid) ?? []) {
@@ -59,53 +59,56 @@ function backwardChanges(facts, uid, since, until) {
       const nr = visit?.accumulates === uid ? 0 : (facts.tensor(uid, step)?.output_nr ?? 0);
       const flow = gradientFlow(facts, call);
       const arrival = flow.arrival(node, nr);
-      const [before, after] = [valueAt(facts, uid, stepBefore(facts, visit, step)), valueAt(facts, uid, step)];
-      if (arrival.grad && after) out.push({ kind: "backward", step, flow, arrival, before, after });
+      const [before, after] = [
+        gradValueAt(facts, uid, stepBeforeArrival(facts, visit, step)),
+        gradValueAt(facts, uid, step),
+      ];
+      if (arrival.grad && after) changes.push({ kind: "backward", step, flow, arrival, before, after });
     }
   }
-  return out;
+  return changes;
 }
 
 /** The last step before a gradient came to a tensor: one that retains it has it before its node runs, which the step of the
  * visit before may have seen. @param {RunFacts} facts @param {import("../trace.js").Visit | null | undefined} visit @param {number} step */
-function stepBefore(facts, visit, step) {
+function stepBeforeArrival(facts, visit, step) {
   const isSeenEarly = !visit?.accumulates && facts.steps[step - 1]?.visit?.backward === visit?.backward;
   return isSeenEarly ? step - 2 : step - 1;
 }
 
 /** Gradients that the program assigned, and writes into the memory of one. @param {RunFacts} facts @param {string} uid
- * @param {import("./tensor_history.js").Change[]} changes of `.grad` since it was None @param {number} until
+ * @param {import("./tensor_history.js").FieldChange[]} changes of `.grad` since it was None @param {number} until
  * @returns {GradChange[]} */
 function otherChanges(facts, uid, changes, until) {
   /** @type {Map<number, GradChange>} */
   const out = new Map();
-  const add = (/** @type {"written" | "assigned" | "unseen"} */ kind, /** @type {number} */ step) => {
-    const [before, after] = [valueAt(facts, uid, step - 1), valueAt(facts, uid, step)];
+  const addChange = (/** @type {"written" | "assigned" | "unseen"} */ kind, /** @type {number} */ step) => {
+    const [before, after] = [gradValueAt(facts, uid, step - 1), gradValueAt(facts, uid, step)];
     if (!out.has(step) && !sameElements(before, after)) out.set(step, { kind, step, before, after });
   };
   changes.forEach(({ step, value }, k) => {
-    add(facts.steps[step].skipped ? "unseen" : "assigned", step);
+    addChange(facts.steps[step].skipped ? "unseen" : "assigned", step);
     const last = changes[k + 1]?.step ?? until + 1;
     const storageUid = facts.tensor(/** @type {string} */ (value), step)?.storage;
     for (const write of facts.writesOf(storageUid))
-      if (write.step > step && write.step < last) add("written", write.step);
+      if (write.step > step && write.step < last) addChange("written", write.step);
   });
   return [...out.values()].filter(({ step }) => step <= until);
 }
 
 /** The changes, with one for each place where it holds something else than the change before left.
- * @param {GradChange[]} changes @param {Gradient | null} now @param {number} step @returns {GradChange[]} */
-function withUnseen(changes, now, step) {
+ * @param {GradChange[]} changes @param {Gradient | null} heldNow @param {number} step @returns {GradChange[]} */
+function withUnseen(changes, heldNow, step) {
   /** @type {GradChange[]} */
   const out = [];
   for (const change of changes) {
-    const last = out.at(-1);
-    if (sameElements(last?.after ?? null, change.before) === false)
-      out.push({ kind: "unseen", step: change.step, before: last?.after ?? null, after: change.before });
+    const previous = out.at(-1);
+    if (sameElements(previous?.after ?? null, change.before) === false)
+      out.push({ kind: "unseen", step: change.step, before: previous?.after ?? null, after: change.before });
     out.push(change);
   }
-  const last = out.at(-1);
-  if (!last || sameElements(last.after, now) === false)
-    out.push({ kind: "unseen", step, before: last?.after ?? null, after: now });
+  const lastChange = out.at(-1);
+  if (!lastChange || sameElements(lastChange.after, heldNow) === false)
+    out.push({ kind: "unseen", step, before: lastChange?.after ?? null, after: heldNow });
   return out;
 }

@@ -1,12 +1,12 @@
 /** The ways by which a gradient came, as rows: what was added up, and for each part the nodes up to the loss. */
 
 import { code } from "./finding.js";
-import { addUp, gradientFact } from "./gradient_values.js";
+import { addsUpTo, gradientFact } from "./gradient_values.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Facts} Facts */
 /** @typedef {import("./finding.js").Role} Role */
-/** @typedef {import("./gradient_flow.js").Flow} Flow */
+/** @typedef {import("./gradient_flow.js").GradientFlow} Flow */
 /** @typedef {import("./gradient_flow.js").Arrival} Arrival */
 /** @typedef {import("./gradient_flow.js").Incoming} Incoming */
 /** @typedef {import("./gradient_values.js").Gradient} Gradient */
@@ -28,15 +28,15 @@ export class GradientRows {
     /** @type {AnswerRow[]} */
     this.rows = [];
     /** @type {Set<string>} by backward and node, whose way was shown */
-    this.shown = new Set();
-    this.leftOut = 0;
+    this.shownNodes = new Set();
+    this.leftOutCount = 0;
   }
 
   /** @param {Omit<AnswerRow, "line" | "source" | "value" | "uids" | "depth" | "own"> & Partial<AnswerRow>} row */
-  add(row) {
+  addRow(row) {
     const { facts } = this;
     if (this.rows.length >= MAX_ROWS) {
-      this.leftOut += 1;
+      this.leftOutCount += 1;
       return;
     }
     const line = row.source?.line ?? facts.steps[row.step]?.line ?? 0;
@@ -48,42 +48,47 @@ export class GradientRows {
   addArrival(flow, arrival, depth = 0, own = true) {
     this.addHooks(arrival, depth);
     const parts = arrival.incoming;
-    const inner = Math.min(MAX_DEPTH, parts.length + (arrival.root ? 1 : 0) > 1 ? depth + 1 : depth);
-    if (arrival.root) this.addStart(flow, arrival, depth);
-    for (const part of parts) this.addPart(flow, part, { depth, inner, own });
+    const innerDepth = Math.min(MAX_DEPTH, parts.length + (arrival.root ? 1 : 0) > 1 ? depth + 1 : depth);
+    if (arrival.root) this.addStartRow(flow, arrival, depth);
+    for (const incomingPart of parts) this.addIncomingRow(flow, incomingPart, { depth, inner: innerDepth, own });
   }
 
   /** @param {Flow} flow @param {Arrival} arrival @param {number} depth */
-  addStart({ call }, { node, grad, step, root, incoming }, depth) {
+  addStartRow({ call }, { node, grad, step, root, incoming }, depth) {
     const { facts } = this;
     const x = facts.nameFact(root, call.step);
-    const known = !incoming.length && grad;
-    const said = { x, value: gradientFact(grad), code: facts.codeFact(call.step), line: facts.steps[call.step].line };
-    this.add({
-      key: known ? "answer.start" : "answer.start_unknown",
+    const isKnown = !incoming.length && grad;
+    const rowFacts = {
+      x,
+      value: gradientFact(grad),
+      code: facts.codeFact(call.step),
+      line: facts.steps[call.step].line,
+    };
+    this.addRow({
+      key: isKnown ? "answer.start" : "answer.start_unknown",
       role: "starts",
-      facts: said,
+      facts: rowFacts,
       step: step ?? call.step,
       uids: [String(root), node],
       depth,
-      value: known ? grad : null,
+      value: isKnown ? grad : null,
       source: facts.place(call.step),
     });
   }
 
-  /** @param {Flow} flow @param {Incoming} part @param {{depth: number, inner: number, own: boolean}} place
+  /** @param {Flow} flow @param {Incoming} incomingPart @param {{depth: number, inner: number, own: boolean}} place
    * inner: the depth of what lies further up */
-  addPart(flow, part, { depth, inner, own }) {
+  addIncomingRow(flow, incomingPart, { depth, inner, own }) {
     const { facts } = this;
-    const { node, step, grad } = part;
+    const { node, step, grad } = incomingPart;
     const source = facts.place(facts.birth(node));
-    const known = `${flow.call.uid} ${node}`;
-    const again = this.shown.has(known);
-    const said = { value: gradientFact(grad), op: code(facts.operation(node)), code: facts.codeFact(source.step) };
-    this.add({
-      key: step === null ? "answer.unrecorded" : again ? "answer.way_again" : "answer.way",
+    const nodeKey = `${flow.call.uid} ${node}`;
+    const isShownAgain = this.shownNodes.has(nodeKey);
+    const rowFacts = { value: gradientFact(grad), op: code(facts.operation(node)), code: facts.codeFact(source.step) };
+    this.addRow({
+      key: step === null ? "answer.unrecorded" : isShownAgain ? "answer.way_again" : "answer.way",
       role: "way",
-      facts: said,
+      facts: rowFacts,
       step: step ?? flow.call.end,
       uids: [node, ...facts.index.outputsOf(node, step ?? flow.call.step)],
       depth,
@@ -91,8 +96,8 @@ export class GradientRows {
       value: grad,
       source: source.step < 0 ? null : source,
     });
-    if (again || step === null) return;
-    this.shown.add(known);
+    if (isShownAgain || step === null) return;
+    this.shownNodes.add(nodeKey);
     for (const arrival of flow.arrivals(node)) this.addArrival(flow, arrival, inner, false);
   }
 
@@ -100,7 +105,7 @@ export class GradientRows {
   addHooks(arrival, depth) {
     const change = changedByHook(this.facts, arrival);
     if (!change) return;
-    this.add({
+    this.addRow({
       key: change.tensor ? "answer.hook" : "answer.changed",
       role: change.tensor ? "hooked" : "moved",
       facts: { x: this.facts.nameFact(change.tensor, change.step), value: gradientFact(arrival.grad) },
@@ -117,13 +122,13 @@ export class GradientRows {
  * @param {RunFacts} facts @param {Arrival} arrival @returns {{tensor: string | null, step: number} | null}
  */
 export function changedByHook(facts, { node, step, grad, incoming, root }) {
-  if (step === null || !grad || incoming.some((part) => part.step === null)) return null;
-  const ran = (facts.steps[step].log ?? []).find(
+  if (step === null || !grad || incoming.some((incomingPart) => incomingPart.step === null)) return null;
+  const hookEvent = (facts.steps[step].log ?? []).find(
     (entry) => entry.kind === "event" && entry.event === "hook_ran" && entry.hook === "tensor" && entry.node === node,
   );
-  const tensorUid = ran && "tensor" in ran ? String(ran.tensor) : null;
+  const tensorUid = hookEvent && "tensor" in hookEvent ? String(hookEvent.tensor) : null;
   if (root) return null; // what backward began with there is not recorded apart
-  const parts = incoming.flatMap((part) => part.grad ?? []);
-  if (!parts.length || addUp(parts, grad) !== false) return null;
+  const parts = incoming.flatMap((incomingPart) => incomingPart.grad ?? []);
+  if (!parts.length || addsUpTo(parts, grad) !== false) return null;
   return { tensor: tensorUid, step };
 }

@@ -2,7 +2,7 @@
 
 import { shortNumber, tuple } from "../layout/format.js";
 import { code, phrase } from "./finding.js";
-import { cellsOf, numberOf } from "./numbers.js";
+import { cellsRead, numberOf } from "./numbers.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {import("../trace.js").Grad} Grad */
@@ -13,17 +13,17 @@ const MAX_NUMBERS = 8;
 const DIGITS = 8;
 
 /** The relative error that one operation of a type makes. @type {Record<string, number>} */
-const ROUNDING = { float64: 2e-16, float32: 1.2e-7, float16: 1e-3, bfloat16: 8e-3 };
+const ROUNDING_ERRORS = { float64: 2e-16, float32: 1.2e-7, float16: 1e-3, bfloat16: 8e-3 };
 
 /** What a sentence says of a gradient's values. @param {Gradient | null | undefined} grad @returns {Fact} */
 export function gradientFact(grad) {
   if (!grad) return phrase("answer.no_value");
   const { shape, cells, summary } = grad;
   if (cells) return code(arrayText(cells, shape));
-  const size = code(tuple(shape));
-  if (!summary) return phrase("answer.not_listed", { size });
+  const shapeFact = code(tuple(shape));
+  if (!summary) return phrase("answer.not_listed", { size: shapeFact });
   const [min, max] = [summary.min, summary.max].map((value) => code(shortNumber(value, DIGITS)));
-  return phrase("answer.summary", { size, min, max });
+  return phrase("answer.summary", { size: shapeFact, min, max });
 }
 
 /** What a `.grad` holds. @param {Gradient | null} grad null where it is None @returns {Fact} */
@@ -43,8 +43,10 @@ export function arrayText(cells, shape) {
 function nestedText(texts, shape) {
   const [length = 0, ...rest] = shape;
   if (!rest.length) return `[${texts.join(", ")}]`;
-  const each = texts.length / Math.max(1, length);
-  const parts = Array.from({ length }, (_, k) => nestedText(texts.slice(k * each, (k + 1) * each), rest));
+  const elementsPerPart = texts.length / Math.max(1, length);
+  const parts = Array.from({ length }, (_, k) =>
+    nestedText(texts.slice(k * elementsPerPart, (k + 1) * elementsPerPart), rest),
+  );
   return `[${parts.join(", ")}]`;
 }
 
@@ -55,7 +57,7 @@ export function tensorValue(entities, tensor) {
   const storage = entities.get(tensor.storage ?? "");
   const [summary] = storage?.kind === "storage" ? Object.values(storage.summary ?? {}) : [];
   const shape = tensor.shape ?? [];
-  return { shape, dtype: tensor.dtype ?? "", cells: cellsOf(entities, tensor), summary: summary ?? null };
+  return { shape, dtype: tensor.dtype ?? "", cells: cellsRead(entities, tensor), summary: summary ?? null };
 }
 
 /**
@@ -63,16 +65,16 @@ export function tensorValue(entities, tensor) {
  * @param {Gradient[]} parts @param {Gradient | null | undefined} sum
  * @returns {boolean | null} null where the trace does not list all of their elements
  */
-export function addUp(parts, sum) {
+export function addsUpTo(parts, sum) {
   const lists = parts.map(({ cells }) => cells?.map(numberOf));
   const expected = sum?.cells?.map(numberOf);
   if (!expected || lists.some((list) => list?.length !== expected.length)) return null;
-  const bound = (ROUNDING[sum?.dtype ?? ""] ?? ROUNDING.float32) * (parts.length + 2);
+  const tolerance = (ROUNDING_ERRORS[sum?.dtype ?? ""] ?? ROUNDING_ERRORS.float32) * (parts.length + 2);
   return expected.every((value, k) => {
     const terms = lists.map((list) => list?.[k] ?? Number.NaN);
     const total = terms.reduce((a, b) => a + b, 0);
     if (Object.is(total, value) || total === value || (Number.isNaN(total) && Number.isNaN(value))) return true;
-    return Math.abs(total - value) <= bound * terms.reduce((a, b) => a + Math.abs(b), 1e-30);
+    return Math.abs(total - value) <= tolerance * terms.reduce((a, b) => a + Math.abs(b), 1e-30);
   });
 }
 

@@ -13,18 +13,23 @@ const MAX_VISITED = 20000;
  * @param {RunFacts} facts @param {string} from @param {(node: string) => boolean} isGoal @returns {string[] | null} */
 export function nodePath(facts, from, isGoal) {
   /** @type {Map<string, string | null>} */
-  const cameFrom = new Map([[from, null]]);
+  const previousNode = new Map([[from, null]]);
   const queue = [from];
   for (let k = 0; k < queue.length && k < MAX_VISITED; k++) {
     const nodeUid = queue[k];
     if (isGoal(nodeUid)) {
       const path = [];
-      for (let at = /** @type {string | null | undefined} */ (nodeUid); at; at = cameFrom.get(at)) path.unshift(at);
+      for (
+        let pathNode = /** @type {string | null | undefined} */ (nodeUid);
+        pathNode;
+        pathNode = previousNode.get(pathNode)
+      )
+        path.unshift(pathNode);
       return path;
     }
     for (const edge of facts.index.nodes.get(nodeUid)?.next ?? []) {
-      if (!edge || cameFrom.has(edge[0])) continue;
-      cameFrom.set(edge[0], nodeUid);
+      if (!edge || previousNode.has(edge[0])) continue;
+      previousNode.set(edge[0], nodeUid);
       queue.push(edge[0]);
     }
   }
@@ -68,11 +73,13 @@ function sourcesOf(facts, uid, step) {
   const out = cuts.map((cut) => ({ from: cut.tensor, cut }));
   for (const op of [facts.producer(uid), ...writersOf(facts, uid, step)]) {
     if (!op) continue;
-    const requires = op.requires_grad[op.outputs.indexOf(uid)] ?? facts.tensor(uid, op.step)?.requires_grad;
+    const requiredGrad = op.requires_grad[op.outputs.indexOf(uid)] ?? facts.tensor(uid, op.step)?.requires_grad;
     for (const from of op.inputs) {
-      if (from === uid || out.some((known) => known.from === from)) continue;
-      const lost = !requires && facts.tensor(from, op.step)?.requires_grad && op.step === facts.birth(uid);
-      const cut = lost ? { tensor: from, result: uid, step: op.step, op: op.name, reason: cutReason(facts, op) } : null;
+      if (from === uid || out.some((listed) => listed.from === from)) continue;
+      const isLost = !requiredGrad && facts.tensor(from, op.step)?.requires_grad && op.step === facts.birth(uid);
+      const cut = isLost
+        ? { tensor: from, result: uid, step: op.step, op: op.name, reason: cutReason(facts, op) }
+        : null;
       out.push({ from, cut });
     }
   }
@@ -92,8 +99,8 @@ function writersOf(facts, uid, step) {
 
 /** The cuts that the recorder observed, by the result. @param {RunFacts} facts @returns {Map<string, Cut[]>} */
 function cutsByResult(facts) {
-  const known = cutsOfRun.get(facts);
-  if (known) return known;
+  const cached = cutsOfRun.get(facts);
+  if (cached) return cached;
   /** @type {Map<string, Cut[]>} */
   const out = new Map();
   for (const { tensor, result = null, step, name, reason } of facts.events("path_cut")) {

@@ -55,8 +55,8 @@ function hookRegistration(facts, uid, before) {
     .changes(uid, "hooks")
     .findLast(({ step, value }) => step < before && value);
   const step = change?.step ?? facts.birth(uid);
-  const text = /\.register_hook\(\s*([A-Za-z_][\w.]*)?/.exec(facts.code(step));
-  return { step, hook: text?.[1] && text[1] !== "lambda" ? text[1] : "hook" };
+  const match = /\.register_hook\(\s*([A-Za-z_][\w.]*)?/.exec(facts.code(step));
+  return { step, hook: match?.[1] && match[1] !== "lambda" ? match[1] : "hook" };
 }
 
 /** Forward hooks whose input is what the module wrote its output over. @param {RunFacts} facts @returns {Diagnosis[]} */
@@ -96,7 +96,7 @@ function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
     ({ kind }, k) => k < step && kind === "statement" && k >= facts.birth(input),
   );
   const x = facts.nameFact(input, Math.max(facts.birth(input), caller));
-  const m = facts.nameFact(module, step);
+  const moduleName = facts.nameFact(module, step);
   const hook = code(frame.name ?? "hook");
   const birthStep = facts.birth(module);
   return {
@@ -104,14 +104,14 @@ function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
     severity: "warning",
     cause: facts.place(step),
     chain: [
-      link(facts.place(birthStep), "made", { x: m, code: facts.codeFact(birthStep) }, [module]),
+      link(facts.place(birthStep), "made", { x: moduleName, code: facts.codeFact(birthStep) }, [module]),
       link(facts.place(written.step), "written", { x, code: facts.codeFact(written.step) }, [input]),
       link({ line: frame.line ?? facts.steps[step].line, step }, "read", { x, code: hook }, [input]),
     ],
-    names: namesOf(x, m, hook),
+    names: namesOf(x, moduleName, hook),
     facts: {
       x,
-      module: m,
+      module: moduleName,
       hook,
       n: written.changed ?? 0,
       made: facts.steps[birthStep]?.line ?? 0,
@@ -125,12 +125,12 @@ function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
 function neverRun(facts) {
   if (!facts.trace.program.source.includes("register_hook")) return [];
   const history = tensorHistory(facts);
-  const ran = new Set(facts.events("hook_ran").map(({ tensor }) => tensor));
-  const left = new Set(facts.events("hook_left").map(({ tensor }) => tensor));
+  const hooksRun = new Set(facts.events("hook_ran").map(({ tensor }) => tensor));
+  const leftBehind = new Set(facts.events("hook_left").map(({ tensor }) => tensor));
   /** @type {Map<number, Diagnosis>} by line */
   const out = new Map();
   for (const { uid, kind, death } of facts.index.lives.values()) {
-    if (kind !== "tensor" || ran.has(uid) || left.has(uid)) continue;
+    if (kind !== "tensor" || hooksRun.has(uid) || leftBehind.has(uid)) continue;
     const hung = history.changes(uid, "hooks").find(({ value }) => value);
     if (!hung || !facts.code(hung.step).includes("register_hook")) continue;
     const call = facts.backwards.find(
@@ -167,7 +167,7 @@ function isCutShort({ steps }, { step, end }) {
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. @param {RunFacts} facts
  * @param {string} uid @param {number} registered @param {number} step @returns {boolean} */
 function isNodeFreed(facts, uid, registered, step) {
-  const node = tensorHistory(facts).value(uid, "grad_fn", registered);
+  const node = tensorHistory(facts).valueAt(uid, "grad_fn", registered);
   const life = typeof node === "string" ? facts.index.lives.get(node) : undefined;
   return life !== undefined && life.death < step && !facts.index.visitsOf.has(life.uid);
 }

@@ -16,33 +16,35 @@ export function hookResult(facts) {
   const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);
   const { errorStep } = facts;
   const registered = registration(facts, hook, errorStep);
-  const returned = facts.steps.findLastIndex(
+  const returnStep = facts.steps.findLastIndex(
     ({ kind, line }, i) => i <= errorStep && kind === "return" && line > 0 && isWithinBackward(facts, i),
   );
-  const cause = returned >= 0 ? returned : (registered?.step ?? errorStep);
+  const cause = returnStep >= 0 ? returnStep : (registered?.step ?? errorStep);
   const x = registered?.uid ? facts.nameFact(registered.uid, registered.step) : code(hook);
   const shape = registered?.uid ? facts.tensor(registered.uid, errorStep)?.shape : null;
-  const all = { x, hook: code(hook), code: facts.codeFact(cause), message: facts.error?.message ?? "" };
+  const findingFacts = { x, hook: code(hook), code: facts.codeFact(cause), message: facts.error?.message ?? "" };
   const variant = { "changed the size": "size", "changed the type": "type" }[match[2]] ?? "count";
-  const hung = registered
+  const hookedLinks = registered
     ? [
-        link(facts.place(registered.step), "hooked", { ...all, code: facts.codeFact(registered.step) }, [
+        link(facts.place(registered.step), "hooked", { ...findingFacts, code: facts.codeFact(registered.step) }, [
           registered.uid,
         ]),
       ]
     : [];
-  const gave = returned >= 0 ? [link(facts.place(returned), "way", all)] : [];
+  const returnLinks = returnStep >= 0 ? [link(facts.place(returnStep), "way", findingFacts)] : [];
   return [
     {
       variant: variant === "size" && shape ? "shape" : variant,
       cause: facts.place(cause),
       chain: [
-        ...hung,
-        ...gave,
-        link(facts.place(errorStep), "checked", { ...all, code: facts.codeFact(errorStep) }, [registered?.uid]),
+        ...hookedLinks,
+        ...returnLinks,
+        link(facts.place(errorStep), "checked", { ...findingFacts, code: facts.codeFact(errorStep) }, [
+          registered?.uid,
+        ]),
       ],
-      names: namesOf(x, all.hook),
-      facts: shape ? { ...all, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : all,
+      names: namesOf(x, findingFacts.hook),
+      facts: shape ? { ...findingFacts, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : findingFacts,
       fixes: [],
       explainsError: true,
     },
@@ -60,17 +62,21 @@ function isWithinBackward(facts, step) {
  * @returns {{step: number, uid: string | null} | null} */
 function registration(facts, hook, before) {
   const history = tensorHistory(facts);
-  const isOne = (/** @type {number} */ step) => {
+  const registersHook = (/** @type {number} */ step) => {
     const name = REGISTRATION.exec(facts.code(step))?.[1];
     return name !== undefined && (name.split(".").at(-1) === hook || (name === "" && hook === "lambda"));
   };
-  const found = [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
+  const registrations = [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
     if (kind !== "tensor") return [];
-    const hung = history.changes(uid, "hooks").findLast(({ step, value }) => step < before && value && isOne(step));
-    return hung ? [{ step: hung.step, uid }] : [];
+    const hookChange = history
+      .changes(uid, "hooks")
+      .findLast(({ step, value }) => step < before && value && registersHook(step));
+    return hookChange ? [{ step: hookChange.step, uid }] : [];
   });
-  const open = found.filter(({ uid }) => !facts.index.visitsOf.has(String(history.value(uid, "grad_fn", before))));
-  if (open.length || found.length) return open.at(-1) ?? found.at(-1) ?? null;
-  const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && isOne(i));
+  const unvisited = registrations.filter(
+    ({ uid }) => !facts.index.visitsOf.has(String(history.valueAt(uid, "grad_fn", before))),
+  );
+  if (unvisited.length || registrations.length) return unvisited.at(-1) ?? registrations.at(-1) ?? null;
+  const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && registersHook(i));
   return step < 0 ? null : { step, uid: null };
 }

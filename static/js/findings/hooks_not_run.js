@@ -7,7 +7,7 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
-const OF_MODULE =
+const MODULE_HOOK =
   /([A-Za-z_][\w.[\]]*)\.(register_forward_hook|register_forward_pre_hook|register_full_backward_hook)\(\s*(\w+)/;
 const DIRECT_CALL = /([A-Za-z_][\w.[\]]*)\.forward\(/;
 
@@ -24,21 +24,21 @@ function registeredTooLate(facts) {
   return [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
     const hung = kind === "tensor" ? history.changes(uid, "hooks").find(({ value }) => value) : undefined;
     const text = hung ? /\.register_hook\(\s*(\w+)?/.exec(facts.code(hung.step)) : null;
-    const passed = facts.events("grad_accumulated").find(({ tensor }) => tensor === uid);
-    if (!hung || !text || hung.step <= last.end || !passed) return [];
+    const accumulated = facts.events("grad_accumulated").find(({ tensor }) => tensor === uid);
+    if (!hung || !text || hung.step <= last.end || !accumulated) return [];
     const x = facts.nameFact(uid, hung.step);
     const hook = code(text[1] && text[1] !== "lambda" ? text[1] : "hook");
-    const before = facts.place(passed.step);
+    const accumulatedPlace = facts.place(accumulated.step);
     return [
       {
         variant: "too_late",
         cause: facts.place(hung.step),
         chain: [
-          link(before, "gradient", { x }, [uid]),
+          link(accumulatedPlace, "gradient", { x }, [uid]),
           link(facts.place(hung.step), "hooked", { x, code: facts.codeFact(hung.step) }, [uid]),
         ],
         names: namesOf(x, hook),
-        facts: { x, hook, code: facts.codeFact(hung.step), backward: before.line },
+        facts: { x, hook, code: facts.codeFact(hung.step), backward: accumulatedPlace.line },
         fixes: [fix("move_before", facts.place(hung.step), { to: facts.place(last.step).line })],
       },
     ];
@@ -48,19 +48,19 @@ function registeredTooLate(facts) {
 /** Hooks of a module whose `forward` is called instead of the module, which asks no hook. @param {RunFacts} facts @returns {Diagnosis[]} */
 function forwardCalled(facts) {
   if (!facts.trace.program.source.includes(".forward(")) return [];
-  const entered = new Set(facts.index.frameChanges.map(({ fields }) => fields.name));
+  const enteredFunctions = new Set(facts.index.frameChanges.map(({ fields }) => fields.name));
   /** @type {Map<number, Diagnosis>} by line */
   const out = new Map();
   const registered = facts.steps.flatMap((traceStep, i) => {
-    const match = traceStep.kind === "statement" ? OF_MODULE.exec(facts.code(i)) : null;
-    const moduleUid = match && !entered.has(match[3]) ? resolve(facts, match[1], i) : null;
+    const match = traceStep.kind === "statement" ? MODULE_HOOK.exec(facts.code(i)) : null;
+    const moduleUid = match && !enteredFunctions.has(match[3]) ? resolve(facts, match[1], i) : null;
     return match && moduleUid ? [{ step: i, module: moduleUid, hook: match[3] }] : [];
   });
   if (!registered.length) return [];
   facts.steps.forEach((traceStep, i) => {
     const match = ["statement", "return"].includes(traceStep.kind) ? DIRECT_CALL.exec(facts.code(i)) : null;
     const moduleUid = match ? resolve(facts, match[1], i) : null;
-    const hung = registered.find((each) => each.module === moduleUid && each.step < i);
+    const hung = registered.find((registration) => registration.module === moduleUid && registration.step < i);
     if (!hung || out.has(traceStep.line)) return;
     const x = facts.nameFact(hung.module, i);
     const hook = code(hung.hook);

@@ -43,7 +43,7 @@ function lostWriteDiagnosis(facts, event) {
  * the write says the same of an element each time */
 function repeatedIndexDiagnosis(facts, event) {
   const { step, tensor, count, distinct } = event;
-  const op = facts.opOf(event);
+  const op = facts.operationOfEvent(event);
   const value = op?.inputs.at(-1);
   const isRead = facts
     .opsAt(step)

@@ -17,7 +17,7 @@ export function inferenceTensor(facts) {
     null;
   const birthStep = Math.max(0, facts.birth(uid));
   const x = facts.nameFact(uid, step);
-  const all = {
+  const findingFacts = {
     x,
     op: operationName(op?.name ?? ""),
     code: facts.codeFact(step),
@@ -33,11 +33,11 @@ export function inferenceTensor(facts) {
       variant,
       cause: facts.place(birthStep),
       chain: [
-        link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]),
-        link(facts.place(step), "checked", all, [uid]),
+        link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]),
+        link(facts.place(step), "checked", findingFacts, [uid]),
       ],
       names: namesOf(x),
-      facts: all,
+      facts: findingFacts,
       fixes: [
         fix("no_grad_instead", facts.place(birthStep)),
         fix("clone_before", facts.place(step), { name: facts.nameText(uid, step) ?? "" }),

@@ -1,7 +1,7 @@
 /** A tensor of integers or booleans was to require grad. */
 
-import { mentionedTensors, receiver } from "./expressions.js";
-import { boundAt } from "./no_graph.js";
+import { mentionedTensors, receiverOf } from "./expressions.js";
+import { nameBoundAt } from "./no_graph.js";
 import { fix, link, namesOf } from "./finding.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -13,28 +13,30 @@ export function intRequiresGrad(facts) {
   if (!MESSAGE.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isIntegral = (/** @type {string} */ uid) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");
-  const asked = receiver(facts, step, "requires_grad_") ?? null;
+  const askedTensor = receiverOf(facts, step, "requires_grad_") ?? null;
   const mention =
-    asked && isIntegral(asked.uid) ? asked : mentionedTensors(facts, step).find(({ uid }) => isIntegral(uid));
+    askedTensor && isIntegral(askedTensor.uid)
+      ? askedTensor
+      : mentionedTensors(facts, step).find(({ uid }) => isIntegral(uid));
   const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(isIntegral))?.outputs[0] ?? null;
   const target = /^\s*([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]*)?=[^=]/u.exec(facts.code(step))?.[1];
   const x = mention
     ? { code: mention.text }
     : target
       ? { code: target }
-      : (boundAt(facts, step) ?? facts.nameFact(uid, step));
-  const born = facts.birth(uid);
-  const birthStep = mention && born >= 0 ? born : step;
-  const all = { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64", code: facts.codeFact(step) };
-  const chain = [link(facts.place(step), "checked", all, [uid])];
+      : (nameBoundAt(facts, step) ?? facts.nameFact(uid, step));
+  const creationStep = facts.birth(uid);
+  const birthStep = mention && creationStep >= 0 ? creationStep : step;
+  const findingFacts = { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64", code: facts.codeFact(step) };
+  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
   if (birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
+    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
   return [
     {
       cause: facts.place(step),
       chain,
       names: namesOf(x),
-      facts: all,
+      facts: findingFacts,
       fixes: [
         fix("float_dtype", facts.place(birthStep)),
         fix("float_before", facts.place(step), { name: mention?.text ?? "" }),

@@ -2,7 +2,7 @@
 
 import { fix, link, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { customNode, multiOutputView, refusedWrite, unrecordedView } from "./refused_write.js";
+import { customFunctionNode, multiOutputView, refusedWrite, unrecordedView } from "./refused_write.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
@@ -11,19 +11,27 @@ import { customNode, multiOutputView, refusedWrite, unrecordedView } from "./ref
 export function leafInplace(facts) {
   const write = refusedWrite(facts);
   if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
-  if (multiOutputView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
+  if (multiOutputView(write) || unrecordedView(facts, write) || customFunctionNode(facts, write)) return [];
   const { uid, step, op } = write;
   const x = facts.nameFact(uid, step);
-  const asked = requiredGradAt(facts, uid, step);
-  const all = { x, write: operationName(op.name), code: facts.codeFact(step), made_line: facts.place(asked).line };
+  const requiredGradStep = requiredGradAt(facts, uid, step);
+  const findingFacts = {
+    x,
+    write: operationName(op.name),
+    code: facts.codeFact(step),
+    made_line: facts.place(requiredGradStep).line,
+  };
   return [
     {
       variant: isAskedByFlag(facts, step) ? "flag" : undefined,
       cause: facts.place(step),
-      chain: [link(facts.place(asked), "made", all, [uid]), link(facts.place(step), "checked", all, [uid])],
+      chain: [
+        link(facts.place(requiredGradStep), "made", findingFacts, [uid]),
+        link(facts.place(step), "checked", findingFacts, [uid]),
+      ],
       names: namesOf(x),
-      facts: all,
-      fixes: leafFixes(facts, step, x),
+      facts: findingFacts,
+      fixes: fixesOfLeafWrite(facts, step, x),
       explainsError: true,
     },
   ];
@@ -31,8 +39,8 @@ export function leafInplace(facts) {
 
 /** Whether the write was asked for by `inplace=True`, here or where a module was made. @param {RunFacts} facts @param {number} step */
 function isAskedByFlag(facts, step) {
-  const isWrittenOut = /\w_\(|[-+*/@%&|^]=|\]\s*=[^=]|\bout\s*=/.test(facts.code(step));
-  return !isWrittenOut && facts.source.some((line) => /inplace\s*=\s*True/.test(line));
+  const isVisibleWrite = /\w_\(|[-+*/@%&|^]=|\]\s*=[^=]|\bout\s*=/.test(facts.code(step));
+  return !isVisibleWrite && facts.source.some((line) => /inplace\s*=\s*True/.test(line));
 }
 
 /** The step at which a tensor began to require grad. @param {RunFacts} facts @param {string} uid @param {number} step */
@@ -43,7 +51,7 @@ export function requiredGradAt(facts, uid, step) {
 }
 
 /** @param {RunFacts} facts @param {number} step @param {import("./finding.js").Fact} x */
-export function leafFixes(facts, step, x) {
+export function fixesOfLeafWrite(facts, step, x) {
   const name = typeof x === "object" && "code" in x ? x.code : "";
   const place = facts.place(step);
   return [

@@ -1,9 +1,9 @@
 /** A view of a leaf that requires grad was to be written in place while autograd records. */
 
 import { link, namesOf } from "./finding.js";
-import { leafFixes, requiredGradAt } from "./leaf_inplace.js";
+import { fixesOfLeafWrite, requiredGradAt } from "./leaf_inplace.js";
 import { operationName } from "./operation_name.js";
-import { customNode, multiOutputView, namedTarget, refusedWrite, unrecordedView } from "./refused_write.js";
+import { customFunctionNode, multiOutputView, namedTarget, refusedWrite, unrecordedView } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function leafViewInplace(facts) {
@@ -12,30 +12,32 @@ export function leafViewInplace(facts) {
   const { base, step, views, op } = write;
   const leaf = facts.tensor(base, step);
   if (!leaf?.leaf || !leaf.requires_grad) return [];
-  if (multiOutputView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
+  if (multiOutputView(write) || unrecordedView(facts, write) || customFunctionNode(facts, write)) return [];
   const target = namedTarget(facts, write);
   const [x, y] = [facts.nameFact(base, step), facts.nameFact(target, step)];
   const requiredGradStep = requiredGradAt(facts, base, step);
-  const all = {
+  const findingFacts = {
     x,
     y,
     write: operationName(op.name),
     code: facts.codeFact(step),
     view: operationName(views[0].op.name),
   };
-  const chain = [link(facts.place(requiredGradStep), "made", all, [base])];
-  const viewed = facts.birth(views[0].uid);
-  if (viewed > requiredGradStep && viewed < step)
-    chain.push(link(facts.place(viewed), "shares", { ...all, code: facts.codeFact(viewed) }, [target, base]));
-  chain.push(link(facts.place(step), "checked", all, [target]));
+  const chain = [link(facts.place(requiredGradStep), "made", findingFacts, [base])];
+  const viewStep = facts.birth(views[0].uid);
+  if (viewStep > requiredGradStep && viewStep < step)
+    chain.push(
+      link(facts.place(viewStep), "shares", { ...findingFacts, code: facts.codeFact(viewStep) }, [target, base]),
+    );
+  chain.push(link(facts.place(step), "checked", findingFacts, [target]));
   return [
     {
       variant: target === base ? undefined : "named",
       cause: facts.place(step),
       chain,
       names: namesOf(x, y),
-      facts: all,
-      fixes: leafFixes(facts, step, y),
+      facts: findingFacts,
+      fixes: fixesOfLeafWrite(facts, step, y),
       explainsError: true,
     },
   ];

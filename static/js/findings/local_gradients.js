@@ -1,6 +1,6 @@
 /** What a node would have sent on, had its saved value been what was saved: for elementwise operations, whose slope is known. */
 
-import { cellsOf, numberOf, numbersText } from "./numbers.js";
+import { cellsRead, numberOf, numbersText } from "./numbers.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -8,31 +8,31 @@ import { cellsOf, numberOf, numbersText } from "./numbers.js";
 /** @typedef {import("../trace.js").Grad} Grad */
 /** @typedef {import("../entities.js").Node} Node */
 /**
- * @typedef {{edge: number, slope: (saved: number, node: Node) => number | null}} Rule
+ * @typedef {{edge: number, slope: (saved: number, node: Node) => number | null}} SlopeRule
  *   edge: through which the gradient goes on; slope: by which it is multiplied, from the element that was saved
  * @typedef {{given: string, expected: string, leaf: string | null}} LocalGradient
  *   leaf: of which it is the whole gradient
  */
 
-/** @param {(saved: number) => number} slope @returns {Rule} */
-const unary = (slope) => ({ edge: 0, slope });
+/** @param {(saved: number) => number} slope @returns {SlopeRule} */
+const firstEdgeRule = (slope) => ({ edge: 0, slope });
 
-/** By node and slot. @type {Record<string, Rule>} */
-const RULES = {
-  "Mul.other": unary((b) => b),
+/** By node and slot. @type {Record<string, SlopeRule>} */
+const SLOPE_RULES = {
+  "Mul.other": firstEdgeRule((b) => b),
   "Mul.self": { edge: 1, slope: (a) => a },
-  "Sigmoid.result": unary((y) => y * (1 - y)),
-  "Tanh.result": unary((y) => 1 - y * y),
-  "Exp.result": unary((y) => y),
-  "Sqrt.result": unary((y) => 1 / (2 * y)),
-  "Rsqrt.result": unary((y) => -0.5 * y ** 3),
-  "Reciprocal.result": unary((y) => -y * y),
-  "Relu.result": unary((y) => (y > 0 ? 1 : 0)),
-  "Log.self": unary((x) => 1 / x),
-  "Sin.self": unary((x) => Math.cos(x)),
-  "Cos.self": unary((x) => -Math.sin(x)),
-  "Abs.self": unary((x) => Math.sign(x)),
-  "Div.other": unary((b) => 1 / b),
+  "Sigmoid.result": firstEdgeRule((y) => y * (1 - y)),
+  "Tanh.result": firstEdgeRule((y) => 1 - y * y),
+  "Exp.result": firstEdgeRule((y) => y),
+  "Sqrt.result": firstEdgeRule((y) => 1 / (2 * y)),
+  "Rsqrt.result": firstEdgeRule((y) => -0.5 * y ** 3),
+  "Reciprocal.result": firstEdgeRule((y) => -y * y),
+  "Relu.result": firstEdgeRule((y) => (y > 0 ? 1 : 0)),
+  "Log.self": firstEdgeRule((x) => 1 / x),
+  "Sin.self": firstEdgeRule((x) => Math.cos(x)),
+  "Cos.self": firstEdgeRule((x) => -Math.sin(x)),
+  "Abs.self": firstEdgeRule((x) => Math.sign(x)),
+  "Div.other": firstEdgeRule((b) => 1 / b),
   "Pow.self": {
     edge: 0,
     slope: (x, node) =>
@@ -47,26 +47,26 @@ const RULES = {
  */
 export function localGradient(facts, { node, slot }, visit, saved) {
   const name = (facts.index.nodes.get(node)?.name ?? "").replace(/^.*::|Backward\d*$/g, "");
-  const rule = RULES[`${name}.${slot}`];
+  const rule = SLOPE_RULES[`${name}.${slot}`];
   const entity = facts.node(node, visit - 1);
   const { grad_outputs: [incoming] = [], grad_inputs = [] } = facts.steps[visit].visit ?? {};
-  const sent = rule ? grad_inputs[rule.edge] : null;
-  if (!rule || !saved || !entity || !incoming?.cells || !sent?.cells) return null;
-  const n = sent.cells.length;
-  if (incoming.cells.length !== n || (saved.length !== n && saved.length !== 1)) return null;
+  const sentGrad = rule ? grad_inputs[rule.edge] : null;
+  if (!rule || !saved || !entity || !incoming?.cells || !sentGrad?.cells) return null;
+  const elementCount = sentGrad.cells.length;
+  if (incoming.cells.length !== elementCount || (saved.length !== elementCount && saved.length !== 1)) return null;
   const expected = incoming.cells.map((grad, k) => {
     const slope = rule.slope(numberOf(saved[saved.length === 1 ? 0 : k]), entity);
     return slope === null ? null : Math.fround(numberOf(grad) * slope);
   });
   if (expected.some((value) => value === null)) return null;
-  const list = /** @type {number[]} */ (expected);
-  const scalar = sent.shape.length === 0;
-  if (list.every((value, k) => isClose(value, numberOf(sent.cells?.[k]))))
+  const expectedValues = /** @type {number[]} */ (expected);
+  const isScalar = sentGrad.shape.length === 0;
+  if (expectedValues.every((value, k) => isClose(value, numberOf(sentGrad.cells?.[k]))))
     return { given: "", expected: "", leaf: null };
   return {
-    given: numbersText(sent.cells, scalar),
-    expected: numbersText(list, scalar),
-    leaf: wholeGradientOf(facts, node, rule.edge, visit, sent),
+    given: numbersText(sentGrad.cells, isScalar),
+    expected: numbersText(expectedValues, isScalar),
+    leaf: wholeGradientOf(facts, node, rule.edge, visit, sentGrad),
   };
 }
 
@@ -76,13 +76,13 @@ function isClose(a, b) {
 }
 
 /** The leaf whose `.grad` is what went along an edge, as it is after the backward. @param {RunFacts} facts @param {string} nodeUid
- * @param {number} edge @param {number} visit @param {Grad} sent */
-function wholeGradientOf(facts, nodeUid, edge, visit, sent) {
+ * @param {number} edge @param {number} visit @param {Grad} sentGrad */
+function wholeGradientOf(facts, nodeUid, edge, visit, sentGrad) {
   const next = facts.index.nodes.get(nodeUid)?.next[edge]?.[0];
   const leafUid = facts.index.nodes.get(next ?? "")?.variable;
-  const at = (facts.index.visitsOf.get(next ?? "") ?? []).find((step) => step > visit);
-  if (!leafUid || at === undefined) return null;
-  const grad = facts.tensor(facts.tensor(leafUid, at)?.grad, at);
-  const cells = grad ? cellsOf(facts.state(at), grad) : null;
-  return cells && numbersText(cells) === numbersText(sent.cells ?? []) ? leafUid : null;
+  const arrivalStep = (facts.index.visitsOf.get(next ?? "") ?? []).find((step) => step > visit);
+  if (!leafUid || arrivalStep === undefined) return null;
+  const grad = facts.tensor(facts.tensor(leafUid, arrivalStep)?.grad, arrivalStep);
+  const cells = grad ? cellsRead(facts.state(arrivalStep), grad) : null;
+  return cells && numbersText(cells) === numbersText(sentGrad.cells ?? []) ? leafUid : null;
 }

@@ -12,7 +12,7 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
 /** A tensor on a `ctx` after its backward counts from so many bytes on. */
-const FEWEST_BYTES = 2048;
+const MIN_BYTES = 2048;
 const MAX_OBJECTS = 500;
 
 /** @param {RunFacts} facts @param {number} end the last step @returns {Diagnosis[]} */
@@ -21,8 +21,8 @@ export function memoryCycles(facts, end) {
   const out = new Map();
   for (const diagnosis of [...keptByContext(facts), ...keptByObjects(facts, end), ...keptByHooks(facts, end)]) {
     const key = `${diagnosis.variant} ${diagnosis.cause.line}`;
-    const known = out.get(key);
-    if (known) known.facts.count = Number(known.facts.count) + 1;
+    const earlier = out.get(key);
+    if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
     else out.set(key, diagnosis);
   }
   return [...out.values()];
@@ -39,43 +39,47 @@ function keptByContext(facts) {
   const history = tensorHistory(facts);
   return facts.events("context_kept").flatMap((event) => {
     const { node, tensor, name, step } = event;
-    const written = assignmentOf(facts, name, step);
+    const assignmentStep = contextAssignment(facts, name, step);
     const isOutput = history.changes(tensor, "grad_fn").some(({ value }) => value === node);
     const visit = facts.index.visitsOf.get(node)?.at(-1);
-    const done = visit === undefined ? undefined : facts.backwardAt(visit);
-    const isOutlived = done && !done.keepsGraph && (facts.index.lives.get(tensor)?.death ?? 0) > done.end;
+    const lastBackward = visit === undefined ? undefined : facts.backwardAt(visit);
+    const isOutlived =
+      lastBackward && !lastBackward.keepsGraph && (facts.index.lives.get(tensor)?.death ?? 0) > lastBackward.end;
     const bytes = bytesOf(facts, tensor, step);
-    const isInput = facts.birth(tensor) < facts.birth(node) || history.value(tensor, "leaf", step) === false;
-    if (!isOutput && (isInput || !isOutlived || bytes < FEWEST_BYTES)) return [];
-    const x = facts.nameFact(tensor, written);
-    const said = {
+    const isInput = facts.birth(tensor) < facts.birth(node) || history.valueAt(tensor, "leaf", step) === false;
+    if (!isOutput && (isInput || !isOutlived || bytes < MIN_BYTES)) return [];
+    const x = facts.nameFact(tensor, assignmentStep);
+    const findingFacts = {
       x,
       ctx: code(`ctx.${name}`),
       function: functionName(facts, node),
       bytes,
-      code: facts.codeFact(written),
+      code: facts.codeFact(assignmentStep),
     };
     return [
       {
         variant: isOutput ? "ctx_output" : "ctx_kept",
-        cause: facts.place(written),
+        cause: facts.place(assignmentStep),
         chain: [
           link(facts.place(facts.birth(tensor)), "made", { x }, [tensor]),
-          link(facts.place(written), "kept", { x: said.ctx, code: facts.codeFact(written) }, [node, tensor]),
-          ...(isOutput || !done
+          link(facts.place(assignmentStep), "kept", { x: findingFacts.ctx, code: facts.codeFact(assignmentStep) }, [
+            node,
+            tensor,
+          ]),
+          ...(isOutput || !lastBackward
             ? []
-            : [link(facts.place(done.step), "released", { code: facts.codeFact(done.step) }, [node])]),
+            : [link(facts.place(lastBackward.step), "released", { code: facts.codeFact(lastBackward.step) }, [node])]),
         ],
-        names: namesOf(x, code("ctx"), said.ctx),
-        facts: { ...said, count: 1 },
-        fixes: [fix("save_for_backward", facts.place(written), { name })],
+        names: namesOf(x, code("ctx"), findingFacts.ctx),
+        facts: { ...findingFacts, count: 1 },
+        fixes: [fix("save_for_backward", facts.place(assignmentStep), { name })],
       },
     ];
   });
 }
 
 /** The step that gave `ctx` an attribute, as the program writes it. @param {RunFacts} facts @param {string} name @param {number} before a step */
-function assignmentOf(facts, name, before) {
+function contextAssignment(facts, name, before) {
   for (let i = before; i >= 0; i--) {
     const { kind } = facts.steps[i];
     if (kind === "statement" && new RegExp(`\\.${name}\\s*(?:,[^=]*)?=[^=]`).test(facts.code(i))) return i;
@@ -87,17 +91,18 @@ function assignmentOf(facts, name, before) {
 function keptByObjects(facts, end) {
   return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
     const life = after?.[0] === "t" ? facts.index.lives.get(after) : undefined;
-    const lost = facts.index.lives.get(owner)?.death ?? end;
-    if (!after || !life || life.death < end || lost >= end || facts.names(end).tags.has(after)) return [];
-    const circle = cycleFrom(facts, owner, lost);
-    if (!circle) return [];
-    const x = facts.nameFact(after, lost);
-    const closed = attributeChanges(facts).findLast(
-      (change) => change.step <= lost && change.after && circle.includes(change.owner) && circle.includes(change.after),
+    const ownerEnd = facts.index.lives.get(owner)?.death ?? end;
+    if (!after || !life || life.death < end || ownerEnd >= end || facts.names(end).tags.has(after)) return [];
+    const cycle = cycleFrom(facts, owner, ownerEnd);
+    if (!cycle) return [];
+    const x = facts.nameFact(after, ownerEnd);
+    const closingChange = attributeChanges(facts).findLast(
+      (change) =>
+        change.step <= ownerEnd && change.after && cycle.includes(change.owner) && cycle.includes(change.after),
     );
-    const at = closed?.step ?? step;
-    const y = closed ? code(closed.name) : code(name);
-    const cause = facts.place(callLine(facts, at, y.code));
+    const assignmentStep = closingChange?.step ?? step;
+    const y = closingChange ? code(closingChange.name) : code(name);
+    const cause = facts.place(assigningStep(facts, assignmentStep, y.code));
     return [
       {
         variant: "cycle",
@@ -105,14 +110,14 @@ function keptByObjects(facts, end) {
         chain: [
           link(facts.place(life.birth), "made", { x }, [after]),
           link(cause, "shares", { x, y, code: facts.codeFact(cause.step) }, [owner]),
-          link(facts.place(lost + 1), "kept", { x, code: facts.codeFact(lost + 1) }, [after]),
+          link(facts.place(ownerEnd + 1), "kept", { x, code: facts.codeFact(ownerEnd + 1) }, [after]),
         ],
         names: namesOf(x, y),
         facts: {
           x,
           y,
-          bytes: bytesOf(facts, after, lost),
-          freed: facts.steps[lost + 1].line,
+          bytes: bytesOf(facts, after, ownerEnd),
+          freed: facts.steps[ownerEnd + 1].line,
           code: facts.codeFact(cause.step),
           count: 1,
         },
@@ -124,7 +129,7 @@ function keptByObjects(facts, end) {
 
 /** The step, at one or before, whose text assigns an attribute: it is observed when the call that did it is over.
  * @param {RunFacts} facts @param {number} step @param {string} name */
-function callLine(facts, step, name) {
+function assigningStep(facts, step, name) {
   for (let i = step; i >= Math.max(0, step - 20); i--)
     if (facts.steps[i].kind === "statement" && new RegExp(`\\.${name}\\s*=[^=]`).test(facts.code(i))) return i;
   return step;
@@ -143,9 +148,10 @@ function cycleFrom(facts, start, step) {
     for (const value of values) {
       const ref = refOf(/** @type {import("../trace.js").Value} */ (value));
       if (ref === start) {
-        const circle = [];
-        for (let at = /** @type {string | null} */ (uid); at; at = cameFrom.get(at) ?? null) circle.push(at);
-        return circle;
+        const cycle = [];
+        for (let uidOnWay = /** @type {string | null} */ (uid); uidOnWay; uidOnWay = cameFrom.get(uidOnWay) ?? null)
+          cycle.push(uidOnWay);
+        return cycle;
       }
       if (ref?.[0] === "o" && !cameFrom.has(ref)) cameFrom.set(ref, uid);
     }
@@ -159,22 +165,24 @@ function keptByHooks(facts, end) {
   if (!facts.source.some((line) => line.includes("register_hook"))) return [];
   const history = tensorHistory(facts);
   return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
-    const hung = kind === "tensor" && death >= end ? history.changes(uid, "hooks").at(-1) : undefined;
-    if (!hung || facts.names(end).tags.has(uid)) return [];
-    const hook = hung.value ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.code(hung.step)) : null;
-    if (!hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hung.step].depth) return [];
+    const hookChange = kind === "tensor" && death >= end ? history.changes(uid, "hooks").at(-1) : undefined;
+    if (!hookChange || facts.names(end).tags.has(uid)) return [];
+    const hook = hookChange.value
+      ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.code(hookChange.step))
+      : null;
+    if (!hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hookChange.step].depth) return [];
     const x = code(hook[1]);
-    const at = facts.place(hung.step);
+    const hookPlace = facts.place(hookChange.step);
     return [
       {
         variant: "hook",
-        cause: at,
+        cause: hookPlace,
         chain: [
           link(facts.place(birth), "made", { x }, [uid]),
-          link(at, "hooked", { x, code: facts.codeFact(hung.step) }, [uid]),
+          link(hookPlace, "hooked", { x, code: facts.codeFact(hookChange.step) }, [uid]),
         ],
         names: namesOf(x),
-        facts: { x, bytes: bytesOf(facts, uid, end), code: facts.codeFact(hung.step), count: 1 },
+        facts: { x, bytes: bytesOf(facts, uid, end), code: facts.codeFact(hookChange.step), count: 1 },
         fixes: [],
       },
     ];

@@ -8,8 +8,8 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
 /** A storage counts from so many bytes on, and a view that reads no more than one of so many of them. */
-const FEWEST_BYTES = 2048;
-const SMALL_PART = 8;
+const MIN_BYTES = 2048;
+const MIN_RATIO = 8;
 const MAX_FINDINGS = 3;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
@@ -20,14 +20,14 @@ export function memoryHeld(facts) {
   const out = new Map();
   for (const { storage, nbytes } of largeStorages(facts, end)) {
     const handles = facts.index.handlesOf(storage, end);
-    if (!handles.some((uid) => bytesOf(facts, uid, end) * SMALL_PART <= nbytes)) continue;
+    if (!handles.some((uid) => bytesOf(facts, uid, end) * MIN_RATIO <= nbytes)) continue;
     const { tags } = facts.names(end);
     const named = handles.filter((uid) => tags.has(uid));
-    const read = Math.max(0, ...named.map((uid) => bytesOf(facts, uid, end)));
-    if (!named.length || read * SMALL_PART > nbytes || facts.index.slotsOf(storage, end).length) continue;
-    const diagnosis = diagnosisOf(facts, storage, named, nbytes, read, end);
-    const known = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
-    if (known) known.facts.count = Number(known.facts.count) + 1;
+    const bytesRead = Math.max(0, ...named.map((uid) => bytesOf(facts, uid, end)));
+    if (!named.length || bytesRead * MIN_RATIO > nbytes || facts.index.slotsOf(storage, end).length) continue;
+    const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
+    const earlier = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
+    if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
     else if (diagnosis) out.set(`${diagnosis.cause.line}`, diagnosis);
   }
   return [...[...out.values()].slice(0, MAX_FINDINGS), ...memoryCycles(facts, end)];
@@ -41,25 +41,25 @@ function largeStorages(facts, step) {
   const out = [];
   for (const { uid, kind, birth, death } of facts.index.lives.values()) {
     if (kind !== "storage" || birth > step || step > death) continue;
-    const nbytes = Number(history.value(uid, "nbytes", step));
-    if (nbytes >= FEWEST_BYTES && !history.value(uid, "within", step)) out.push({ storage: uid, nbytes });
+    const nbytes = Number(history.valueAt(uid, "nbytes", step));
+    if (nbytes >= MIN_BYTES && !history.valueAt(uid, "within", step)) out.push({ storage: uid, nbytes });
   }
   return out;
 }
 
-/** @param {RunFacts} facts @param {string} storageUid @param {string[]} handles @param {number} nbytes @param {number} read in bytes
+/** @param {RunFacts} facts @param {string} storageUid @param {string[]} handles @param {number} nbytes @param {number} bytesRead in bytes
  * @param {number} end the last step @returns {Diagnosis | null} null where no name leads to it */
-function diagnosisOf(facts, storageUid, handles, nbytes, read, end) {
+function diagnosisOf(facts, storageUid, handles, nbytes, bytesRead, end) {
   const [holder] = handles;
-  const bound = [...facts.index.placements.values()].flatMap(({ uid, storage: of }) =>
-    of === storageUid && !handles.includes(uid) ? (facts.scan.bindings.get(uid) ?? []) : [],
+  const otherBindings = [...facts.index.placements.values()].flatMap(({ uid, storage: otherStorage }) =>
+    otherStorage === storageUid && !handles.includes(uid) ? (facts.scan.bindings.get(uid) ?? []) : [],
   );
-  const whole = bound.sort((a, b) => b.step - a.step)[0];
-  if (!whole) return null;
-  const freed = endOfName(facts, whole);
-  if (freed > end) return null;
+  const wholeBinding = otherBindings.sort((a, b) => b.step - a.step)[0];
+  if (!wholeBinding) return null;
+  const nameEndStep = endOfName(facts, wholeBinding);
+  if (nameEndStep > end) return null;
   const x = facts.nameFact(holder, end);
-  const y = code(whole.name);
+  const y = code(wholeBinding.name);
   const holderBirthPlace = facts.place(facts.birth(holder));
   return {
     variant: "view",
@@ -68,22 +68,22 @@ function diagnosisOf(facts, storageUid, handles, nbytes, read, end) {
     chain: [
       link(facts.place(facts.birth(storageUid)), "made", { x: y }, [storageUid]),
       link(holderBirthPlace, "shares", { y: x, x: y }, [holder, storageUid]),
-      link(facts.place(freed), "kept", { x, code: facts.codeFact(freed) }, [holder, storageUid]),
+      link(facts.place(nameEndStep), "kept", { x, code: facts.codeFact(nameEndStep) }, [holder, storageUid]),
     ],
     names: namesOf(x, y),
-    facts: { x, y, bytes: nbytes, read, count: 1, freed: facts.steps[freed].line },
+    facts: { x, y, bytes: nbytes, read: bytesRead, count: 1, freed: facts.steps[nameEndStep].line },
     fixes: [fix("clone_shared", holderBirthPlace)],
   };
 }
 
 /** The step at which a name stopped meaning what it did. @param {RunFacts} facts @param {import("./scan.js").Binding} binding */
 function endOfName(facts, { name, frame, step }) {
-  const next = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
-  const unset = facts.steps.findIndex(({ set }, i) => i > step && set[frame]?.unset?.includes(name));
-  const ends = [
-    next?.step ?? Infinity,
-    unset < 0 ? Infinity : unset,
+  const nextMeaning = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
+  const unsetStep = facts.steps.findIndex(({ set }, i) => i > step && set[frame]?.unset?.includes(name));
+  const endSteps = [
+    nextMeaning?.step ?? Infinity,
+    unsetStep < 0 ? Infinity : unsetStep,
     (facts.index.lives.get(frame)?.death ?? Infinity) + 1,
   ];
-  return Math.min(...ends);
+  return Math.min(...endSteps);
 }

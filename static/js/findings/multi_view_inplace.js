@@ -2,7 +2,7 @@
 
 import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiOutputView, refusedWrite, viewedThenRefused } from "./refused_write.js";
+import { multiOutputView, refusedWrite, linksFromViewToRefusal } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function multiViewInplace(facts) {
@@ -13,9 +13,9 @@ export function multiViewInplace(facts) {
   const { step, op } = write;
   const x = facts.nameFact(view.uid, step);
   const y = facts.nameFact(view.op.inputs[0], viewStep);
-  const iterates = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.code(viewStep));
+  const isLoop = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.code(viewStep));
   const by = operationName(view.op.name);
-  const all = {
+  const findingFacts = {
     x,
     y,
     by,
@@ -26,13 +26,13 @@ export function multiViewInplace(facts) {
   const name = typeof x === "object" && "code" in x ? x.code : "";
   return [
     {
-      variant: iterates ? "loop" : undefined,
+      variant: isLoop ? "loop" : undefined,
       cause: facts.place(step),
-      chain: viewedThenRefused(facts, write, view, all),
+      chain: linksFromViewToRefusal(facts, write, view, findingFacts),
       names: namesOf(x, y),
-      facts: all,
+      facts: findingFacts,
       fixes: [
-        fix("under_no_grad", facts.place(iterates ? viewStep : step), { name }),
+        fix("under_no_grad", facts.place(isLoop ? viewStep : step), { name }),
         fix("out_of_place", facts.place(step), { name }),
         fix("clone_before", facts.place(step), { name }),
       ],

@@ -14,10 +14,10 @@ export class Naming {
   }
 
   /** @param {string | null | undefined} uid @param {number} step @returns {Fact} */
-  fact(uid, step) {
-    const name = this.text(uid, step);
-    const also = uid && name ? this.moduleName(uid, step, name) : null;
-    if (name) return also ? { code: name, also } : code(name);
+  nameFact(uid, step) {
+    const name = this.nameText(uid, step);
+    const nameInModule = uid && name ? this.moduleName(uid, step, name) : null;
+    if (name) return nameInModule ? { code: name, also: nameInModule } : code(name);
     const op = this.facts.producer(uid);
     const line = this.facts.steps[op?.step ?? this.facts.birth(uid)]?.line ?? 0;
     return { result: op ? this.operation(op, uid) : "", line };
@@ -33,21 +33,26 @@ export class Naming {
   }
 
   /** @param {string | null | undefined} uid @param {number} step @returns {string | null} */
-  text(uid, step) {
+  nameText(uid, step) {
     if (!uid) return null;
-    return this.at(uid, step) ?? this.at(uid, step - 1) ?? this.lastOrNextName(uid, step) ?? this.atBirth(uid, step);
+    return (
+      this.nameAt(uid, step) ??
+      this.nameAt(uid, step - 1) ??
+      this.lastOrNextName(uid, step) ??
+      this.nameAtBirth(uid, step)
+    );
   }
 
   /** The best of the names at a step: one of the running function, of the module, a path. @param {string} uid @param {number} step */
-  at(uid, step) {
+  nameAt(uid, step) {
     if (step < 0) return null;
     const { facts } = this;
     const tags = facts.names(step).tags.get(uid) ?? [];
     const { frame } = facts.steps[step] ?? {};
     const rank = (/** @type {Tag} */ { kind, frame: of, scope }) =>
       kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2;
-    const [best] = [...tags].sort((a, b) => rank(a) - rank(b));
-    return best && !best.text.startsWith(".") ? best.text : null;
+    const [bestTag] = [...tags].sort((a, b) => rank(a) - rank(b));
+    return bestTag && !bestTag.text.startsWith(".") ? bestTag.text : null;
   }
 
   /** The name that a thing has in the module, where the running function has another. @param {string} uid @param {number} step
@@ -55,12 +60,12 @@ export class Naming {
   moduleName(uid, step, name) {
     if (!this.facts.steps[step]?.depth) return null;
     const tags = this.facts.names(step).tags.get(uid) ?? [];
-    const [other] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
-    return other && other.text !== name ? other.text : null;
+    const [moduleTag] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
+    return moduleTag && moduleTag.text !== name ? moduleTag.text : null;
   }
 
   /** The path of a `.grad` to its tensor, where it is one: `x.grad`. @param {string} uid @param {number} step @returns {string | null} */
-  gradient(uid, step) {
+  gradPathAt(uid, step) {
     const tags = step < 0 ? [] : (this.facts.names(step).tags.get(uid) ?? []);
     return tags.find(({ kind, text }) => kind === "grad" && !text.startsWith("."))?.text ?? null;
   }
@@ -72,8 +77,8 @@ export class Naming {
   }
 
   /** Its path when it was made. @param {string} uid @param {number} step */
-  atBirth(uid, step) {
+  nameAtBirth(uid, step) {
     const birth = this.facts.birth(uid);
-    return birth >= 0 && birth !== step ? this.at(uid, birth) : null;
+    return birth >= 0 && birth !== step ? this.nameAt(uid, birth) : null;
   }
 }

@@ -2,7 +2,7 @@
 
 import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiOutputView, refusedWrite, unrecordedView, viewedThenRefused } from "./refused_write.js";
+import { multiOutputView, refusedWrite, unrecordedView, linksFromViewToRefusal } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function noGradViewInplace(facts) {
@@ -13,7 +13,7 @@ export function noGradViewInplace(facts) {
   const { step, op } = write;
   const x = facts.nameFact(view.uid, step);
   const y = facts.nameFact(view.op.inputs[0], viewStep);
-  const all = {
+  const findingFacts = {
     x,
     y,
     write: operationName(op.name),
@@ -23,9 +23,9 @@ export function noGradViewInplace(facts) {
   return [
     {
       cause: facts.place(viewStep),
-      chain: viewedThenRefused(facts, write, view, all),
+      chain: linksFromViewToRefusal(facts, write, view, findingFacts),
       names: namesOf(x, y),
-      facts: all,
+      facts: findingFacts,
       fixes: [
         fix("out_of_no_grad", facts.place(viewStep)),
         fix("under_no_grad", facts.place(step), {}),

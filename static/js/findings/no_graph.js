@@ -2,7 +2,7 @@
 
 import { checkpointStep } from "./checkpoint_call.js";
 import { cutFixes } from "./cut_fixes.js";
-import { mentionedTensors, receiver } from "./expressions.js";
+import { mentionedTensors, receiverOf } from "./expressions.js";
 import { code, fix, link, nameOf, namesOf } from "./finding.js";
 import { gradOffAt } from "./grad_mode.js";
 import { originOf } from "./graph_walk.js";
@@ -34,15 +34,16 @@ export function noGraph(facts) {
 /** The tensor that backward was asked to start from, where it has no graph. @param {RunFacts} facts @param {number} step */
 function rootWithoutGraph(facts, step) {
   const call = facts.backwards.findLast((backward) => facts.raiseSteps.includes(backward.step));
-  const lacks = (/** @type {string | null | undefined} */ uid) => facts.tensor(uid, step)?.requires_grad === false;
-  const root = call?.roots.find(lacks);
+  const isWithoutGraph = (/** @type {string | null | undefined} */ uid) =>
+    facts.tensor(uid, step)?.requires_grad === false;
+  const root = call?.roots.find(isWithoutGraph);
   if (root && (call?.step ?? -1) >= step) return root;
   if (!MESSAGE.test(facts.error?.message ?? "")) return null;
-  const asked = ["backward", "register_hook", "retain_grad"]
-    .map((method) => receiver(facts, step, method)?.uid)
+  const askedTensor = ["backward", "register_hook", "retain_grad"]
+    .map((method) => receiverOf(facts, step, method)?.uid)
     .find(Boolean);
-  if (asked && lacks(asked)) return asked;
-  return mentionedTensors(facts, step).find(({ uid }) => lacks(uid))?.uid ?? null;
+  if (askedTensor && isWithoutGraph(askedTensor)) return askedTensor;
+  return mentionedTensors(facts, step).find(({ uid }) => isWithoutGraph(uid))?.uid ?? null;
 }
 
 /** The cut through a Python number or an array: the tensor was made anew from values that had left the graph.
@@ -59,31 +60,31 @@ function numberCut(facts, tensors) {
 function cutDiagnosis(facts, rootUid, recorded, step) {
   const cut = refineCut(facts, recorded);
   const y = facts.nameFact(rootUid, step);
-  const walk = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
-  const x = facts.nameFact(walk?.roots[0] ?? cut.tensor, cut.step);
+  const createGraphCall = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
+  const x = facts.nameFact(createGraphCall?.roots[0] ?? cut.tensor, cut.step);
   const { reason } = cut;
-  const end = walk ? walk.end + 1 : cut.step;
+  const end = createGraphCall ? createGraphCall.end + 1 : cut.step;
   const result =
-    boundAt(facts, cut.step) ??
-    (end > cut.step ? boundWithin(facts, cut.step, end) : null) ??
+    nameBoundAt(facts, cut.step) ??
+    (end > cut.step ? firstNameBound(facts, cut.step, end) : null) ??
     facts.nameFact(cut.result, cut.step);
-  const all = { x, y, z: result, op: operationName(cut.op), code: facts.codeFact(cut.step) };
-  const asked = { ...all, code: facts.codeFact(step) };
-  const off = reason === "no_grad" ? gradOffAt(facts, cut.step) : null;
-  const turned = off ? { ...all, code: code(off.code) } : all;
+  const findingFacts = { x, y, z: result, op: operationName(cut.op), code: facts.codeFact(cut.step) };
+  const checkedFacts = { ...findingFacts, code: facts.codeFact(step) };
+  const gradOff = reason === "no_grad" ? gradOffAt(facts, cut.step) : null;
+  const gradOffFacts = gradOff ? { ...findingFacts, code: code(gradOff.code) } : findingFacts;
   return {
-    variant: off?.isSwitch ? "grad_mode" : reason,
-    cause: off?.isSwitch ? facts.place(off.step) : facts.place(cut.step),
+    variant: gradOff?.isSwitch ? "grad_mode" : reason,
+    cause: gradOff?.isSwitch ? facts.place(gradOff.step) : facts.place(cut.step),
     chain: [
-      ...(off && off.line !== facts.place(cut.step).line ? [link(off, "way", turned)] : []),
-      link(facts.place(cut.step), "cut", all, [cut.tensor, cut.result]),
+      ...(gradOff && gradOff.line !== facts.place(cut.step).line ? [link(gradOff, "way", gradOffFacts)] : []),
+      link(facts.place(cut.step), "cut", findingFacts, [cut.tensor, cut.result]),
       ...linksToRoot(facts, rootUid, cut, step),
-      link(facts.place(step), "checked", asked, [rootUid]),
+      link(facts.place(step), "checked", checkedFacts, [rootUid]),
     ],
     names: namesOf(y, result, x),
-    facts: { ...turned, cut_line: facts.place(cut.step).line },
-    fixes: off?.isSwitch
-      ? [fix("grad_on", facts.place(cut.step)), fix("remove_line", facts.place(off.step))]
+    facts: { ...gradOffFacts, cut_line: facts.place(cut.step).line },
+    fixes: gradOff?.isSwitch
+      ? [fix("grad_on", facts.place(cut.step)), fix("remove_line", facts.place(gradOff.step))]
       : cutFixes(reason).map((kind) => fix(kind, facts.place(cut.step), { name: nameOf(result) })),
     explainsError: true,
   };
@@ -111,16 +112,16 @@ function linksToRoot(facts, rootUid, cut, step) {
 
 /** The first name that one of several steps gave to a tensor. @param {RunFacts} facts @param {number} first @param {number} last
  * @returns {Fact | null} */
-function boundWithin(facts, first, last) {
+function firstNameBound(facts, first, last) {
   for (let step = first; step <= Math.min(last, facts.steps.length - 1); step++) {
-    const name = boundAt(facts, step);
+    const name = nameBoundAt(facts, step);
     if (name) return name;
   }
   return null;
 }
 
 /** The name that a step gave to a tensor. @param {RunFacts} facts @param {number} step @returns {Fact | null} */
-export function boundAt(facts, step) {
+export function nameBoundAt(facts, step) {
   const { frame, set } = facts.steps[step];
   const names = Object.entries(set?.[frame ?? ""]?.vars ?? {}).flatMap(([name, value]) =>
     value && typeof value === "object" && "ref" in value && value.ref[0] === "t" ? [name] : [],
@@ -132,19 +133,23 @@ export function boundAt(facts, step) {
  * @returns {Diagnosis | null} */
 function frozenDiagnosis(facts, rootUid, tensors, step) {
   for (const uid of tensors) {
-    const frozen = stepThatStoppedGrad(facts, uid);
-    if (frozen === undefined) continue;
-    const all = { x: facts.nameFact(uid, step), y: facts.nameFact(rootUid, step), code: facts.codeFact(frozen) };
+    const freezingStep = stepThatStoppedGrad(facts, uid);
+    if (freezingStep === undefined) continue;
+    const findingFacts = {
+      x: facts.nameFact(uid, step),
+      y: facts.nameFact(rootUid, step),
+      code: facts.codeFact(freezingStep),
+    };
     return {
       variant: "frozen",
-      cause: facts.place(frozen),
+      cause: facts.place(freezingStep),
       chain: [
-        link(facts.place(frozen), "cut", all, [uid]),
-        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [rootUid]),
+        link(facts.place(freezingStep), "cut", findingFacts, [uid]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
       ],
-      names: namesOf(all.x, all.y),
-      facts: all,
-      fixes: [fix("remove_line", facts.place(frozen))],
+      names: namesOf(findingFacts.x, findingFacts.y),
+      facts: findingFacts,
+      fixes: [fix("remove_line", facts.place(freezingStep))],
       explainsError: true,
     };
   }
@@ -156,28 +161,28 @@ function frozenDiagnosis(facts, rootUid, tensors, step) {
 function lateDiagnosis(facts, rootUid, tensors, step) {
   for (const uid of tensors) {
     if (uid === rootUid || !facts.tensor(uid, step)?.requires_grad) continue;
-    const asked = tensorHistory(facts)
+    const requiredStep = tensorHistory(facts)
       .changes(uid, "requires_grad")
       .find((change) => change.step < step && change.value === true)?.step;
-    const used = asked === undefined ? -1 : firstUse(facts, uid, asked);
-    if (asked === undefined || used < 0) continue;
-    const all = {
-      x: facts.nameFact(uid, asked),
+    const useStep = requiredStep === undefined ? -1 : firstUse(facts, uid, requiredStep);
+    if (requiredStep === undefined || useStep < 0) continue;
+    const findingFacts = {
+      x: facts.nameFact(uid, requiredStep),
       y: facts.nameFact(rootUid, step),
-      use: facts.steps[used].line,
-      code: facts.codeFact(asked),
+      use: facts.steps[useStep].line,
+      code: facts.codeFact(requiredStep),
     };
     return {
       variant: "late",
-      cause: facts.place(asked),
+      cause: facts.place(requiredStep),
       chain: [
-        link(facts.place(used), "way", { ...all, code: facts.codeFact(used) }, [uid]),
-        link(facts.place(asked), "moved", all, [uid]),
-        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [rootUid]),
+        link(facts.place(useStep), "way", { ...findingFacts, code: facts.codeFact(useStep) }, [uid]),
+        link(facts.place(requiredStep), "moved", findingFacts, [uid]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
       ],
-      names: namesOf(all.x, all.y),
-      facts: all,
-      fixes: [fix("require_grad", facts.place(facts.birth(uid)), { name: nameOf(all.x) })],
+      names: namesOf(findingFacts.x, findingFacts.y),
+      facts: findingFacts,
+      fixes: [fix("require_grad", facts.place(facts.birth(uid)), { name: nameOf(findingFacts.x) })],
       explainsError: true,
     };
   }
@@ -198,23 +203,23 @@ function neverDiagnosis(facts, rootUid, tensors, step) {
     (uid) => uid !== rootUid && facts.nameText(uid, step) && /float|complex/.test(facts.handle(uid, step)?.dtype ?? ""),
   );
   const origins = leaves.filter((uid) => !facts.producer(uid)?.inputs.length);
-  const named = origins.length ? origins : leaves;
-  const leaf = named.at(-1) ?? rootUid;
+  const namedLeaves = origins.length ? origins : leaves;
+  const leaf = namedLeaves.at(-1) ?? rootUid;
   const birthStep = Math.max(0, facts.birth(leaf));
-  const all = {
+  const findingFacts = {
     y: facts.nameFact(rootUid, step),
     x: facts.nameFact(leaf, birthStep),
-    leaves: named.map((uid) => facts.nameFact(uid, step)),
+    leaves: namedLeaves.map((uid) => facts.nameFact(uid, step)),
   };
   return {
     variant: leaf === rootUid ? "alone" : "never",
     cause: facts.place(birthStep),
     chain: [
-      link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [leaf]),
-      link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [rootUid]),
+      link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [leaf]),
+      link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
     ],
-    names: namesOf(all.y, all.x),
-    facts: all,
+    names: namesOf(findingFacts.y, findingFacts.x),
+    facts: findingFacts,
     fixes: [fix("require_grad", facts.place(birthStep), { name: facts.nameText(leaf, birthStep) ?? "" })],
     explainsError: true,
   };

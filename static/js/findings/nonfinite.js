@@ -3,7 +3,7 @@
 import { divergenceBefore } from "./divergence.js";
 import { fix, link, namesOf, phrase } from "./finding.js";
 import { gradName } from "./gradient_name.js";
-import { cellsOf, isNan, isNonfinite, numberOf, numbersText } from "./numbers.js";
+import { cellsRead, isNan, isNonfinite, numberOf, numbersText } from "./numbers.js";
 import { operationName } from "./operation_name.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -12,7 +12,7 @@ import { operationName } from "./operation_name.js";
 /** @typedef {import("./finding.js").Link} Link */
 /** @typedef {import("./scan.js").Operation} Operation */
 /** @typedef {import("../entities.js").Cell} Cell */
-/** @typedef {{step: number, storage: string}} Spot */
+/** @typedef {{step: number, storage: string}} NonfiniteOrigin */
 
 /** So many sizes of a parameter that runs away are said. */
 const MAX_VALUES = 5;
@@ -26,16 +26,17 @@ const CARRYING_OPERATIONS =
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function nonfinite(facts) {
-  const forward = firstSpot(facts, false);
-  const backward = firstSpot(facts, true);
-  const spot = forward && (!backward || forward.step <= backward.step) ? forward : backward;
-  if (!spot) return [];
-  const divergence = divergenceBefore(facts, spot.step);
-  if (divergence) return [divergenceDiagnosis(facts, divergence, spot.step)];
+  const firstInForward = firstNonfinite(facts, false);
+  const firstInVisits = firstNonfinite(facts, true);
+  const earliest =
+    firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
+  if (!earliest) return [];
+  const divergence = divergenceBefore(facts, earliest.step);
+  if (divergence) return [divergenceDiagnosis(facts, divergence, earliest.step)];
   const diagnosis =
-    facts.steps[spot.step].visit && spot === backward
-      ? visitDiagnosis(facts, spot.step)
-      : operationDiagnosis(facts, spot);
+    facts.steps[earliest.step].visit && earliest === firstInVisits
+      ? visitDiagnosis(facts, earliest.step)
+      : operationDiagnosis(facts, earliest);
   return diagnosis ? [diagnosis] : [];
 }
 
@@ -44,7 +45,7 @@ export function nonfinite(facts) {
 function divergenceDiagnosis(facts, { uid, steps, values }, step) {
   const [first] = steps;
   const x = facts.nameFact(uid, first);
-  const all = {
+  const findingFacts = {
     x,
     code: facts.codeFact(first),
     values: numbersText(values.slice(0, MAX_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
@@ -54,21 +55,24 @@ function divergenceDiagnosis(facts, { uid, steps, values }, step) {
     variant: "diverged",
     cause: facts.place(first),
     chain: [
-      link(facts.place(first), "written", all, [uid]),
-      link(facts.place(steps[steps.length - 1]), "written", { ...all, code: facts.codeFact(steps[steps.length - 1]) }, [
-        uid,
-      ]),
-      link(facts.place(step), "nonfinite", { ...all, code: facts.codeFact(step) }),
+      link(facts.place(first), "written", findingFacts, [uid]),
+      link(
+        facts.place(steps[steps.length - 1]),
+        "written",
+        { ...findingFacts, code: facts.codeFact(steps[steps.length - 1]) },
+        [uid],
+      ),
+      link(facts.place(step), "nonfinite", { ...findingFacts, code: facts.codeFact(step) }),
     ],
     names: namesOf(x),
-    facts: all,
+    facts: findingFacts,
     fixes: [],
   };
 }
 
 /** The first storage with a NaN; of visits, the first gradient that is NaN or infinite. @param {RunFacts} facts
- * @param {boolean} visits @returns {Spot | null} */
-function firstSpot(facts, visits) {
+ * @param {boolean} visits @returns {NonfiniteOrigin | null} */
+function firstNonfinite(facts, visits) {
   if (visits) {
     const step = facts.steps.findIndex(({ visit }) =>
       visit?.grad_inputs?.some((grad) => grad?.cells?.some(isNonfinite)),
@@ -116,7 +120,7 @@ function isNanRead(facts, storageUid, step) {
   const entities = facts.state(step);
   return facts.index.handlesOf(storageUid, step).some((uid) => {
     const handle = facts.handle(uid, step);
-    const cells = handle ? cellsOf(entities, handle) : null;
+    const cells = handle ? cellsRead(entities, handle) : null;
     return !cells || cells.some(isNan); // null: too many to be listed
   });
 }
@@ -129,46 +133,46 @@ function isMadeInForward(facts, storageUid, step) {
     .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storageUid));
 }
 
-/** A NaN of the forward computation. @param {RunFacts} facts @param {Spot} spot @returns {Diagnosis | null} */
+/** A NaN of the forward computation. @param {RunFacts} facts @param {NonfiniteOrigin} spot @returns {Diagnosis | null} */
 function operationDiagnosis(facts, { step, storage }) {
   const ops = facts.opsAt(step);
   const op = ops.find(({ outputs }) => outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
-  const written =
+  const lastWriter =
     op && !op.inputs.length
       ? ops.findLast((later) => later.outputs.some((uid) => facts.handle(uid, step)?.storage === storage))
       : op;
-  const nanOperation = firstNanOperation(facts, written ?? op, step);
+  const nanOperation = firstNanOperation(facts, lastWriter ?? op, step);
   if (!nanOperation) return null;
   const name = operationName(nanOperation.name);
   const isGiven = !nanOperation.inputs.length || CARRYING_OPERATIONS.test(name);
   const output = nanOperation.outputs[0];
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
-  const bad = operands.find((uid) => valuesOf(facts, uid, step)?.some(isNonfinite)) ?? null;
-  const named = operands.map((uid) => facts.nameFact(uid, step));
-  const requires =
+  const nonfiniteOperand = operands.find((uid) => valuesOf(facts, uid, step)?.some(isNonfinite)) ?? null;
+  const operandNames = operands.map((uid) => facts.nameFact(uid, step));
+  const requiresGrad =
     nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
-  const values = valuesOf(facts, bad ?? operands[0] ?? "", step);
-  const origin = bad ? originOf(facts, bad, step) : null;
+  const values = valuesOf(facts, nonfiniteOperand ?? operands[0] ?? "", step);
+  const originLink = nonfiniteOperand ? nonfiniteOriginLink(facts, nonfiniteOperand, step) : null;
   return {
-    variant: isGiven ? "given" : bad ? "forward_operand" : "forward",
-    severity: requires && !isGiven ? "warning" : "note",
-    cause: facts.place(origin?.step ?? step),
+    variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
+    severity: requiresGrad && !isGiven ? "warning" : "note",
+    cause: facts.place(originLink?.step ?? step),
     chain: [
-      ...(origin ? [origin] : []),
+      ...(originLink ? [originLink] : []),
       link(facts.place(step), "nonfinite", { x, code: facts.codeFact(step) }, [output]),
-      ...effectsOnBackward(facts, step),
+      ...gradientLinks(facts, step),
     ],
-    names: namesOf(x, ...named),
+    names: namesOf(x, ...operandNames),
     facts: {
       x,
       op: name,
-      operand: bad ? facts.nameFact(bad, step) : (named[0] ?? x),
-      operands: named,
+      operand: nonfiniteOperand ? facts.nameFact(nonfiniteOperand, step) : (operandNames[0] ?? x),
+      operands: operandNames,
       values: values ? numbersText(values) : "",
       code: facts.codeFact(step),
     },
-    fixes: finiteFixes(facts.place(step), facts.place(origin?.step ?? step)),
+    fixes: fixesForFinite(facts.place(step), facts.place(originLink?.step ?? step)),
   };
 }
 
@@ -178,10 +182,10 @@ function firstNanOperation(facts, op, step) {
   let earliest = op;
   for (let k = 0; earliest && k < MAX_PARENTS; k++) {
     const output = earliest.outputs[0];
-    const bad = earliest.inputs.find((uid) => uid !== output && valuesOf(facts, uid, step)?.some(isNan));
-    const before = facts.producer(bad);
-    if (!before || before.step !== step || before === earliest) return earliest;
-    earliest = before;
+    const nanInput = earliest.inputs.find((uid) => uid !== output && valuesOf(facts, uid, step)?.some(isNan));
+    const producer = facts.producer(nanInput);
+    if (!producer || producer.step !== step || producer === earliest) return earliest;
+    earliest = producer;
   }
   return earliest;
 }
@@ -190,8 +194,8 @@ function firstNanOperation(facts, op, step) {
 function valuesOf(facts, uid, step) {
   const handle = facts.handle(uid, step);
   if (!handle) return null;
-  const now = cellsOf(facts.state(step), handle);
-  if (now) return now;
+  const currentCells = cellsRead(facts.state(step), handle);
+  if (currentCells) return currentCells;
   const fields = facts.steps[step].set[handle.storage ?? ""];
   const row = fields?.cells?.[handle.dtype ?? ""];
   return row ?? null;
@@ -199,15 +203,20 @@ function valuesOf(facts, uid, step) {
 
 /** Where an operand first held what is not finite, if that was a step before. @param {RunFacts} facts @param {string} uid
  * @param {number} step @returns {Link | null} */
-function originOf(facts, uid, step) {
+function nonfiniteOriginLink(facts, uid, step) {
   const storage = facts.handle(uid, step)?.storage;
-  const at = (facts.index.writes.get(storage ?? "") ?? []).find(
+  const originStep = (facts.index.writes.get(storage ?? "") ?? []).find(
     (k) =>
       k < step && Object.values(facts.steps[k].set[storage ?? ""]?.cells ?? {}).some((row) => row.some(isNonfinite)),
   );
-  return at === undefined
+  return originStep === undefined
     ? null
-    : link(facts.place(at), "nonfinite", { x: facts.nameFact(uid, at), code: facts.codeFact(at) }, [uid]);
+    : link(
+        facts.place(originStep),
+        "nonfinite",
+        { x: facts.nameFact(uid, originStep), code: facts.codeFact(originStep) },
+        [uid],
+      );
 }
 
 /** A gradient that one node turned into what is not finite. @param {RunFacts} facts @param {number} step @returns {Diagnosis | null} */
@@ -219,34 +228,38 @@ function visitDiagnosis(facts, step) {
   const op = facts.operation(visit.node);
   const incoming = visit.grad_outputs.flatMap((grad) => grad?.cells ?? []);
   const operand = Object.values(node.saved ?? {}).find((slot) =>
-    cellsOf(facts.state(step - 1), slot)?.some(isNonfinite),
+    cellsRead(facts.state(step - 1), slot)?.some(isNonfinite),
   );
-  const zero = Object.values(node.saved ?? {}).find((slot) =>
-    cellsOf(facts.state(step - 1), slot)?.some((cell) => numberOf(cell) === 0),
+  const zeroOperand = Object.values(node.saved ?? {}).find((slot) =>
+    cellsRead(facts.state(step - 1), slot)?.some((cell) => numberOf(cell) === 0),
   );
-  const values = operand ?? zero;
-  const cells = values ? cellsOf(facts.state(step - 1), values) : null;
+  const badOperand = operand ?? zeroOperand;
+  const cells = badOperand ? cellsRead(facts.state(step - 1), badOperand) : null;
   const isMasked = incoming.some((cell) => numberOf(cell) === 0) && (Boolean(operand) || isZeroByZero(visit));
   const nonfiniteGrad = firstNonfiniteGrad(facts, step);
   const x = nonfiniteGrad ? facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step) : facts.nameFact(visit.node, step);
-  const sent = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
-  const branch = isMasked ? branchNodeBefore(facts, visit.node, step) : null;
+  const sentCells = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
+  const branchNode = isMasked ? branchNodeBefore(facts, visit.node, step) : null;
   return {
-    variant: branch
+    variant: branchNode
       ? operand
         ? "branch"
         : "branch_slope"
       : isMasked && operand
         ? "zero_times_infinite"
-        : slopeVariant(sent.some(isNan), nonfiniteGrad?.isNan ?? false),
+        : slopeVariant(sentCells.some(isNan), nonfiniteGrad?.isNan ?? false),
     cause: facts.place(birthStep),
     chain: [
       link(facts.place(birthStep), "made", { x: facts.codeFact(birthStep), op, code: facts.codeFact(birthStep) }, [
         visit.node,
-        values?.tensor,
+        badOperand?.tensor,
       ]),
-      ...(branch
-        ? [link(facts.place(facts.birth(branch)), "way", { code: facts.codeFact(facts.birth(branch)) }, [branch])]
+      ...(branchNode
+        ? [
+            link(facts.place(facts.birth(branchNode)), "way", { code: facts.codeFact(facts.birth(branchNode)) }, [
+              branchNode,
+            ]),
+          ]
         : []),
       link(facts.place(step), "nonfinite", { x, op, code: `${op}` }, [visit.node]),
       ...(nonfiniteGrad
@@ -261,20 +274,24 @@ function visitDiagnosis(facts, step) {
       code: facts.codeFact(birthStep),
       values: cells ? numbersText(cells) : phrase("finding.nonfinite.its_operand"),
       incoming: numbersText(incoming),
-      sent: numbersText(sent, sent.length === 1),
-      choice: branch ? facts.operation(branch) : "",
+      sent: numbersText(sentCells, sentCells.length === 1),
+      choice: branchNode ? facts.operation(branchNode) : "",
     },
-    fixes: branch
+    fixes: branchNode
       ? [fix("safe_where", facts.place(birthStep))]
-      : finiteFixes(facts.place(birthStep), facts.place(birthStep)),
+      : fixesForFinite(facts.place(birthStep), facts.place(birthStep)),
   };
 }
 
 /** Whether every NaN that a node sent on stands where it got a 0. @param {import("../trace.js").Visit} visit */
 function isZeroByZero({ grad_outputs: [incoming], grad_inputs: [sent] }) {
-  const got = incoming?.cells ?? [];
-  const bad = (sent?.cells ?? []).flatMap((cell, k) => (isNan(cell) ? [k] : []));
-  return bad.length > 0 && got.length === sent?.cells?.length && bad.every((k) => numberOf(got[k]) === 0);
+  const incomingCells = incoming?.cells ?? [];
+  const nanIndices = (sent?.cells ?? []).flatMap((cell, k) => (isNan(cell) ? [k] : []));
+  return (
+    nanIndices.length > 0 &&
+    incomingCells.length === sent?.cells?.length &&
+    nanIndices.every((k) => numberOf(incomingCells[k]) === 0)
+  );
 }
 
 /** @param {boolean} sentNan @param {boolean} arrivedNan whether a NaN came to the leaf */
@@ -297,17 +314,17 @@ function firstNonfiniteGrad(facts, step) {
 
 /** The node that chose among branches and sent a 0 this way. @param {RunFacts} facts @param {string} nodeUid @param {number} step */
 function branchNodeBefore(facts, nodeUid, step) {
-  let [at] = facts.index.edgesInto(nodeUid, step - 1);
-  for (let depth = 0; at && depth < 6; depth++) {
-    if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(at.node)?.name ?? ""))
-      return at.node;
-    [at] = facts.index.edgesInto(at.node, step - 1);
+  let [edge] = facts.index.edgesInto(nodeUid, step - 1);
+  for (let depth = 0; edge && depth < 6; depth++) {
+    if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(edge.node)?.name ?? ""))
+      return edge.node;
+    [edge] = facts.index.edgesInto(edge.node, step - 1);
   }
   return null;
 }
 
 /** The backward that carries a NaN of the forward computation to a parameter. @param {RunFacts} facts @param {number} step */
-function effectsOnBackward(facts, step) {
+function gradientLinks(facts, step) {
   const call = facts.backwards.find((backward) => backward.step > step);
   const nonfiniteGrad = call ? firstNonfiniteGrad(facts, call.step) : null;
   if (!nonfiniteGrad) return [];
@@ -316,14 +333,14 @@ function effectsOnBackward(facts, step) {
 }
 
 /** What keeps an operation finite, the one that fits it best first. @param {import("./finding.js").Place} place
- * @param {import("./finding.js").Place} origin of the operand */
-function finiteFixes(place, origin) {
-  const places = place.line === origin.line ? [place] : [origin, place];
+ * @param {import("./finding.js").Place} originPlace of the operand */
+function fixesForFinite(place, originPlace) {
+  const places = place.line === originPlace.line ? [place] : [originPlace, place];
   return [
     fix("log_softmax", place),
-    ...places.map((at) => fix("subtract_max", at)),
+    ...places.map((fixPlace) => fix("subtract_max", fixPlace)),
     fix("biased_std", place),
-    ...places.map((at) => fix("guard_operand", at)),
+    ...places.map((fixPlace) => fix("guard_operand", fixPlace)),
     fix("finite_mask", place),
   ];
 }

@@ -7,7 +7,7 @@ import { operationName } from "./operation_name.js";
 
 const MESSAGE =
   /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i;
-const MAX_WALKED = 40;
+const MAX_OPERATIONS_BACK = 40;
 
 /** @param {RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function notContiguous(facts) {
@@ -16,10 +16,10 @@ export function notContiguous(facts) {
   const step = op?.step ?? facts.errorStep;
   const uid = op?.inputs.find((input) => !isContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
   const origin = uid ? reorderedBy(facts, uid, step) : null;
-  const named = uid ? namedBehind(facts, uid, step) : null;
-  const x = facts.nameFact(named, step);
+  const namedUid = uid ? nearestNamed(facts, uid, step) : null;
+  const x = facts.nameFact(namedUid, step);
   const tensor = facts.tensor(uid, step);
-  const all = {
+  const findingFacts = {
     x,
     op: operationName(op?.name ?? "aten::view"),
     by: origin ? operationName(origin.name) : "",
@@ -28,16 +28,18 @@ export function notContiguous(facts) {
     made_line: facts.place(origin?.step ?? step).line,
     code: facts.codeFact(step),
   };
-  const chain = [link(facts.place(step), "checked", all, [uid])];
-  const birthStep = facts.birth(named);
-  if (named && birthStep > (origin?.step ?? -1) && birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "way", { ...all, code: facts.codeFact(birthStep) }, [named]));
+  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
+  const birthStep = facts.birth(namedUid);
+  if (namedUid && birthStep > (origin?.step ?? -1) && birthStep < step)
+    chain.unshift(
+      link(facts.place(birthStep), "way", { ...findingFacts, code: facts.codeFact(birthStep) }, [namedUid]),
+    );
   if (origin && origin.step < step)
     chain.unshift(
       link(
         facts.place(origin.step),
         "made",
-        { ...all, x: facts.nameFact(origin.outputs[0], origin.step), code: facts.codeFact(origin.step) },
+        { ...findingFacts, x: facts.nameFact(origin.outputs[0], origin.step), code: facts.codeFact(origin.step) },
         [origin.outputs[0]],
       ),
     );
@@ -47,7 +49,7 @@ export function notContiguous(facts) {
       cause: facts.place(step),
       chain,
       names: namesOf(x),
-      facts: all,
+      facts: findingFacts,
       fixes: [fix("reshape", facts.place(step)), fix("contiguous", facts.place(step))],
       explainsError: true,
     },
@@ -58,10 +60,10 @@ export function notContiguous(facts) {
 function isContiguous(tensor) {
   const { shape, stride } = tensor ?? {};
   if (!shape || !stride) return true;
-  let expected = 1;
+  let expectedStride = 1;
   for (let k = shape.length - 1; k >= 0; k--) {
-    if (shape[k] !== 1 && stride[k] !== expected) return false;
-    expected *= shape[k];
+    if (shape[k] !== 1 && stride[k] !== expectedStride) return false;
+    expectedStride *= shape[k];
   }
   return true;
 }
@@ -69,24 +71,24 @@ function isContiguous(tensor) {
 /** The operation on the way to a tensor whose result first lay out of order; what follows kept the order.
  * @param {RunFacts} facts @param {string} uid @param {number} step */
 function reorderedBy(facts, uid, step) {
-  let at = /** @type {string | undefined} */ (uid);
-  let last = null;
-  for (let k = 0; at && k < MAX_WALKED; k++) {
-    if (isContiguous(facts.tensor(at, step))) return last;
-    const op = facts.producer(at);
-    if (!op) return last;
-    last = op;
-    at = op.inputs.find((input) => !isContiguous(facts.tensor(input, op.step))) ?? "";
+  let current = /** @type {string | undefined} */ (uid);
+  let reordering = null;
+  for (let k = 0; current && k < MAX_OPERATIONS_BACK; k++) {
+    if (isContiguous(facts.tensor(current, step))) return reordering;
+    const op = facts.producer(current);
+    if (!op) return reordering;
+    reordering = op;
+    current = op.inputs.find((input) => !isContiguous(facts.tensor(input, op.step))) ?? "";
   }
-  return last;
+  return reordering;
 }
 
 /** The nearest tensor with a name that one was made from. @param {RunFacts} facts @param {string} uid @param {number} step */
-function namedBehind(facts, uid, step) {
-  let at = /** @type {string | undefined} */ (uid);
-  for (let k = 0; at && k < MAX_WALKED; k++) {
-    if (facts.nameText(at, step)) return at;
-    at = facts.producer(at)?.inputs[0];
+function nearestNamed(facts, uid, step) {
+  let current = /** @type {string | undefined} */ (uid);
+  for (let k = 0; current && k < MAX_OPERATIONS_BACK; k++) {
+    if (facts.nameText(current, step)) return current;
+    current = facts.producer(current)?.inputs[0];
   }
   return uid;
 }

@@ -14,26 +14,34 @@ export function numberLoss(facts) {
   const step = facts.errorStep;
   const name = /(\w+)\.backward\(/.exec(facts.code(step))?.[1];
   const frameUid = facts.steps[step]?.frame;
-  const bound = facts.scan.meanings.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
-  if (!type || !name || !bound) return [];
-  const left = lastConversion(facts, bound.step);
-  const at = left?.step ?? bound.step;
+  const binding = facts.scan.meanings.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
+  if (!type || !name || !binding) return [];
+  const conversion = lastConversion(facts, binding.step);
+  const conversionStep = conversion?.step ?? binding.step;
   const y = code(name);
-  const x = left ? facts.nameFact(left.tensor, at) : y;
-  const said = { x, y, type: code(type), code: facts.codeFact(at) };
-  const bind = { x: y, code: facts.codeFact(bound.step) };
+  const x = conversion ? facts.nameFact(conversion.tensor, conversionStep) : y;
+  const findingFacts = { x, y, type: code(type), code: facts.codeFact(conversionStep) };
+  const bindingFacts = { x: y, code: facts.codeFact(binding.step) };
   return [
     {
-      variant: left ? "number" : "plain_number",
-      cause: facts.place(at),
+      variant: conversion ? "number" : "plain_number",
+      cause: facts.place(conversionStep),
       chain: [
-        ...(left ? [link(facts.place(at), "cut", { ...said, code: facts.codeFact(at) }, [left.tensor])] : []),
-        ...(bound.step === at && left ? [] : [link(facts.place(bound.step), "moved", bind)]),
-        link(facts.place(step), "checked", { ...said, code: facts.codeFact(step) }),
+        ...(conversion
+          ? [
+              link(facts.place(conversionStep), "cut", { ...findingFacts, code: facts.codeFact(conversionStep) }, [
+                conversion.tensor,
+              ]),
+            ]
+          : []),
+        ...(binding.step === conversionStep && conversion
+          ? []
+          : [link(facts.place(binding.step), "moved", bindingFacts)]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }),
       ],
       names: namesOf(y, x),
-      facts: said,
-      fixes: left ? [fix("cut_item", facts.place(at), { name })] : [],
+      facts: findingFacts,
+      fixes: conversion ? [fix("cut_item", facts.place(conversionStep), { name })] : [],
       explainsError: true,
     },
   ];
@@ -46,11 +54,11 @@ export function lastConversion(facts, step) {
   return facts.events("path_cut").findLast((event) => {
     if (!CONVERSIONS.has(event.reason)) return false;
     if (event.step === step) return true;
-    const bound = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
-    const filled = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(
+    const boundNames = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
+    const filledContainer = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(
       facts.code(event.step),
     );
-    if (filled) bound.push(filled[1]);
-    return event.step < step && bound.some((name) => names.has(name));
+    if (filledContainer) boundNames.push(filledContainer[1]);
+    return event.step < step && boundNames.some((name) => names.has(name));
   });
 }

@@ -10,12 +10,12 @@ const MAX_NUMBERS = 1024;
 const MAX_LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them.
- * @param {import("../entities.js").Lookup} entities @param {import("../layout/reads.js").Reading} reading
+ * @param {import("../entities.js").Lookup} entities @param {import("../layout/reads.js").Reading} handleOrSlot
  * @returns {Cell[] | null} */
-export function cellsOf(entities, reading) {
-  const row = find(entities, reading.storage, "storage")?.cells?.[plainDtype(reading.dtype)];
+export function cellsRead(entities, handleOrSlot) {
+  const row = find(entities, handleOrSlot.storage, "storage")?.cells?.[plainDtype(handleOrSlot.dtype)];
   if (!row) return null;
-  const cells = reads(reading, MAX_NUMBERS).map(({ cell }) => row[cell]);
+  const cells = reads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }
 
@@ -38,9 +38,9 @@ export function isNan(cell) {
   return isNonfinite(cell) && /** @type {{$f: string}} */ (cell).$f === "nan";
 }
 
-/** Numbers as a list, the first of them where they are many; one alone without brackets. @param {Cell[]} cells @param {boolean} [scalar] */
-export function numbersText(cells, scalar = false) {
+/** Numbers as a list, the first of them where they are many; one alone without brackets. @param {Cell[]} cells @param {boolean} [isScalar] */
+export function numbersText(cells, isScalar = false) {
   const texts = cells.slice(0, MAX_LISTED).map((cell) => shortNumber(cell, 8));
-  if (scalar && texts.length === 1) return texts[0];
+  if (isScalar && texts.length === 1) return texts[0];
   return `[${texts.join(", ")}${cells.length > MAX_LISTED ? ", …" : ""}]`;
 }

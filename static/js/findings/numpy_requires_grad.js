@@ -1,30 +1,33 @@
 /** A tensor that requires grad was to become a numpy array. */
 
-import { mentionedTensors, receiver } from "./expressions.js";
+import { mentionedTensors, receiverOf } from "./expressions.js";
 import { fix, link, namesOf } from "./finding.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function numpyRequiresGrad(facts) {
   if (!/Can't call numpy\(\) on Tensor that requires grad/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
-  const asked = receiver(facts, step, "numpy");
-  const requires = (/** @type {string} */ uid) => facts.tensor(uid, step)?.requires_grad;
-  const mention = asked && requires(asked.uid) ? asked : mentionedTensors(facts, step).find(({ uid }) => requires(uid));
-  const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(requires))?.outputs[0] ?? null;
+  const askedTensor = receiverOf(facts, step, "numpy");
+  const requiresGrad = (/** @type {string} */ uid) => facts.tensor(uid, step)?.requires_grad;
+  const mention =
+    askedTensor && requiresGrad(askedTensor.uid)
+      ? askedTensor
+      : mentionedTensors(facts, step).find(({ uid }) => requiresGrad(uid));
+  const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(requiresGrad))?.outputs[0] ?? null;
   const tensor = facts.tensor(uid, step);
   const x = facts.nameFact(uid, step);
-  const all = { x, code: facts.codeFact(step), op: tensor?.grad_fn ? facts.operation(tensor.grad_fn) : "" };
+  const findingFacts = { x, code: facts.codeFact(step), op: tensor?.grad_fn ? facts.operation(tensor.grad_fn) : "" };
   const birthStep = facts.birth(uid);
-  const chain = [link(facts.place(step), "checked", all, [uid])];
+  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
   if (birthStep >= 0 && birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
+    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
   return [
     {
       variant: tensor?.leaf ? "leaf" : undefined,
       cause: facts.place(step),
       chain,
       names: namesOf(x),
-      facts: all,
+      facts: findingFacts,
       fixes: [fix("detach_before_numpy", facts.place(step), { name: mention?.text ?? "" })],
       explainsError: true,
     },

@@ -13,18 +13,18 @@ export function attributeChanges(facts) {
   const cached = changesByTrace.get(facts.trace);
   if (cached) return cached;
   /** @type {Replacement[]} */
-  const out = [];
+  const changes = [];
   /** @type {Map<string, Record<string, import("../trace.js").Value>>} by object */
-  const attributes = new Map();
+  const attributesOf = new Map();
   for (const { uid: owner, step, fields } of facts.index.objectChanges) {
     if (!fields.attrs) continue;
-    const before = attributes.get(owner) ?? {};
+    const attributesBefore = attributesOf.get(owner) ?? {};
     for (const [name, value] of Object.entries(fields.attrs)) {
-      const [was, is] = [refOf(before[name]), refOf(value)];
-      if (was !== is) out.push({ owner, name, step, before: was, after: is });
+      const [uidBefore, uidAfter] = [refOf(attributesBefore[name]), refOf(value)];
+      if (uidBefore !== uidAfter) changes.push({ owner, name, step, before: uidBefore, after: uidAfter });
     }
-    attributes.set(owner, fields.attrs);
+    attributesOf.set(owner, fields.attrs);
   }
-  changesByTrace.set(facts.trace, out);
-  return out;
+  changesByTrace.set(facts.trace, changes);
+  return changes;
 }

@@ -7,7 +7,7 @@ import { operationName } from "./operation_name.js";
 /** @typedef {{uid: string, name: Fact, shape: number[], dtype: string, made: number, isNumber: boolean}} Operand
  *   made: the step that made it, or gave it this shape; isNumber: it has no dimension */
 
-const MAX_WALKED = 12;
+const MAX_OPERATIONS_BACK = 12;
 
 /** @param {RunFacts} facts @param {import("./scan.js").Operation} op @returns {Operand[]} */
 export function operandsOf(facts, op) {
@@ -31,14 +31,14 @@ export function operandsOf(facts, op) {
 /** The tensor itself, or if only views or casts without a name lie between, the named one behind it.
  * @param {RunFacts} facts @param {string} uid @param {number} step @param {number[]} shape */
 function namedSource(facts, uid, step, shape) {
-  let at = uid;
-  for (let k = 0; k < MAX_WALKED; k++) {
-    if (facts.nameText(at, step)) return at;
-    const op = facts.producer(at);
-    const from = op?.inputs[0];
-    if (!op || !from || String(facts.tensor(from, step)?.shape) !== String(shape)) return uid;
+  let current = uid;
+  for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {
+    if (facts.nameText(current, step)) return current;
+    const op = facts.producer(current);
+    const source = op?.inputs[0];
+    if (!op || !source || String(facts.tensor(source, step)?.shape) !== String(shape)) return uid;
     if (!/^(to|contiguous|clone|detach|alias|lift_fresh)$/.test(operationName(op.name))) return uid;
-    at = from;
+    current = source;
   }
   return uid;
 }

@@ -12,29 +12,29 @@ const cache = new WeakMap();
 
 /** The optimizers by uid. @param {import("./run_facts.js").RunFacts} facts @returns {Map<string, Optimizer>} */
 export function optimizersOf(facts) {
-  const known = cache.get(facts.trace);
-  if (known) return known;
+  const cached = cache.get(facts.trace);
+  if (cached) return cached;
   /** @type {Map<string, Optimizer>} */
-  const out = new Map();
+  const optimizers = new Map();
   for (const { uid, step, fields } of facts.index.objectChanges)
-    if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !out.has(uid))
-      out.set(uid, { uid, made: step, steps: [] });
-  if (out.size) addSteps(facts, out);
-  cache.set(facts.trace, out);
-  return out;
+    if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
+      optimizers.set(uid, { uid, made: step, steps: [] });
+  if (optimizers.size) addOptimizerSteps(facts, optimizers);
+  cache.set(facts.trace, optimizers);
+  return optimizers;
 }
 
 /** @param {import("./run_facts.js").RunFacts} facts @param {Map<string, Optimizer>} optimizers */
-function addSteps(facts, optimizers) {
+function addOptimizerSteps(facts, optimizers) {
   /** @type {Map<string, string | null>} what a path meant when it was last looked up, by the statement and its frame */
-  const meant = new Map();
+  const uidByExpression = new Map();
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind !== "statement" && traceStep.kind !== "return") return;
     const match = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.code(i));
     if (!match) return;
     const key = `${traceStep.stmt} ${traceStep.frame}`;
-    if (!meant.has(key)) meant.set(key, resolve(facts, match[1], i));
-    optimizers.get(meant.get(key) ?? "")?.steps.push(i);
+    if (!uidByExpression.has(key)) uidByExpression.set(key, resolve(facts, match[1], i));
+    optimizers.get(uidByExpression.get(key) ?? "")?.steps.push(i);
   });
 }
 

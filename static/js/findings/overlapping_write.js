@@ -10,9 +10,9 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /** @typedef {import("./scan.js").Operation} Operation */
-/** @typedef {{before: number[], after: number[], expected: number[]}} Outcome   elements: before, as torch left them, with a copy */
+/** @typedef {{before: number[], after: number[], expected: number[]}} WriteOutcome   elements: before, as torch left them, with a copy */
 
-const REFUSED = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
+const REFUSED_MESSAGE = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
 const MAX_ELEMENTS = 1024;
 const TOLERANCE = 1e-5;
 
@@ -28,10 +28,10 @@ const ARITHMETIC = {
 export function overlappingWrites(facts) {
   /** @type {Map<number, Diagnosis>} by line */
   const out = new Map();
-  const failed = REFUSED.test(facts.error?.message ?? "") ? facts.failedOperation : null;
+  const failed = REFUSED_MESSAGE.test(facts.error?.message ?? "") ? facts.failedOperation : null;
   if (failed) out.set(facts.place(failed.step).line, diagnosisOf(facts, failed, null));
   for (const op of selfWrites(facts)) {
-    const outcome = outcomeOf(facts, op);
+    const outcome = writeOutcomeOf(facts, op);
     const { line } = facts.place(op.step);
     if (outcome && !out.has(line)) out.set(line, diagnosisOf(facts, op, outcome));
   }
@@ -43,40 +43,47 @@ function* selfWrites(facts) {
   const history = tensorHistory(facts);
   for (let step = 0; step < facts.steps.length; step++) {
     const { log } = facts.steps[step];
-    for (let at = 0; at < log.length; at++) {
-      const entry = log[at];
+    for (let logIndex = 0; logIndex < log.length; logIndex++) {
+      const entry = log[logIndex];
       if (entry.kind !== "op" || entry.inputs.length !== 2 || entry.inputs[0] !== entry.outputs[0]) continue;
       const [target, operand] = entry.inputs;
       if (target === operand || !ARITHMETIC[operationName(entry.name)]) continue;
-      const storage = history.value(operand, "storage", step);
-      if (storage && storage === history.value(target, "storage", step)) yield { ...entry, step, at };
+      const storage = history.valueAt(operand, "storage", step);
+      if (storage && storage === history.valueAt(target, "storage", step)) yield { ...entry, step, at: logIndex };
     }
   }
 }
 
 /** What became of the elements where an operand changed while it was read; null where none did, or the trace does not say.
- * @param {RunFacts} facts @param {Operation} op @returns {Outcome | null} */
-function outcomeOf(facts, op) {
+ * @param {RunFacts} facts @param {Operation} op @returns {WriteOutcome | null} */
+function writeOutcomeOf(facts, op) {
   const compute = ARITHMETIC[operationName(op.name)];
   const [target, operand] = op.inputs.map((uid) => facts.handle(uid, op.step));
   const { storage } = target ?? {};
   if (!compute || !target || !operand || op.inputs[0] === op.inputs[1] || operand.storage !== storage) return null;
   if (facts.writesOf(storage).filter(({ step }) => step === op.step).length !== 1) return null;
-  const written = cellsRead(target);
-  const read = cellsRead(broadcast(operand, target.shape ?? []));
-  if (!written.length || written.length !== read.length || written.every((cell, k) => cell === read[k])) return null;
+  const writtenCells = cellsRead(target);
+  const readCells = cellsRead(broadcast(operand, target.shape ?? []));
+  if (
+    !writtenCells.length ||
+    writtenCells.length !== readCells.length ||
+    writtenCells.every((cell, k) => cell === readCells[k])
+  )
+    return null;
   const values = [op.step - 1, op.step].map((step) => {
     const row = find(facts.state(step), storage, "storage")?.cells?.[plainDtype(target.dtype)] ?? [];
     return row.map(numberOf);
   });
   const [before, after] = values;
-  const expected = written.map((cell, k) => compute(before[cell], before[read[k]]));
-  const is = written.map((cell) => after[cell]);
-  const isExplained = written.every(
-    (cell, k) => isClose(is[k], expected[k]) || isClose(is[k], compute(before[cell], after[read[k]])),
+  const expected = writtenCells.map((cell, k) => compute(before[cell], before[readCells[k]]));
+  const actual = writtenCells.map((cell) => after[cell]);
+  const isExplained = writtenCells.every(
+    (cell, k) => isClose(actual[k], expected[k]) || isClose(actual[k], compute(before[cell], after[readCells[k]])),
   );
-  const differs = is.some((value, k) => !isClose(value, expected[k]));
-  return isExplained && differs ? { before: written.map((cell) => before[cell]), after: is, expected } : null;
+  const hasWrongValue = actual.some((value, k) => !isClose(value, expected[k]));
+  return isExplained && hasWrongValue
+    ? { before: writtenCells.map((cell) => before[cell]), after: actual, expected }
+    : null;
 }
 
 /** @param {import("../layout/reads.js").Reading} reading */
@@ -86,10 +93,12 @@ function cellsRead(reading) {
 
 /** A handle as an operation with a larger one reads it. @param {import("../entities.js").Handle} handle @param {number[]} shape */
 function broadcast(handle, shape) {
-  const own = handle.shape ?? [];
-  const missing = shape.length - own.length;
+  const ownShape = handle.shape ?? [];
+  const missingDimensions = shape.length - ownShape.length;
   const stride = shape.map((size, k) =>
-    k < missing || own[k - missing] !== size ? 0 : (handle.stride?.[k - missing] ?? 0),
+    k < missingDimensions || ownShape[k - missingDimensions] !== size
+      ? 0
+      : (handle.stride?.[k - missingDimensions] ?? 0),
   );
   return { ...handle, shape, stride };
 }
@@ -99,13 +108,13 @@ function isClose(a, b) {
   return Object.is(a, b) || Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
 }
 
-/** @param {RunFacts} facts @param {Operation} op @param {Outcome | null} outcome null where torch refused @returns {Diagnosis} */
+/** @param {RunFacts} facts @param {Operation} op @param {WriteOutcome | null} outcome null where torch refused @returns {Diagnosis} */
 function diagnosisOf(facts, op, outcome) {
   const { step } = op;
-  const bound = facts.index.handlesOf(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
-  const uid = [op.inputs[0], ...bound].find((each) => facts.naming.at(each, step)) ?? op.inputs[0];
+  const handlesBefore = facts.index.handlesOf(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
+  const uid = [op.inputs[0], ...handlesBefore].find((each) => facts.naming.nameAt(each, step)) ?? op.inputs[0];
   const x = facts.nameFact(uid, step);
-  const said = {
+  const findingFacts = {
     x,
     op: operationName(op.name),
     code: facts.codeFact(step),
@@ -119,10 +128,10 @@ function diagnosisOf(facts, op, outcome) {
     cause: facts.place(step),
     chain: [
       link(birthPlace, "made", { x }, [uid]),
-      link(facts.place(step), outcome ? "written" : "checked", said, [uid]),
+      link(facts.place(step), outcome ? "written" : "checked", findingFacts, [uid]),
     ],
     names: namesOf(x),
-    facts: said,
+    facts: findingFacts,
     fixes: [fix("clone_operand", facts.place(step))],
     ...(outcome ? {} : { explainsError: true }),
   };

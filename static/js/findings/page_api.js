@@ -3,5 +3,5 @@
 export { explain } from "./explain.js";
 export { resolve } from "./resolve.js";
 export { RunFacts } from "./run_facts.js";
-export { answer, backwardBefore, tensorOf } from "./tensor_question.js";
+export { answerOf, checkableBackward, selectedTensor } from "./tensor_question.js";
 export { answerText, findingText, questionText } from "./text.js";

@@ -14,13 +14,13 @@ import { unregistered } from "./unregistered.js";
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function parameterDetached(facts) {
-  const exchanged = replacedParameters(facts);
-  const missed = exchanged.length ? [] : missedByOptimizer(facts);
+  const replacedDiagnoses = replacedParameters(facts);
+  const missedDiagnoses = replacedDiagnoses.length ? [] : missedByOptimizer(facts);
   return [
     ...unregistered(facts),
     ...exhaustedParameters(facts),
-    ...exchanged,
-    ...missed,
+    ...replacedDiagnoses,
+    ...missedDiagnoses,
     ...reboundInLoop(facts),
     ...sharedThroughData(facts),
   ];
@@ -34,10 +34,11 @@ function replacedParameters(facts) {
     const step = steps.at(-1);
     if (step === undefined) continue;
     const updated = new Set(parametersOf(facts, optimizer, step));
-    for (const change of [...exchangedParameters(facts), ...movedNames(facts)]) {
-      const isStill =
+    for (const change of [...exchangedParameters(facts), ...exchangedNames(facts)]) {
+      const isStillUpdated =
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
-      if (!isStill || out.has(`${change.step}`) || isAccumulatedAfter(facts, change.before, change.step)) continue;
+      if (!isStillUpdated || out.has(`${change.step}`) || isAccumulatedAfter(facts, change.before, change.step))
+        continue;
       out.set(`${change.step}`, replacedDiagnosis(facts, optimizer, change, step));
     }
   }
@@ -49,66 +50,68 @@ function isAccumulatedAfter(facts, uid, step) {
   return facts.events("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
 }
 
-/** @typedef {{before: string, after: string, step: number}} Exchange   of one tensor for another */
+/** @typedef {{before: string, after: string, step: number}} TensorExchange   of one tensor for another */
 
-/** Tensors of modules that were exchanged, alone or with their module. @param {RunFacts} facts @returns {Exchange[]} */
+/** Tensors of modules that were exchanged, alone or with their module. @param {RunFacts} facts @returns {TensorExchange[]} */
 function exchangedParameters(facts) {
   return attributeChanges(facts).flatMap(({ before, after, step }) => {
     if (!before || !after) return [];
     if (before[0] === "t" && after[0] === "t") return [{ before, after, step }];
     if (before[0] !== "o" || after[0] !== "o") return [];
-    const inner = (/** @type {string} */ object) =>
+    const tensorAttributes = (/** @type {string} */ object) =>
       attributeChanges(facts).filter(
         (change) => change.owner === object && change.step <= step && change.after?.[0] === "t",
       );
-    const now = inner(after);
-    return inner(before).flatMap((was) => {
-      const is = now.find(({ name }) => name === was.name);
-      return is?.after && was.after ? [{ before: was.after, after: is.after, step }] : [];
+    const tensorsAfter = tensorAttributes(after);
+    return tensorAttributes(before).flatMap((attributeBefore) => {
+      const attributeAfter = tensorsAfter.find(({ name }) => name === attributeBefore.name);
+      return attributeAfter?.after && attributeBefore.after
+        ? [{ before: attributeBefore.after, after: attributeAfter.after, step }]
+        : [];
     });
   });
 }
 
-/** Names that came to mean another tensor that is trained. @param {RunFacts} facts @returns {Exchange[]} */
-function movedNames(facts) {
+/** Names that came to mean another tensor that is trained. @param {RunFacts} facts @returns {TensorExchange[]} */
+function exchangedNames(facts) {
   const history = tensorHistory(facts);
-  /** @type {Exchange[]} */
-  const moved = [];
+  /** @type {TensorExchange[]} */
+  const exchanges = [];
   for (const meanings of facts.scan.meanings.values())
     for (let k = 1; k < meanings.length; k++) {
       const { uid: after, step } = meanings[k];
       const before = meanings[k - 1].uid;
       if (before[0] !== "t" || after[0] !== "t" || before === after) continue;
-      if (isBorrowed(facts, before, meanings[k - 1])) continue;
-      if (history.value(after, "leaf", step) && history.value(after, "requires_grad", facts.steps.length))
-        moved.push({ before, after, step });
+      if (hadOtherName(facts, before, meanings[k - 1])) continue;
+      if (history.valueAt(after, "leaf", step) && history.valueAt(after, "requires_grad", facts.steps.length))
+        exchanges.push({ before, after, step });
     }
-  return moved.filter(({ after }) => facts.scan.read.has(after));
+  return exchanges.filter(({ after }) => facts.scan.read.has(after));
 }
 
 /** Whether a tensor had another name before it got this one: a name that only went along with it may go on to another.
  * @param {RunFacts} facts @param {string} uid @param {import("./scan.js").Binding} binding */
-function isBorrowed(facts, uid, { name, step }) {
+function hadOtherName(facts, uid, { name, step }) {
   return (facts.scan.bindings.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
 }
 
-/** @param {RunFacts} facts @param {string} optimizerUid @param {Exchange} change @param {number} step @returns {Diagnosis} */
+/** @param {RunFacts} facts @param {string} optimizerUid @param {TensorExchange} change @param {number} step @returns {Diagnosis} */
 function replacedDiagnosis(facts, optimizerUid, change, step) {
   const x = facts.nameFact(change.after, change.step);
-  const o = facts.nameFact(optimizerUid, step);
+  const optimizerName = facts.nameFact(optimizerUid, step);
   const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
   return {
     variant: "replaced",
     cause: facts.place(change.step),
     chain: [
-      link(facts.place(made), "made", { x: o }, [optimizerUid]),
+      link(facts.place(made), "made", { x: optimizerName }, [optimizerUid]),
       link(facts.place(change.step), "moved", { x, code: facts.codeFact(change.step) }, [change.before, change.after]),
       link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [change.before]),
     ],
-    names: namesOf(x, o),
+    names: namesOf(x, optimizerName),
     facts: {
       x,
-      optimizer: o,
+      optimizer: optimizerName,
       code: facts.codeFact(change.step),
       made: facts.steps[made].line,
       step: facts.steps[step].line,
@@ -133,8 +136,8 @@ function sharedThroughData(facts) {
         .find(
           (handleUid) =>
             handleUid !== uid &&
-            history.value(handleUid, "leaf", step) &&
-            history.value(handleUid, "requires_grad", step),
+            history.valueAt(handleUid, "leaf", step) &&
+            history.valueAt(handleUid, "requires_grad", step),
         );
       if (!storageUid || !other || !isTrained(facts, uid, step)) continue;
       out.push(sharedDiagnosis(facts, uid, other, step));
@@ -155,8 +158,8 @@ function isTrained(facts, uid, step) {
 function parametersThatMoved(facts) {
   const history = tensorHistory(facts);
   return [...facts.index.lives.values()].flatMap(({ uid, kind, birth }) => {
-    if (kind !== "tensor" || !history.changedLater(uid, "storage")) return [];
-    return history.value(uid, "leaf", birth) && history.value(uid, "requires_grad", birth) ? [uid] : [];
+    if (kind !== "tensor" || !history.wasChangedLater(uid, "storage")) return [];
+    return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
   });
 }
 

@@ -52,28 +52,28 @@ function withoutStrings(text, keys = false) {
 
 /** A question whether there is a `.grad` is not a reading of it. @param {string} code @param {string} kind @returns {string[]} */
 function gradReads(code, kind) {
-  const asks = ["If", "While", "Assert"].includes(kind) || /\bif\b/.test(code);
-  const assigned = ASSIGNMENT.exec(code);
-  const out = new Set();
+  const isCondition = ["If", "While", "Assert"].includes(kind) || /\bif\b/.test(code);
+  const assignment = ASSIGNMENT.exec(code);
+  const paths = new Set();
   for (const match of code.matchAll(new RegExp(PATH, "g"))) {
-    const at = match[0].search(/\.grad\b/);
-    if (at < 0 || /\bdel\s+$/.test(code.slice(0, match.index))) continue;
+    const gradIndex = match[0].search(/\.grad\b/);
+    if (gradIndex < 0 || /\bdel\s+$/.test(code.slice(0, match.index))) continue;
     const after = code.slice(match.index + match[0].length);
-    if (asks && /^\s*(?:is\b|:|and\b|or\b|$)/.test(after)) continue;
-    const isTarget = assigned && match.index + match[0].length === assigned[1].trimEnd().length;
+    if (isCondition && /^\s*(?:is\b|:|and\b|or\b|$)/.test(after)) continue;
+    const isTarget = assignment && match.index + match[0].length === assignment[1].trimEnd().length;
     if (isTarget && !/[+\-*/]=/.test(code.slice(match.index + match[0].length, match.index + match[0].length + 4)))
       continue;
-    out.add(match[0].slice(0, at));
+    paths.add(match[0].slice(0, gradIndex));
   }
-  return asks && /\.grad\s+is\s+(?:not\s+)?None/.test(code) ? [] : [...out];
+  return isCondition && /\.grad\s+is\s+(?:not\s+)?None/.test(code) ? [] : [...paths];
 }
 
 /** @param {string} code */
 function writeTargets(code) {
   const targets = new Set();
-  const assigned = ASSIGNMENT.exec(code);
-  if (assigned && isOutsideBrackets(assigned[1])) {
-    for (const part of assigned[1].split(",")) {
+  const assignment = ASSIGNMENT.exec(code);
+  if (assignment && isOutsideBrackets(assignment[1])) {
+    for (const part of assignment[1].split(",")) {
       const root = /^\W*([A-Za-z_]\w*)/.exec(part.trim());
       if (root) targets.add(root[1]);
     }
@@ -86,6 +86,6 @@ function writeTargets(code) {
 
 /** @param {string} text */
 function isOutsideBrackets(text) {
-  const depth = (/** @type {RegExp} */ brackets) => text.match(brackets)?.length ?? 0;
-  return depth(/[([{]/g) === depth(/[)\]}]/g);
+  const bracketCount = (/** @type {RegExp} */ brackets) => text.match(brackets)?.length ?? 0;
+  return bracketCount(/[([{]/g) === bracketCount(/[)\]}]/g);
 }

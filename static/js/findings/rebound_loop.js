@@ -14,17 +14,18 @@ export function reboundInLoop(facts) {
   const out = new Map();
   for (const [key, meanings] of facts.scan.meanings)
     meanings.slice(1).forEach(({ uid, name, step }, k) => {
-      const before = meanings[k];
+      const previous = meanings[k];
       const { line, iter } = facts.steps[step];
-      if (out.has(line) || !iter?.length || uid[0] !== "t" || before.uid[0] !== "t") return;
-      const isLeaf = history.value(before.uid, "leaf", step) && history.value(before.uid, "requires_grad", step);
+      if (out.has(line) || !iter?.length || uid[0] !== "t" || previous.uid[0] !== "t") return;
+      const isLeaf =
+        history.valueAt(previous.uid, "leaf", step) && history.valueAt(previous.uid, "requires_grad", step);
       if (!isLeaf || !mentionsAt(facts, step).gradReads.includes(name) || facts.scan.read.has(uid)) return;
       const later = facts.names(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
         facts.scan.bindings.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||
         later.some(({ kind }) => kind !== "var");
-      if (isStored || !isFromLoop(facts, before.step)) return;
-      out.set(line, diagnosisOf(facts, before, step, name));
+      if (isStored || !isFromLoop(facts, previous.step)) return;
+      out.set(line, diagnosisOf(facts, previous, step, name));
     });
   return [...out.values()];
 }
@@ -34,10 +35,10 @@ function isFromLoop({ steps, trace }, step) {
   return trace.program.statements?.[steps[step].stmt ?? -1]?.kind === "For";
 }
 
-/** @param {RunFacts} facts @param {import("./scan.js").Binding} before @param {number} step @param {string} name @returns {Diagnosis} */
-function diagnosisOf(facts, before, step, name) {
+/** @param {RunFacts} facts @param {import("./scan.js").Binding} previous @param {number} step @param {string} name @returns {Diagnosis} */
+function diagnosisOf(facts, previous, step, name) {
   const x = { code: name };
-  const path = (facts.names(step).tags.get(before.uid) ?? []).find(
+  const path = (facts.names(step).tags.get(previous.uid) ?? []).find(
     ({ text, kind }) => kind !== "var" && !text.startsWith("."),
   );
   const y = path ? { code: path.text } : x;
@@ -45,8 +46,8 @@ function diagnosisOf(facts, before, step, name) {
     variant: "rebound",
     cause: facts.place(step),
     chain: [
-      link(facts.place(before.step), "made", { x }, [before.uid]),
-      link(facts.place(step), "moved", { x, code: facts.codeFact(step) }, [before.uid]),
+      link(facts.place(previous.step), "made", { x }, [previous.uid]),
+      link(facts.place(step), "moved", { x, code: facts.codeFact(step) }, [previous.uid]),
     ],
     names: namesOf(x, y),
     facts: { x, y, name, code: facts.codeFact(step) },

@@ -1,7 +1,7 @@
 /** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
 
 import { link } from "./finding.js";
-import { viewChain } from "./view_chain.js";
+import { viewsToBase } from "./view_chain.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /**
@@ -9,22 +9,22 @@ import { viewChain } from "./view_chain.js";
  *   views: import("./view_chain.js").ViewStep[], base: string}} RefusedWrite   uid: the handle that was to be written
  */
 
-const IN_PLACE = /^aten::(?:__i\w+__|\w*[a-z\d]_)(?:\.|$)/;
-const WITH_OUT = /\.(?:\w*_)?out$/;
+const IN_PLACE_OPERATION = /^aten::(?:__i\w+__|\w*[a-z\d]_)(?:\.|$)/;
+const OUT_OPERATION = /\.(?:\w*_)?out$/;
 
 /** Whether an operation writes its first argument. @param {string} name */
 export function isInPlace(name) {
-  return IN_PLACE.test(name);
+  return IN_PLACE_OPERATION.test(name);
 }
 
 /** @param {RunFacts} facts @returns {RefusedWrite | null} */
 export function refusedWrite(facts) {
   const op = facts.failedOperation;
-  if (!op || (!isInPlace(op.name) && !WITH_OUT.test(op.name))) return null;
-  const uid = WITH_OUT.test(op.name) ? op.inputs.at(-1) : op.inputs[0];
+  if (!op || (!isInPlace(op.name) && !OUT_OPERATION.test(op.name))) return null;
+  const uid = OUT_OPERATION.test(op.name) ? op.inputs.at(-1) : op.inputs[0];
   const tensor = facts.tensor(uid, op.step);
   if (!uid || !tensor) return null;
-  return { op, step: op.step, uid, tensor, ...viewChain(facts, uid, op.step) };
+  return { op, step: op.step, uid, tensor, ...viewsToBase(facts, uid, op.step) };
 }
 
 /** What is written, by a name: the handle's own, else that of the view it was made of. @param {RunFacts} facts
@@ -34,12 +34,12 @@ export function namedTarget(facts, { uid, views, base, step }) {
   return handles.find((handleUid) => facts.nameText(handleUid, step)) ?? uid;
 }
 
-const MULTI_VIEW =
+const MULTI_VIEW_OPERATION =
   /^aten::(?:unbind|split|split_with_sizes|chunk|tensor_split|unsafe_split|unsafe_chunk|hsplit|vsplit|dsplit)(?:\.|$)/;
 
 /** The view of several that one operation made at once. @param {RefusedWrite} write */
 export function multiOutputView({ views }) {
-  return views.find(({ op }) => MULTI_VIEW.test(op.name));
+  return views.find(({ op }) => MULTI_VIEW_OPERATION.test(op.name));
 }
 
 /** The view that was made while nothing was recorded, of a tensor that requires grad. @param {RunFacts} facts @param {RefusedWrite} write */
@@ -49,21 +49,21 @@ export function unrecordedView(facts, { op: write, views }) {
 }
 
 /** The chain from where a view was made to where torch refused the write into it. @param {RunFacts} facts @param {RefusedWrite} write
- * @param {import("./view_chain.js").ViewStep} view @param {import("./finding.js").Facts} all for the sentences */
-export function viewedThenRefused(facts, { step }, { op, uid }, all) {
+ * @param {import("./view_chain.js").ViewStep} view @param {import("./finding.js").Facts} findingFacts for the sentences */
+export function linksFromViewToRefusal(facts, { step }, { op, uid }, findingFacts) {
   return [
-    link(facts.place(op.step), "shares", { ...all, code: facts.codeFact(op.step) }, [uid, op.inputs[0]]),
-    link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [uid]),
+    link(facts.place(op.step), "shares", { ...findingFacts, code: facts.codeFact(op.step) }, [uid, op.inputs[0]]),
+    link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [uid]),
   ];
 }
 
 /** Whether several elements of a tensor are one cell in memory. @param {import("../entities.js").Tensor} tensor */
-export function overlaps({ shape, stride }) {
+export function hasRepeatedCells({ shape, stride }) {
   return (shape ?? []).some((size, k) => size > 1 && stride?.[k] === 0);
 }
 
 /** The node of a custom function whose output a write would change. @param {RunFacts} facts @param {RefusedWrite} write */
-export function customNode(facts, { uid, views, base, step }) {
+export function customFunctionNode(facts, { uid, views, base, step }) {
   for (const handleUid of [uid, ...views.map((view) => view.op.inputs[0]), base]) {
     const nodeUid = facts.tensor(handleUid, step)?.grad_fn;
     if (

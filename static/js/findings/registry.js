@@ -42,11 +42,11 @@ import { zeroGradient } from "./zero_gradient.js";
 /** @typedef {import("./finding.js").Severity} Severity */
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /**
- * @typedef {{kind: string, severity: Severity, diagnose: (facts: RunFacts) => Diagnosis[], onError?: boolean}} Row
+ * @typedef {{kind: string, severity: Severity, diagnose: (facts: RunFacts) => Diagnosis[], onError?: boolean}} DiagnosisRow
  *   onError: it is only asked where the program raised
  */
 
-/** Of several that explain one error the first is the best. @type {Row[]} */
+/** Of several that explain one error the first is the best. @type {DiagnosisRow[]} */
 export const DIAGNOSES = [
   { kind: "saved_overwritten", severity: "error", diagnose: savedOverwritten, onError: true },
   { kind: "saved_detached", severity: "error", diagnose: savedDetached, onError: true },

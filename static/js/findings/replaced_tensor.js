@@ -8,16 +8,16 @@ import { attributeChanges } from "./object_history.js";
 /** The tensor that came to be called what this one was, where the loss was computed from that one.
  * @param {RunFacts} facts @param {string} uid @param {import("./scan.js").BackwardCall} call
  * @returns {{name: string, after: string, step: number} | null} */
-export function replacedBy(facts, uid, call) {
-  const named = (facts.scan.bindings.get(uid) ?? []).flatMap(({ name, frame, step }) => {
-    const next = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
-    return next ? [{ name, after: next.uid, step: next.step }] : [];
+export function replacementBefore(facts, uid, call) {
+  const renamings = (facts.scan.bindings.get(uid) ?? []).flatMap(({ name, frame, step }) => {
+    const nextMeaning = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
+    return nextMeaning ? [{ name, after: nextMeaning.uid, step: nextMeaning.step }] : [];
   });
-  const attributes = attributeChanges(facts).flatMap(({ before, after, name, step }) =>
+  const replacements = attributeChanges(facts).flatMap(({ before, after, name, step }) =>
     before === uid && after ? [{ name, after, step }] : [],
   );
   return (
-    [...named, ...attributes].find(
+    [...renamings, ...replacements].find(
       ({ after, step }) =>
         after !== uid &&
         after[0] === "t" &&

@@ -9,27 +9,27 @@ import { pairsOf, refOf } from "../layout/names.js";
 /**
  * The uid that a path refers to in the state after a step.
  * @param {import("./run_facts.js").RunFacts} facts @param {string} path of names, attributes and constant indices
- * @param {number} step whose frame it is read in @param {number} [at] the step after which the state is asked
+ * @param {number} step whose frame it is read in @param {number} [stateStep] the step after which the state is asked
  * @returns {string | null} null where the trace doesn't show it
  */
-export function resolve(facts, path, step, at = step) {
+export function resolve(facts, path, step, stateStep = step) {
   const frameUid = facts.steps[step]?.frame ?? null;
-  const entities = facts.state(at);
+  const entities = facts.state(stateStep);
   const [root, ...rest] = path.match(/[A-Za-z_]\w*|\[[^\]]*\]/g) ?? [];
-  let value = root ? variable(entities, frameUid, root) : undefined;
+  let value = root ? variableValue(entities, frameUid, root) : undefined;
   for (const part of rest) {
     const ref = refOf(value);
     if (!ref) return null;
     value = part.startsWith("[")
-      ? item(entities, ref, keyOf(entities, frameUid, part))
-      : attribute(entities, ref, part);
+      ? itemValue(entities, ref, indexKey(entities, frameUid, part))
+      : attributeValue(entities, ref, part);
   }
   return refOf(value);
 }
 
 /** A variable as a frame sees it: its own, else one of the frames around. @param {Entities} entities
  * @param {string | null} frameUid @param {string} name @returns {Value | undefined} */
-function variable(entities, frameUid, name) {
+function variableValue(entities, frameUid, name) {
   for (let uid = frameUid, depth = 0; uid && depth < 50; depth++) {
     const found = find(entities, uid, "frame");
     if (found?.vars.has(name)) return found.vars.get(name);
@@ -39,15 +39,15 @@ function variable(entities, frameUid, name) {
 }
 
 /** @param {Entities} entities @param {string | null} frameUid @param {string} part in brackets */
-function keyOf(entities, frameUid, part) {
+function indexKey(entities, frameUid, part) {
   const text = part.slice(1, -1);
   if (/^-?\d+$/.test(text)) return Number(text);
   if (/^['"]/.test(text)) return text.slice(1, -1);
-  return variable(entities, frameUid, text);
+  return variableValue(entities, frameUid, text);
 }
 
 /** @param {Entities} entities @param {string} uid @param {Value | undefined} key @returns {Value | undefined} */
-function item(entities, uid, key) {
+function itemValue(entities, uid, key) {
   const object = find(entities, uid, "object");
   if (!object) return undefined;
   const pairs = pairsOf(object);
@@ -58,7 +58,7 @@ function item(entities, uid, key) {
 }
 
 /** @param {Entities} entities @param {string} uid @param {string} name @returns {Value | undefined} */
-function attribute(entities, uid, name) {
+function attributeValue(entities, uid, name) {
   if (name === "grad") {
     const grad = find(entities, uid, "tensor")?.grad;
     return grad ? { ref: grad } : null;

@@ -45,7 +45,7 @@ export class RunFacts {
     this._names = null;
     /** @type {string[]} by statement, as `code` gives it */
     this._codes = [];
-    this.error = errorOf(opened.trace, this.steps.length);
+    this.error = runErrorOf(opened.trace, this.steps.length);
   }
 
   get index() {
@@ -70,7 +70,7 @@ export class RunFacts {
   /** The names by which the program reaches things after a step. @param {number} step */
   names(step) {
     this._names ??= new StepNames(this.index, this.entities);
-    return this._names.at(step);
+    return this._names.namesAt(step);
   }
 
   /** The entities after a step, by their uids. @param {number} step */
@@ -82,8 +82,8 @@ export class RunFacts {
    * @param {string | null | undefined} uid @param {number} step @returns {Handle | undefined} */
   handle(uid, step) {
     if (!uid) return undefined;
-    const now = findHandle(this.state(step), uid);
-    if (now) return now;
+    const current = findHandle(this.state(step), uid);
+    if (current) return current;
     const fields = this.scan.initialFields(uid);
     const initial = fields ? merge(undefined, fields) : null;
     return initial?.kind === "tensor" || initial?.kind === "array" ? initial : undefined;
@@ -120,19 +120,21 @@ export class RunFacts {
   /** @param {number} step */
   statementText(step) {
     const stmt = this.steps[step]?.stmt ?? -1;
-    const row = this.trace.program.statements?.[stmt];
-    if (!row) return this.source[(this.steps[step]?.line ?? 0) - 1]?.trim() ?? "";
-    this._codes[stmt] ??= this.textOf(row);
+    const statement = this.trace.program.statements?.[stmt];
+    if (!statement) return this.source[(this.steps[step]?.line ?? 0) - 1]?.trim() ?? "";
+    this._codes[stmt] ??= this.textOf(statement);
     return this._codes[stmt];
   }
 
-  /** @param {import("../trace.js").Statement} row */
-  textOf(row) {
-    if (COMPOUND.test(row.kind) || row.end_line === row.line)
-      return this.source[row.line - 1].slice(row.col, COMPOUND.test(row.kind) ? undefined : row.end_col).trim();
-    const lines = this.source.slice(row.line - 1, row.end_line);
-    lines[lines.length - 1] = lines[lines.length - 1].slice(0, row.end_col);
-    return [lines[0].slice(row.col), ...lines.slice(1).map((line) => line.trim())].join(" ").trim();
+  /** @param {import("../trace.js").Statement} statement */
+  textOf(statement) {
+    if (COMPOUND.test(statement.kind) || statement.end_line === statement.line)
+      return this.source[statement.line - 1]
+        .slice(statement.col, COMPOUND.test(statement.kind) ? undefined : statement.end_col)
+        .trim();
+    const lines = this.source.slice(statement.line - 1, statement.end_line);
+    lines[lines.length - 1] = lines[lines.length - 1].slice(0, statement.end_col);
+    return [lines[0].slice(statement.col), ...lines.slice(1).map((line) => line.trim())].join(" ").trim();
   }
 
   /** A short form of a step's statement, as a fact. @param {number} step @returns {Code} */
@@ -164,7 +166,7 @@ export class RunFacts {
 
   /** The operation that an event says it came from. @param {{step: number, op?: number | null}} event
    * @returns {Operation | undefined} */
-  opOf({ step, op }) {
+  operationOfEvent({ step, op }) {
     return typeof op === "number" ? this.opsAt(step).find(({ at }) => at === op) : undefined;
   }
 
@@ -194,9 +196,9 @@ export class RunFacts {
   get raiseSteps() {
     const { error, steps } = this;
     if (!error) return [];
-    let first = error.step;
-    while (first > 0 && steps[first].kind === "raise" && steps[first - 1].kind === "raise") first--;
-    return Array.from({ length: error.step - first + 1 }, (_, k) => first + k);
+    let firstRaise = error.step;
+    while (firstRaise > 0 && steps[firstRaise].kind === "raise" && steps[firstRaise - 1].kind === "raise") firstRaise--;
+    return Array.from({ length: error.step - firstRaise + 1 }, (_, k) => firstRaise + k);
   }
 
   /** The step at which the error was raised: the innermost. */
@@ -222,13 +224,13 @@ export class RunFacts {
   /** What a reader calls a thing: its name, else how it was made; a uid is never said.
    * @param {string | null | undefined} uid @param {number} step at which it is spoken of @returns {Fact} */
   nameFact(uid, step) {
-    return this.naming.fact(uid, step);
+    return this.naming.nameFact(uid, step);
   }
 
   /** The name that leads to a thing, by the frame of the step before others; null where none ever did.
    * @param {string | null | undefined} uid @param {number} step @returns {string | null} */
   nameText(uid, step) {
-    return this.naming.text(uid, step);
+    return this.naming.nameText(uid, step);
   }
 
   /** A node's operation as a reader would call it: `sigmoid`, `addmm`. @param {string | null | undefined} uid */
@@ -238,7 +240,7 @@ export class RunFacts {
 }
 
 /** @param {import("../trace.js").Trace} trace @param {number} count of steps @returns {RunError | null} */
-function errorOf({ outcome }, count) {
+function runErrorOf({ outcome }, count) {
   const { status, error } = outcome;
   if (status !== "raised" || !error) return null;
   const step = Math.min(error.step ?? count - 1, count - 1);

@@ -3,7 +3,7 @@
 import { find } from "../entities.js";
 import { refOf } from "../layout/names.js";
 import { openTrace } from "../state.js";
-import { cellsOf, numbersText } from "./numbers.js";
+import { cellsRead, numbersText } from "./numbers.js";
 
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 /** @typedef {import("../trace.js").Trace} Trace */
@@ -34,9 +34,9 @@ function lastValues(trace) {
       return tensor ? [{ name, tensor }] : [];
     });
     if (!tensors.length) continue;
-    const gradients = tensors.flatMap(({ name, tensor }) => namedNumbers(`${name}.grad`, entities, tensor.grad));
+    const gradients = tensors.flatMap(({ name, tensor }) => numbersUnderName(`${name}.grad`, entities, tensor.grad));
     const losses = tensors.flatMap(({ name, tensor }) =>
-      LOSS.test(name) && tensor.shape?.length === 0 ? namedNumbers(name, entities, uidOf(names, name)) : [],
+      LOSS.test(name) && tensor.shape?.length === 0 ? numbersUnderName(name, entities, uidOf(names, name)) : [],
     );
     return [...gradients.slice(0, MAX_GRADIENTS), ...losses.slice(0, 1)];
   }
@@ -45,13 +45,13 @@ function lastValues(trace) {
 
 /** @param {[string, import("../trace.js").Value][]} names @param {string} name */
 function uidOf(names, name) {
-  return refOf(names.find(([own]) => own === name)?.[1]);
+  return refOf(names.find(([variable]) => variable === name)?.[1]);
 }
 
 /** A tensor's numbers under a name; nothing where the trace does not list them.
  * @param {string} name @param {Entities} entities @param {string | null | undefined} uid */
-function namedNumbers(name, entities, uid) {
+function numbersUnderName(name, entities, uid) {
   const tensor = find(entities, uid, "tensor");
-  const cells = tensor ? cellsOf(entities, tensor) : null;
+  const cells = tensor ? cellsRead(entities, tensor) : null;
   return tensor && cells ? [{ name, text: numbersText(cells, tensor.shape?.length === 0) }] : [];
 }

@@ -9,14 +9,14 @@ import { fix, link, nameOf, namesOf } from "./finding.js";
 export function savedDetached(facts) {
   const failed = facts.failedVisit;
   if (!failed || !/detached in-place/.test(facts.error?.message ?? "")) return [];
-  const detached = facts
+  const detachEvent = facts
     .events("saved_detached")
     .find((event) => event.node === failed.node && event.step <= failed.step);
-  const slot = facts.slotsOfNode(failed.node).find((each) => each.slot === detached?.slot);
-  if (!detached || !slot) return [];
-  const { step } = detached;
-  const x = facts.nameFact(detached.by ?? slot.tensor, step);
-  const all = {
+  const slot = facts.slotsOfNode(failed.node).find((each) => each.slot === detachEvent?.slot);
+  if (!detachEvent || !slot) return [];
+  const { step } = detachEvent;
+  const x = facts.nameFact(detachEvent.by ?? slot.tensor, step);
+  const findingFacts = {
     x,
     op: facts.operation(failed.node),
     code: facts.codeFact(step),
@@ -26,12 +26,12 @@ export function savedDetached(facts) {
     {
       cause: facts.place(step),
       chain: [
-        link(facts.place(slot.birth), "saved", all, [slot.node, slot.tensor], slot.key),
-        link(facts.place(step), "cut", all, [detached.by]),
-        link(facts.place(failed.step), "checked", all, [slot.node], slot.key),
+        link(facts.place(slot.birth), "saved", findingFacts, [slot.node, slot.tensor], slot.key),
+        link(facts.place(step), "cut", findingFacts, [detachEvent.by]),
+        link(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key),
       ],
       names: namesOf(x),
-      facts: all,
+      facts: findingFacts,
       fixes: [fix("out_of_place", facts.place(step), { name: nameOf(x) }), fix("remove_line", facts.place(step))],
       explainsError: true,
     },

@@ -5,7 +5,7 @@ import { code, fix, link, nameOf, namesOf, phrase } from "./finding.js";
 import { operationName } from "./operation_name.js";
 import { isInPlace } from "./refused_write.js";
 import { isOwnResult, savedHandle } from "./saved_values.js";
-import { writerAt } from "./write_facts.js";
+import { writerKindAt } from "./write_facts.js";
 
 /** So many elements of a kept tensor are compared with those that were written. */
 const MAX_ELEMENTS = 4096;
@@ -19,19 +19,20 @@ export function savedOverwritten(facts) {
   if (!failed) return [];
   const slot = facts.slotsOfNode(failed.node).find(({ stale }) => stale !== null && stale <= failed.step);
   if (!slot || slot.stale === null) return [];
-  const stale = facts.events("saved_stale").find((event) => event.node === slot.node && event.slot === slot.slot);
-  const step = stale?.step ?? slot.stale;
-  const by = stale?.by ?? null;
+  const staleEvent = facts.events("saved_stale").find((event) => event.node === slot.node && event.slot === slot.slot);
+  const step = staleEvent?.step ?? slot.stale;
+  const by = staleEvent?.by ?? null;
   const write = facts.writesOf(slot.storage).find((event) => event.step === step && (!by || event.by === by));
-  const op = (write && facts.opOf(write)?.name) ?? writeWithin(facts, step, slot.storage)?.name ?? "";
+  const op =
+    (write && facts.operationOfEvent(write)?.name) ?? inPlaceOperationOn(facts, step, slot.storage)?.name ?? "";
   const saved = savedHandle(facts, slot);
   const x = nameOrGradPath(facts, saved, slot.birth);
   const y = facts.nameFact(by ?? saved, step);
-  const wrote = writerAt(facts, step, op);
-  const writer = wrote === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : wrote;
-  const beside = missesSavedElements(facts, slot, step);
-  const alias = by !== null && by !== saved && JSON.stringify(x) !== JSON.stringify(y);
-  const all = {
+  const stepWriter = writerKindAt(facts, step, op);
+  const writer = stepWriter === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : stepWriter;
+  const missesSaved = missesSavedElements(facts, slot, step);
+  const isAlias = by !== null && by !== saved && JSON.stringify(x) !== JSON.stringify(y);
+  const findingFacts = {
     x,
     y,
     op: facts.operation(slot.node),
@@ -46,28 +47,29 @@ export function savedOverwritten(facts) {
     ),
     flags: flagPhrase(facts),
   };
-  const chain = [link(facts.place(slot.birth), "saved", all, [slot.node, saved], slot.key)];
-  const shared = by ? facts.birth(by) : -1;
-  if (alias && shared > slot.birth && shared < step) chain.push(link(facts.place(shared), "shares", all, [by, saved]));
-  chain.push(link(facts.place(step), "written", all, [by, slot.storage]));
-  chain.push(link(facts.place(failed.step), "checked", all, [slot.node], slot.key));
+  const chain = [link(facts.place(slot.birth), "saved", findingFacts, [slot.node, saved], slot.key)];
+  const aliasBirth = by ? facts.birth(by) : -1;
+  if (isAlias && aliasBirth > slot.birth && aliasBirth < step)
+    chain.push(link(facts.place(aliasBirth), "shares", findingFacts, [by, saved]));
+  chain.push(link(facts.place(step), "written", findingFacts, [by, slot.storage]));
+  chain.push(link(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key));
   return [
     {
-      variant: writer === "program" ? variantOf(alias, beside) : writer,
+      variant: writer === "program" ? variantOf(isAlias, missesSaved) : writer,
       cause: facts.place(step),
       chain,
       names: namesOf(x, y),
-      facts: all,
-      fixes: fixesFor(writer, facts, slot, step, all),
+      facts: findingFacts,
+      fixes: fixesFor(writer, facts, slot, step, findingFacts),
       explainsError: true,
     },
   ];
 }
 
-/** @param {boolean} alias @param {boolean} beside */
-function variantOf(alias, beside) {
-  if (beside) return "beside";
-  return alias ? "alias" : undefined;
+/** @param {boolean} isAlias @param {boolean} missesSaved */
+function variantOf(isAlias, missesSaved) {
+  if (missesSaved) return "beside";
+  return isAlias ? "alias" : undefined;
 }
 
 /** Whether all that a step wrote in the memory of a saved tensor lies beside the elements that were saved: the counter moved
@@ -78,19 +80,19 @@ function missesSavedElements(facts, slot, step) {
   if (!saved?.shape?.every(Boolean) || !saved.stride || !regions.length) return false;
   return regions.every((region) => {
     if (!region || plainDtype(region.dtype) !== plainDtype(saved.dtype)) return false;
-    const held = extent({ ...saved, storage: slot.storage });
-    const touched = extent({ ...region, storage: slot.storage });
-    if (!held || !touched) return false;
-    if (touched[1] < held[0] || held[1] < touched[0]) return true;
-    const kept = new Set(reads(saved, MAX_ELEMENTS).map(({ cell }) => cell));
+    const savedExtent = extent({ ...saved, storage: slot.storage });
+    const writtenExtent = extent({ ...region, storage: slot.storage });
+    if (!savedExtent || !writtenExtent) return false;
+    if (writtenExtent[1] < savedExtent[0] || savedExtent[1] < writtenExtent[0]) return true;
+    const savedCells = new Set(reads(saved, MAX_ELEMENTS).map(({ cell }) => cell));
     const written = reads({ ...region, storage: slot.storage }, MAX_ELEMENTS);
-    return kept.size > 0 && written.length > 0 && written.every(({ cell }) => !kept.has(cell));
+    return savedCells.size > 0 && written.length > 0 && written.every(({ cell }) => !savedCells.has(cell));
   });
 }
 
 /** The in-place operation of a step on memory that the step itself allocated: there is no event of that.
  * @param {RunFacts} facts @param {number} step @param {string} storageUid */
-function writeWithin(facts, step, storageUid) {
+function inPlaceOperationOn(facts, step, storageUid) {
   return facts
     .opsAt(step)
     .findLast(({ name, inputs }) => isInPlace(name) && facts.handle(inputs[0], step)?.storage === storageUid);
@@ -104,7 +106,7 @@ function isOutput(facts, slot, uid) {
 
 /** A gradient by its path, `x.grad`; anything else by its name. @param {RunFacts} facts @param {string | null} uid @param {number} step */
 function nameOrGradPath(facts, uid, step) {
-  const gradient = uid ? facts.naming.gradient(uid, step) : null;
+  const gradient = uid ? facts.naming.gradPathAt(uid, step) : null;
   return gradient ? code(gradient) : facts.nameFact(uid, step);
 }
 
@@ -127,27 +129,27 @@ function versionAt(facts, counterUid, step) {
 
 /**
  * @param {import("./write_facts.js").Writer} writer @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot
- * @param {number} step @param {import("./finding.js").Facts} all @returns {import("./finding.js").FixHint[]}
+ * @param {number} step @param {import("./finding.js").Facts} findingFacts @returns {import("./finding.js").FixHint[]}
  */
-function fixesFor(writer, facts, slot, step, all) {
-  const write = facts.place(step);
-  const saved = facts.place(slot.birth);
+function fixesFor(writer, facts, slot, step, findingFacts) {
+  const writePlace = facts.place(step);
+  const savedPlace = facts.place(slot.birth);
   if (writer === "optimizer")
     return [
-      fix("forward_again", saved, { to: write.line }),
-      fix("step_after_backward", write, { to: facts.error?.line ?? 0 }),
-      fix("detach_carried", saved),
+      fix("forward_again", savedPlace, { to: writePlace.line }),
+      fix("step_after_backward", writePlace, { to: facts.error?.line ?? 0 }),
+      fix("detach_carried", savedPlace),
     ];
   if (writer === "module")
     return [
-      fix("not_inplace", write),
-      fix("clone_saved", saved, { name: nameOf(all.x) }),
-      fix("clone_before", write, { name: nameOf(all.y) }),
+      fix("not_inplace", writePlace),
+      fix("clone_saved", savedPlace, { name: nameOf(findingFacts.x) }),
+      fix("clone_before", writePlace, { name: nameOf(findingFacts.y) }),
     ];
-  if (writer === "accumulated") return [fix("clone_saved", saved, { name: nameOf(all.x) })];
+  if (writer === "accumulated") return [fix("clone_saved", savedPlace, { name: nameOf(findingFacts.x) })];
   return [
-    fix("clone_before", write, { name: nameOf(all.y) }),
-    fix("out_of_place", write, { name: nameOf(all.y) }),
-    fix("clone_saved", saved, { name: nameOf(all.x) }),
+    fix("clone_before", writePlace, { name: nameOf(findingFacts.y) }),
+    fix("out_of_place", writePlace, { name: nameOf(findingFacts.y) }),
+    fix("clone_saved", savedPlace, { name: nameOf(findingFacts.x) }),
   ];
 }

@@ -13,10 +13,10 @@ export function savedHandle(facts, slot) {
   if (tensor && facts.nameText(tensor, birth)) return tensor;
   const readers = facts.index.handlesOf(storage, birth);
   const outputs = facts.index.outputsOf(node, birth);
-  const ranked = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
+  const candidates = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
   const results = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
-  const brief = results.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
-  return ranked.find((uid) => facts.nameText(uid, birth)) ?? tensor ?? ranked[0] ?? brief ?? null;
+  const temporary = results.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
+  return candidates.find((uid) => facts.nameText(uid, birth)) ?? tensor ?? candidates[0] ?? temporary ?? null;
 }
 
 /** Whether a node saved its own result. @param {SavedSlot} slot */

@@ -23,7 +23,7 @@ import { addToList } from "../multimap.js";
  */
 /** @typedef {{bindings: Map<string, Binding[]>, meanings: Map<string, Binding[]>}} Names
  *   bindings: by what a name came to mean; meanings: by `frame/name`, its uid empty where it came to mean no entity */
-/** @typedef {{producers: Map<string, Operation>, inPlace: Map<string, Operation[]>, read: Set<string>}} Makers
+/** @typedef {{producers: Map<string, Operation>, inPlace: Map<string, Operation[]>, read: Set<string>}} TensorMakers
  *   producers and inPlace: by tensor, the operation that made it, and those that took and returned it; read: tensors that an
  *   operation took */
 
@@ -40,7 +40,7 @@ export class Scan {
     this._writes = null;
     /** @type {Names | null} */
     this._names = null;
-    /** @type {Makers | null} */
+    /** @type {TensorMakers | null} */
     this._makers = null;
     /** @type {BackwardCall[] | null} */
     this._backwards = null;
@@ -48,8 +48,8 @@ export class Scan {
 
   /** The operations of a step, in order. @param {number} step @returns {Operation[]} */
   opsAt(step) {
-    const known = this._opsAt.get(step);
-    if (known) return known;
+    const cached = this._opsAt.get(step);
+    if (cached) return cached;
     /** @type {Operation[]} */
     const ops = [];
     (this.steps[step]?.log ?? []).forEach((entry, at) => {
@@ -73,8 +73,8 @@ export class Scan {
 
   /** Every event of a kind, in order. @param {Event["event"]} event @returns {Occurrence[]} */
   events(event) {
-    const known = this._events.get(event);
-    if (known) return known;
+    const cached = this._events.get(event);
+    if (cached) return cached;
     /** @type {Occurrence[]} */
     const events = [];
     for (const { step, at } of this.index.events.get(event) ?? [])
@@ -117,12 +117,12 @@ export class Scan {
   }
 
   get names() {
-    this._names ??= namesGiven(this.index);
+    this._names ??= namesGivenBySteps(this.index);
     return this._names;
   }
 
   get makers() {
-    this._makers ??= makersOf(this.ops());
+    this._makers ??= tensorMakers(this.ops());
     return this._makers;
   }
 
@@ -134,7 +134,7 @@ export class Scan {
 }
 
 /** @param {TraceIndex} index @returns {Names} */
-function namesGiven({ frameChanges }) {
+function namesGivenBySteps({ frameChanges }) {
   /** @type {Names} */
   const names = { bindings: new Map(), meanings: new Map() };
   for (const { uid: frame, step, fields } of frameChanges) {
@@ -149,9 +149,9 @@ function namesGiven({ frameChanges }) {
   return names;
 }
 
-/** @param {Iterable<Operation>} ops @returns {Makers} */
-function makersOf(ops) {
-  /** @type {Makers} */
+/** @param {Iterable<Operation>} ops @returns {TensorMakers} */
+function tensorMakers(ops) {
+  /** @type {TensorMakers} */
   const makers = { producers: new Map(), inPlace: new Map(), read: new Set() };
   for (const op of ops) {
     for (const uid of op.inputs) makers.read.add(uid);

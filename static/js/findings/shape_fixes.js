@@ -30,33 +30,41 @@ export function pairFixes(facts, { variant, a, b, dimA, dimB }, place) {
 
 /** @param {Operand} a @param {Operand} b @param {Place} place @returns {FixHint[]} */
 function productFixes(a, b, place) {
-  const fits = (/** @type {number[]} */ first, /** @type {number[]} */ second) =>
+  const hasFittingSizes = (/** @type {number[]} */ first, /** @type {number[]} */ second) =>
     first.at(-1) === second[Math.max(0, second.length - 2)];
-  const transposed = (/** @type {number[]} */ shape) => [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1];
+  const transposedShape = (/** @type {number[]} */ shape) => [
+    ...shape.slice(0, -2),
+    shape.at(-1) ?? 1,
+    shape.at(-2) ?? 1,
+  ];
   const hints = [];
-  if (b.shape.length > 1 && fits(a.shape, transposed(b.shape)))
+  if (b.shape.length > 1 && hasFittingSizes(a.shape, transposedShape(b.shape)))
     hints.push(fixForOperand("transpose_operand", place, b));
-  if (a.shape.length > 1 && fits(transposed(a.shape), b.shape))
+  if (a.shape.length > 1 && hasFittingSizes(transposedShape(a.shape), b.shape))
     hints.push(fixForOperand("transpose_operand", place, a));
   return hints;
 }
 
 /** @param {Operand} a @param {Operand} b @param {Place} place @returns {FixHint[]} */
 function broadcastFixes(a, b, place) {
-  const [short, long] = a.shape.length < b.shape.length ? [a, b] : [b, a];
+  const [shorter, longer] = a.shape.length < b.shape.length ? [a, b] : [b, a];
   if (elementCount(a.shape) === elementCount(b.shape)) return [fix("match_target", place)];
-  const raised = [...short.shape, 1];
-  const fits = raised.every((size, k) => size === 1 || size === long.shape[long.shape.length - raised.length + k]);
-  return short.shape.length < long.shape.length && fits ? [fixForOperand("unsqueeze_operand", place, short)] : [];
+  const shapeWithOne = [...shorter.shape, 1];
+  const isFitting = shapeWithOne.every(
+    (size, k) => size === 1 || size === longer.shape[longer.shape.length - shapeWithOne.length + k],
+  );
+  return shorter.shape.length < longer.shape.length && isFitting
+    ? [fixForOperand("unsqueeze_operand", place, shorter)]
+    : [];
 }
 
 /** Fixes where no two operands were compared: by the sizes of the message. @param {RunFacts} facts @param {Place} place
  * @param {number[]} shape of what was refused @returns {FixHint[]} */
 export function fixesByMessage(facts, place, shape) {
   const message = facts.error?.message ?? "";
-  for (const [pattern, made, got] of SIZES_IN_MESSAGE) {
+  for (const [pattern, madeGroup, givenGroup] of SIZES_IN_MESSAGE) {
     const match = pattern.exec(message);
-    if (match) return [fix("layer_size", place, { old: Number(match[made]), new: Number(match[got]) })];
+    if (match) return [fix("layer_size", place, { old: Number(match[madeGroup]), new: Number(match[givenGroup]) })];
   }
   if (/target size/i.test(message)) return [fix("match_target", place)];
   return /shape '.*' is invalid/.test(message)

@@ -23,17 +23,17 @@ export function shapeMismatch(facts) {
   if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return [];
   const op = facts.failedOperation;
   const operands = op ? operandsOf(facts, op) : [];
-  const mismatch = op ? mismatchOf(operationName(op.name), operands) : null;
+  const mismatch = op ? firstMismatch(operationName(op.name), operands) : null;
   const isShapeError = MESSAGE.test(message) && !/dtype|scalar type/i.test(message);
   if (!isShapeError && !(mismatch && /size|shape|dimension/i.test(message))) return [];
-  return [mismatch && op ? pairDiagnosis(facts, op, mismatch) : generalDiagnosis(facts, op, operands)];
+  return [mismatch && op ? pairDiagnosis(facts, op, mismatch) : diagnosisWithoutPair(facts, op, operands)];
 }
 
 /** @param {RunFacts} facts @param {import("./scan.js").Operation} op @param {Mismatch} mismatch @returns {import("./finding.js").Diagnosis} */
 function pairDiagnosis(facts, op, mismatch) {
   const { variant, a, b, dimA, dimB } = mismatch;
   const { step } = op;
-  const all = {
+  const findingFacts = {
     x: a.name,
     y: b.name,
     x_shape: shapeText(a.shape),
@@ -45,14 +45,14 @@ function pairDiagnosis(facts, op, mismatch) {
     op: operationName(op.name).replace(/^__|__$|_$/g, ""),
     code: facts.codeFact(step),
   };
-  const origins = [a, b]
-    .map((operand) => ({ operand, from: sizeOrigin(facts, operand, operand === a ? dimA : dimB, step) }))
-    .filter(({ from }) => from < step)
-    .map(({ operand, from }) =>
+  const originLinks = [a, b]
+    .map((operand) => ({ operand, from: sizeOriginStep(facts, operand, operand === a ? dimA : dimB, step) }))
+    .filter(({ from: originStep }) => originStep < step)
+    .map(({ operand, from: originStep }) =>
       link(
-        facts.place(from),
+        facts.place(originStep),
         "made",
-        { ...all, x: operand.name, x_shape: shapeText(operand.shape), code: facts.codeFact(from) },
+        { ...findingFacts, x: operand.name, x_shape: shapeText(operand.shape), code: facts.codeFact(originStep) },
         [operand.uid],
       ),
     )
@@ -60,9 +60,9 @@ function pairDiagnosis(facts, op, mismatch) {
   return {
     variant,
     cause: facts.place(step),
-    chain: [...origins, link(facts.place(step), "checked", all, [a.uid, b.uid])],
+    chain: [...originLinks, link(facts.place(step), "checked", findingFacts, [a.uid, b.uid])],
     names: namesOf(a.name, b.name),
-    facts: all,
+    facts: findingFacts,
     fixes: pairFixes(facts, mismatch, facts.place(step)),
     explainsError: true,
   };
@@ -70,21 +70,21 @@ function pairDiagnosis(facts, op, mismatch) {
 
 /** The step that made an operand, or the named tensor of the same size that it was made from. @param {RunFacts} facts
  * @param {Operand} operand @param {number} dim @param {number} step */
-function sizeOrigin(facts, operand, dim, step) {
+function sizeOriginStep(facts, operand, dim, step) {
   let { uid, made } = operand;
   const size = operand.shape[dim];
   for (let k = 0; k < 20 && made >= step; k++) {
     const op = facts.producer(uid);
-    const from = op?.inputs.find((input) => facts.tensor(input, step)?.shape?.includes(size));
-    if (!from) break;
-    uid = from;
-    made = Math.max(0, facts.birth(from));
+    const sourceUid = op?.inputs.find((input) => facts.tensor(input, step)?.shape?.includes(size));
+    if (!sourceUid) break;
+    uid = sourceUid;
+    made = Math.max(0, facts.birth(sourceUid));
   }
   return made;
 }
 
 /** Which dimensions do not fit. @param {string} op @param {Operand[]} operands @returns {Mismatch | null} */
-function mismatchOf(op, operands) {
+function firstMismatch(op, operands) {
   const [a, b, c] = operands;
   if (!a || !b) return null;
   if (op === "linear")
@@ -134,32 +134,32 @@ function joinMismatch(operands) {
 
 /** Sizes that do not fit otherwise: what went in is named with its shape. @param {RunFacts} facts
  * @param {import("./scan.js").Operation | null} op @param {Operand[]} operands @returns {import("./finding.js").Diagnosis} */
-function generalDiagnosis(facts, op, operands) {
+function diagnosisWithoutPair(facts, op, operands) {
   const step = op?.step ?? facts.errorStep;
   const uid = operands[0]?.uid ?? mentionedTensors(facts, step)[0]?.uid ?? null;
   const shape = operands[0]?.shape ?? facts.tensor(uid, step)?.shape ?? [];
   const x = operands[0]?.name ?? facts.nameFact(uid, step);
-  const wanted = /shape '([^']*)' is invalid/.exec(facts.error?.message ?? "")?.[1];
-  const all = {
+  const wantedShape = /shape '([^']*)' is invalid/.exec(facts.error?.message ?? "")?.[1];
+  const findingFacts = {
     x,
     x_shape: shapeText(shape),
     n: shape.reduce((product, size) => product * size, 1),
-    wanted: wanted ?? "",
+    wanted: wantedShape ?? "",
     given: /torch\.Size\(\[(.*?)\]\)/.exec(facts.error?.message ?? "")?.[1] ?? "",
     op: op ? operationName(op.name) : "",
     message: (facts.error?.message ?? "").split("\n")[0],
     code: facts.codeFact(step),
   };
-  const chain = [link(facts.place(step), "checked", all, [uid])];
+  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
   const birthStep = facts.birth(uid);
   if (birthStep >= 0 && birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "made", { ...all, code: facts.codeFact(birthStep) }, [uid]));
+    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
   return {
-    variant: ONE_VALUE.test(all.message) ? "one_value" : wanted ? "count" : uid ? "general" : "unknown",
+    variant: ONE_VALUE.test(findingFacts.message) ? "one_value" : wantedShape ? "count" : uid ? "general" : "unknown",
     cause: facts.place(step),
     chain,
     names: namesOf(x),
-    facts: all,
+    facts: findingFacts,
     fixes: fixesByMessage(facts, facts.place(step), shape),
     explainsError: true,
   };

@@ -14,8 +14,8 @@ import { isGradcheck } from "./write_facts.js";
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /** @typedef {import("../layout/names.js").Tag} Tag */
 /** @typedef {import("./scan.js").Occurrence<"written">} Write */
-/** @typedef {{uid: string, tag: Tag, used: number}} Reader   used: the step at which its name is next used */
-/** @typedef {Map<string, {at: number, isBound: boolean}[]>} Uses   the steps that use a name; isBound: they only give it a
+/** @typedef {{uid: string, tag: Tag, used: number}} LaterReader   used: the step at which its name is next used */
+/** @typedef {Map<string, {at: number, isBound: boolean}[]>} NameUses   the steps that use a name; isBound: they only give it a
  *   meaning */
 
 const MAX_ELEMENTS = 4096;
@@ -26,28 +26,28 @@ const COMPARISON = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function sharedMemory(facts) {
-  const uses = nameUses(facts);
+  const usesByName = nameUses(facts);
   /** @type {Map<string, Diagnosis>} by the line and the name */
   const out = new Map();
-  let looked = 0;
+  let examinedCount = 0;
   const seen = new Set();
   for (const write of facts.events("written")) {
     if (isGradcheck(facts, write.step)) continue;
     const { stmt, visit, frame } = facts.steps[write.step];
     const key = `${write.storage} ${stmt}`;
-    if (seen.has(key) || !mayBeSeen(facts, write)) continue;
+    if (seen.has(key) || !hasOtherReaders(facts, write)) continue;
     seen.add(key);
-    if (looked++ >= MAX_WRITES || out.size >= MAX_FINDINGS) break;
-    const reader = visit ? gradReader(facts, write, uses) : readerOf(facts, write, frame ?? "", uses);
+    if (examinedCount++ >= MAX_WRITES || out.size >= MAX_FINDINGS) break;
+    const reader = visit ? gradReader(facts, write, usesByName) : readerOf(facts, write, frame ?? "", usesByName);
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
   }
-  return [...overlappingWrites(facts), ...shallowCopies(facts, uses), ...out.values()];
+  return [...overlappingWrites(facts), ...shallowCopies(facts, usesByName), ...out.values()];
 }
 
 /** Parameters that a module made by `copy.copy` shares with its original, and that an optimizer or the program goes on to write.
- * @param {RunFacts} facts @param {Uses} uses @returns {Diagnosis[]} */
-function shallowCopies(facts, uses) {
+ * @param {RunFacts} facts @param {NameUses} usesByName @returns {Diagnosis[]} */
+function shallowCopies(facts, usesByName) {
   return facts.steps.flatMap((traceStep, i) => {
     const target = traceStep.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.code(i))?.[1] : null;
     const copy = target
@@ -58,7 +58,7 @@ function shallowCopies(facts, uses) {
       if (write.step <= i || !write.by) continue;
       const tags = facts.names(write.step).tags.get(write.by) ?? [];
       const tag = tags.find(({ text }) => text.startsWith(`${target}.`));
-      const reader = tag && tags.length > 1 ? usedLater(facts, write.by, [tag], write.step, uses) : null;
+      const reader = tag && tags.length > 1 ? nextReader(facts, write.by, [tag], write.step, usesByName) : null;
       if (!reader) continue;
       const diagnosis = diagnosisOf(facts, write, reader);
       const y = code(`${target}`);
@@ -66,7 +66,7 @@ function shallowCopies(facts, uses) {
         copy.uid,
         write.by,
       ]);
-      const said = { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line };
+      const findingFacts = { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line };
       const fixes = [fix("deepcopy_instead", facts.place(i))];
       return [
         {
@@ -74,7 +74,7 @@ function shallowCopies(facts, uses) {
           variant: "shallow_copy",
           chain: [shared, ...diagnosis.chain.slice(1)],
           names: namesOf(y, ...diagnosis.names),
-          facts: said,
+          facts: findingFacts,
           fixes,
         },
       ];
@@ -84,29 +84,30 @@ function shallowCopies(facts, uses) {
 }
 
 /** Whether anything else that lives on may read what was written, or know it by a second name. @param {RunFacts} facts @param {Write} write */
-function mayBeSeen(facts, { storage, step, by }) {
+function hasOtherReaders(facts, { storage, step, by }) {
   const { bindings } = facts.scan;
   if (facts.steps[step].visit) return Boolean(by && bindings.has(by));
   const isParameter =
-    tensorHistory(facts).value(by ?? "", "leaf", step) && tensorHistory(facts).value(by ?? "", "requires_grad", step);
+    tensorHistory(facts).valueAt(by ?? "", "leaf", step) &&
+    tensorHistory(facts).valueAt(by ?? "", "requires_grad", step);
   const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by)); // by the path of the parameter, or its gradient
   if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice ? 0 : 1)) return true;
   const isStored = by && storedTensors(facts).has(by);
   if (
     isStored &&
-    !(tensorHistory(facts).value(by, "leaf", step) && tensorHistory(facts).value(by, "requires_grad", step))
+    !(tensorHistory(facts).valueAt(by, "leaf", step) && tensorHistory(facts).valueAt(by, "requires_grad", step))
   )
     return true;
   return livingBefore(facts, storage, step).some((uid) => uid !== by);
 }
 
 /** @type {WeakMap<object, Set<string>>} */
-const stored = new WeakMap();
+const storedByTrace = new WeakMap();
 
 /** The tensors that ever were items of a list, tuple or dict. @param {RunFacts} facts @returns {Set<string>} */
 function storedTensors(facts) {
-  const known = stored.get(facts.trace);
-  if (known) return known;
+  const cached = storedByTrace.get(facts.trace);
+  if (cached) return cached;
   /** @type {Set<string>} */
   const out = new Set();
   for (const { items, splice } of facts.index.objectChanges.map(({ fields }) => fields)) {
@@ -117,7 +118,7 @@ function storedTensors(facts) {
       if (ref?.[0] === "t") out.add(ref);
     }
   }
-  stored.set(facts.trace, out);
+  storedByTrace.set(facts.trace, out);
   return out;
 }
 
@@ -126,8 +127,8 @@ function livingBefore(facts, storageUid, step) {
   return facts.index.handlesOf(storageUid, step).filter((uid) => facts.birth(uid) < step);
 }
 
-/** @param {RunFacts} facts @param {Write} write @param {string} frameUid @param {Uses} uses @returns {Reader | null} */
-function readerOf(facts, write, frameUid, uses) {
+/** @param {RunFacts} facts @param {Write} write @param {string} frameUid @param {NameUses} usesByName @returns {LaterReader | null} */
+function readerOf(facts, write, frameUid, usesByName) {
   const { targets } = mentionsAt(facts, write.step);
   if (!write.by && !hasArray(facts, write)) return null;
   const region = regionCells(write);
@@ -138,14 +139,15 @@ function readerOf(facts, write, frameUid, uses) {
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? reads(handle, MAX_ELEMENTS) : [];
     if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
-    const own = receiverName(facts, write.step);
+    const receiver = receiverName(facts, write.step);
     const names = (tags.get(uid) ?? []).filter(
-      ({ text, kind }) => kind !== "grad" && !targets.has(rootOf(text)) && !(kind === "item" && rootOf(text) === own),
+      ({ text, kind }) =>
+        kind !== "grad" && !targets.has(rootOf(text)) && !(kind === "item" && rootOf(text) === receiver),
     );
-    const reader = usedLater(facts, uid, names, write.step, uses);
+    const reader = nextReader(facts, uid, names, write.step, usesByName);
     if (reader) return reader;
   }
-  return aliasOf(facts, write, frameUid, uses);
+  return otherNameOf(facts, write, frameUid, usesByName);
 }
 
 /** The object whose method a statement calls and does no more: that it changes what it holds is no surprise.
@@ -169,60 +171,62 @@ function hasArray(facts, { storage, step }) {
 
 /** Another name for the tensor that was written: a second variable, or a place in a list or dict that the statement does not
  * mention. A parameter that is updated is none of that. @param {RunFacts} facts @param {Write} write @param {string} frameUid
- * @param {Uses} uses @returns {Reader | null} */
-function aliasOf(facts, { by, step, storage }, frameUid, uses) {
+ * @param {NameUses} usesByName @returns {LaterReader | null} */
+function otherNameOf(facts, { by, step, storage }, frameUid, usesByName) {
   const handle = by ? facts.handle(by, step) : undefined;
   if (!by || !handle) return null;
-  if (handle.requires_grad && handle.leaf) return comparedParameter(facts, by, step, uses);
-  const { targets, names: mentioned } = mentionsAt(facts, step);
-  const [only, ...more] = livingBefore(facts, storage, step).filter((other) => other !== by);
-  const uid = facts.naming.at(by, step) || more.length ? by : (only ?? by);
+  if (handle.requires_grad && handle.leaf) return comparedParameter(facts, by, step, usesByName);
+  const { targets, names: mentionedNames } = mentionsAt(facts, step);
+  const [onlyOther, ...moreOthers] = livingBefore(facts, storage, step).filter((other) => other !== by);
+  const uid = facts.naming.nameAt(by, step) || moreOthers.length ? by : (onlyOther ?? by);
   const tags = facts.names(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
-  const isGradient = Boolean(facts.naming.gradient(uid, step));
-  const stored = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
-  const written = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
-  const others =
-    written || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
-  const elsewhere = stored.filter(({ text }) => !mentioned.has(rootOf(text)));
-  const again = stored.filter(({ text }) => targets.has(rootOf(text))).slice(1);
-  return usedLater(facts, uid, [...others, ...elsewhere, ...again], step, uses);
+  const isGradient = Boolean(facts.naming.gradPathAt(uid, step));
+  const itemTags = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
+  const isTargeted = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
+  const otherVariables =
+    isTargeted || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
+  const unmentionedItems = itemTags.filter(({ text }) => !mentionedNames.has(rootOf(text)));
+  const laterItems = itemTags.filter(({ text }) => targets.has(rootOf(text))).slice(1);
+  return nextReader(facts, uid, [...otherVariables, ...unmentionedItems, ...laterItems], step, usesByName);
 }
 
 /** A variable that was to remember a parameter, and is compared with it after an update. @param {RunFacts} facts @param {string} uid
- * @param {number} step @param {Uses} uses @returns {Reader | null} */
-function comparedParameter(facts, uid, step, uses) {
+ * @param {number} step @param {NameUses} usesByName @returns {LaterReader | null} */
+function comparedParameter(facts, uid, step, usesByName) {
   const { targets } = mentionsAt(facts, step);
   const tags = (facts.names(step).tags.get(uid) ?? []).filter(({ kind, text }) => kind === "var" && !targets.has(text));
-  const named = facts.scan.bindings.get(uid)?.[0]?.step ?? 0;
+  const firstNamedStep = facts.scan.bindings.get(uid)?.[0]?.step ?? 0;
   for (const tag of tags) {
-    const bound = facts.scan.bindings.get(uid)?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
-    const isSecondName = bound && facts.steps[bound.step].kind === "statement" && bound.step > facts.birth(uid);
-    if (!isSecondName && (bound?.step ?? named) <= named) continue; // what it has been called from the start
-    const reader = usedLater(facts, uid, [tag], step, uses);
+    const binding = facts.scan.bindings.get(uid)?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
+    const isSecondName = binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birth(uid);
+    if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue; // what it has been called from the start
+    const reader = nextReader(facts, uid, [tag], step, usesByName);
     if (reader && COMPARISON.test(facts.code(reader.used)) && facts.code(reader.used).includes(tag.text)) return reader;
   }
   return null;
 }
 
 /** A name that the program gave to a `.grad` into which a backward adds. @param {RunFacts} facts @param {Write} write
- * @param {Uses} uses @returns {Reader | null} */
-function gradReader(facts, { by, step }, uses) {
+ * @param {NameUses} usesByName @returns {LaterReader | null} */
+function gradReader(facts, { by, step }, usesByName) {
   const names = (facts.names(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
-  return by ? usedLater(facts, by, names, step, uses) : null;
+  return by ? nextReader(facts, by, names, step, usesByName) : null;
 }
 
-/** @param {RunFacts} facts @param {string} uid @param {Tag[]} tags @param {number} step @param {Uses} uses
- * @returns {Reader | null} */
-function usedLater(facts, uid, tags, step, uses) {
+/** @param {RunFacts} facts @param {string} uid @param {Tag[]} tags @param {number} step @param {NameUses} usesByName
+ * @returns {LaterReader | null} */
+function nextReader(facts, uid, tags, step, usesByName) {
   for (const tag of tags) {
-    const next = uses
+    const nextUse = usesByName
       .get(rootOf(tag.text))
       ?.find(({ at }) => at > step && (!tag.frame || facts.steps[at].frame === tag.frame));
-    if (!next || next.isBound) continue;
-    const used = next.at;
-    const means = facts.scan.meanings.get(`${tag.frame}/${tag.text}`)?.findLast((meaning) => meaning.step < used);
-    if (tag.kind !== "var" || means?.uid === uid) return { uid, tag, used };
+    if (!nextUse || nextUse.isBound) continue;
+    const useStep = nextUse.at;
+    const meaningThen = facts.scan.meanings
+      .get(`${tag.frame}/${tag.text}`)
+      ?.findLast((meaning) => meaning.step < useStep);
+    if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
   }
   return null;
 }
@@ -232,9 +236,9 @@ function rootOf(path) {
   return /^\w+/.exec(path)?.[0] ?? path;
 }
 
-/** The steps that use each name. @param {RunFacts} facts @returns {Uses} */
+/** The steps that use each name. @param {RunFacts} facts @returns {NameUses} */
 function nameUses(facts) {
-  /** @type {Uses} */
+  /** @type {NameUses} */
   const out = new Map();
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
@@ -257,42 +261,42 @@ function regionCells({ region, storage }) {
   return cells.length ? new Set(cells) : null;
 }
 
-/** @param {RunFacts} facts @param {Write} write @param {Reader} reader @returns {Diagnosis} */
-function diagnosisOf(facts, write, { uid, tag, used }) {
+/** @param {RunFacts} facts @param {Write} write @param {LaterReader} reader @returns {Diagnosis} */
+function diagnosisOf(facts, write, { uid, tag, used: useStep }) {
   const { by, step } = write;
-  const writer = writerOf(facts, write, uid, tag);
+  const writer = writingHandle(facts, write, uid, tag);
   const y = code(tag.text);
-  const gradient = facts.naming.gradient(by ?? "", step);
+  const gradient = facts.naming.gradPathAt(by ?? "", step);
   const x = gradient ? code(gradient) : writerName(facts, write, writer, uid);
-  const shared = sharedSince(facts, uid, writer, step, tag);
-  const at = facts.place(shared);
+  const sharingStep = sharingStepBefore(facts, uid, writer, step, tag);
+  const sharingPlace = facts.place(sharingStep);
   return {
     variant: variantOf(facts, write, writer, uid, tag),
     severity: "note",
     cause: facts.place(step),
     chain: [
-      link(at, "shares", { y, x, code: facts.codeFact(shared) }, [uid, by]),
+      link(sharingPlace, "shares", { y, x, code: facts.codeFact(sharingStep) }, [uid, by]),
       link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [by, write.storage]),
-      link(facts.place(used), "read", { x: y, code: facts.codeFact(used) }, [uid]),
+      link(facts.place(useStep), "read", { x: y, code: facts.codeFact(useStep) }, [uid]),
     ],
     names: namesOf(y, x),
-    facts: { x, y, n: write.changed ?? 0, shared: at.line, code: facts.codeFact(step) },
-    fixes: [fix("clone_shared", at, { x: tag.text })],
+    facts: { x, y, n: write.changed ?? 0, shared: sharingPlace.line, code: facts.codeFact(step) },
+    fixes: [fix("clone_shared", sharingPlace, { x: tag.text })],
   };
 }
 
 /** The handle through which a statement writes: what was written if it has a name, else the one of the statement's target,
  * for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
  * @param {RunFacts} facts @param {Write} write @param {string} reader @param {Tag} tag of the reader @returns {string | null} */
-function writerOf(facts, { by, step, storage }, reader, tag) {
-  if (!by || by === reader || facts.naming.at(by, step)) return by ?? null;
+function writingHandle(facts, { by, step, storage }, reader, tag) {
+  if (!by || by === reader || facts.naming.nameAt(by, step)) return by ?? null;
   const { targets } = mentionsAt(facts, step);
   const { tags } = facts.opened.names(step);
-  const living = livingBefore(facts, storage, step);
-  const target = living.find((uid) => isTarget(tags.get(uid) ?? [], targets));
+  const livingHandles = livingBefore(facts, storage, step);
+  const target = livingHandles.find((uid) => isTarget(tags.get(uid) ?? [], targets));
   if (target && (target !== reader || !targets.has(tag.text))) return target;
-  const others = [facts.tensor(by, step)?.base, ...living];
-  return others.find((uid) => uid && uid !== reader && facts.naming.at(uid, step)) ?? by;
+  const others = [facts.tensor(by, step)?.base, ...livingHandles];
+  return others.find((uid) => uid && uid !== reader && facts.naming.nameAt(uid, step)) ?? by;
 }
 
 /** The name of what was written, or the statement's target. @param {RunFacts} facts @param {Write} write
@@ -300,31 +304,31 @@ function writerOf(facts, { by, step, storage }, reader, tag) {
 function writerName(facts, { step, storage }, writer, reader) {
   const [target] = mentionsAt(facts, step).targets;
   for (const uid of [writer, ...livingBefore(facts, storage, step)])
-    if (uid && uid !== reader && facts.naming.at(uid, step)) return facts.nameFact(uid, step);
+    if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
   return target ? code(target) : facts.codeFact(step);
 }
 
 /** The step since which both read the same memory. @param {RunFacts} facts @param {string} uid @param {string | null} writer
  * @param {number} step @param {Tag} tag */
-function sharedSince(facts, uid, writer, step, tag) {
+function sharingStepBefore(facts, uid, writer, step, tag) {
   if (uid === writer || !writer) {
     const bound = facts.scan.meanings.get(`${tag.frame}/${tag.text}`)?.findLast((meaning) => meaning.step <= step);
     const other = facts.scan.bindings.get(uid)?.findLast((binding) => binding.step < step);
     return Math.max(bound?.step ?? facts.birth(uid), writer ? (other?.step ?? 0) : 0);
   }
-  const since = (/** @type {string} */ handleUid) =>
+  const sharingStepOf = (/** @type {string} */ handleUid) =>
     tensorHistory(facts)
       .changes(handleUid, "storage")
       .findLast((change) => change.step < step)?.step ?? facts.birth(handleUid);
-  const later = Math.max(since(uid), since(writer));
-  return later < step ? later : since(uid);
+  const laterStep = Math.max(sharingStepOf(uid), sharingStepOf(writer));
+  return laterStep < step ? laterStep : sharingStepOf(uid);
 }
 
 /** @param {RunFacts} facts @param {Write} write @param {string | null} by the handle that was written through
  * @param {string} uid @param {Tag} tag */
 function variantOf(facts, { step, storage }, by, uid, tag) {
   if (facts.steps[step].visit) return "grad";
-  if (uid === by && facts.naming.gradient(uid, step)) return "grad_written";
+  if (uid === by && facts.naming.gradPathAt(uid, step)) return "grad_written";
   if (uid[0] === "a" || livingBefore(facts, storage, step).some((handle) => handle[0] === "a" && handle !== uid))
     return "numpy";
   if (!by) return "numpy";

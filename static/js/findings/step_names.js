@@ -15,25 +15,25 @@ export class StepNames {
     this.index = index;
     this.entities = entities;
     /** @type {Map<number, Names>} */
-    this.recent = new Map();
+    this.recentNames = new Map();
   }
 
   /** The names after a step. @param {number} step @returns {Names} */
-  at(step) {
+  namesAt(step) {
     const i = Math.max(-1, Math.min(step, this.index.bytes.length - 1));
-    const cached = this.recent.get(i);
+    const cached = this.recentNames.get(i);
     if (cached) return cached;
     const { get } = this.entities.after(i);
-    const stepNames = names({ get, has: (uid) => this.index.alive(uid, i) }, this.sources(i));
-    this.recent.set(i, stepNames);
-    if (this.recent.size > MAX_CACHED_STEPS)
-      this.recent.delete(/** @type {number} */ (this.recent.keys().next().value));
+    const stepNames = names({ get, has: (uid) => this.index.alive(uid, i) }, this.namingEntities(i));
+    this.recentNames.set(i, stepNames);
+    if (this.recentNames.size > MAX_CACHED_STEPS)
+      this.recentNames.delete(/** @type {number} */ (this.recentNames.keys().next().value));
     return stepNames;
   }
 
   /** The frames and the tensors with a `.grad`, parts or the like, as they are after a step. @param {number} step
    * @returns {[string, Entity][]} */
-  sources(step) {
+  namingEntities(step) {
     /** @type {[string, Entity][]} */
     const out = [];
     for (const uid of this.index.namers) {

@@ -1,7 +1,7 @@
 /** How a tensor's `grad`, `requires_grad`, `grad_fn`, hooks and storage, or a storage's size, changed over a run. */
 
-/** @typedef {"grad" | "requires_grad" | "grad_fn" | "hooks" | "storage" | "leaf" | "nbytes" | "within"} Field   the last two of a storage */
-/** @typedef {{step: number, value: unknown}} Change   null for a value that went away */
+/** @typedef {"grad" | "requires_grad" | "grad_fn" | "hooks" | "storage" | "leaf" | "nbytes" | "within"} HistoryField   the last two of a storage */
+/** @typedef {{step: number, value: unknown}} FieldChange   null for a value that went away */
 
 /** @type {WeakMap<object, TensorHistory>} */
 const cache = new WeakMap();
@@ -20,9 +20,9 @@ export class TensorHistory {
     this.index = index;
   }
 
-  /** The values of a field in order, each from its step on. @param {string} uid @param {Field} field @returns {Change[]} */
+  /** The values of a field in order, each from its step on. @param {string} uid @param {HistoryField} field @returns {FieldChange[]} */
   changes(uid, field) {
-    /** @type {Change[]} */
+    /** @type {FieldChange[]} */
     const out = [];
     for (const step of this.index.changesOf(uid)) {
       const value = this.steps[step].set[uid][field];
@@ -31,13 +31,13 @@ export class TensorHistory {
     return out;
   }
 
-  /** Whether a field was set again after the step that made a tensor. @param {string} uid @param {Field} field */
-  changedLater(uid, field) {
+  /** Whether a field was set again after the step that made a tensor. @param {string} uid @param {HistoryField} field */
+  wasChangedLater(uid, field) {
     return (this.index.laterChanges.get(uid) ?? []).some((step) => this.steps[step].set[uid][field] !== undefined);
   }
 
-  /** The value after a step; null where it has none. @param {string} uid @param {Field} field @param {number} step */
-  value(uid, field, step) {
+  /** The value after a step; null where it has none. @param {string} uid @param {HistoryField} field @param {number} step */
+  valueAt(uid, field, step) {
     const later = this.index.laterChanges.get(uid) ?? [];
     for (let k = later.length - 1; k >= 0; k--) {
       const value = later[k] > step ? undefined : this.steps[later[k]].set[uid][field];

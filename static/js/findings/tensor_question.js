@@ -3,9 +3,9 @@
 import { find, findHandle } from "../entities.js";
 import { code, phrase } from "./finding.js";
 import { gradName } from "./gradient_name.js";
-import { noGradient } from "./grad_none.js";
+import { diagnosisOfNone } from "./grad_none.js";
 import { gradientFlow, gradNode } from "./gradient_flow.js";
-import { gradientHistory, valueAt } from "./gradient_history.js";
+import { gradientHistory, gradValueAt } from "./gradient_history.js";
 import { changedByHook, GradientRows } from "./gradient_rows.js";
 import { gradientFact, heldFact } from "./gradient_values.js";
 
@@ -15,7 +15,7 @@ import { gradientFact, heldFact } from "./gradient_values.js";
 /** @typedef {import("./finding.js").Finding} Finding */
 /** @typedef {import("./gradient_rows.js").AnswerRow} AnswerRow */
 /** @typedef {import("./gradient_history.js").GradChange} GradChange */
-/** @typedef {import("./gradient_flow.js").Flow} Flow */
+/** @typedef {import("./gradient_flow.js").GradientFlow} Flow */
 /** @typedef {import("./gradient_flow.js").Arrival} Arrival */
 /**
  * @typedef {"none" | "gradient" | "passed"} Question   why there is none; where `.grad` comes from; where the gradient comes
@@ -29,7 +29,7 @@ const MAX_CHANGES = 12;
 
 /** The tensor that a selection of the picture is about; null where it is about none.
  * @param {import("../state.js").OpenTrace} opened @param {string | null} key like `handle:t3`, `node:n2`, `name:x` @param {number} step */
-export function tensorOf(opened, key, step) {
+export function selectedTensor(opened, key, step) {
   const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key ?? "") ?? [];
   const entities = opened.state(step);
   const uid =
@@ -59,16 +59,17 @@ export function questionOf(facts, uid, step) {
 }
 
 /** @param {RunFacts} facts @param {string} uid of a tensor @param {number} step @returns {Answer} */
-export function answer(facts, uid, step) {
+export function answerOf(facts, uid, step) {
   const question = questionOf(facts, uid, step);
   const x = facts.nameFact(uid, step);
   const title = phrase(`answer.title.${question}`, { x, grad: gradName(x) });
-  const base = { uid, step, question, title, what: null, why: null, rows: [], finding: null, value: null };
-  const finding = question === "gradient" ? null : noneFinding(facts, uid, step);
+  const emptyAnswer = { uid, step, question, title, what: null, why: null, rows: [], finding: null, value: null };
+  const finding = question === "gradient" ? null : findingOfNone(facts, uid, step);
   if (question === "none")
-    return { ...base, finding, what: finding ? null : phrase("answer.unknown", { grad: gradName(x) }) };
-  const told = question === "gradient" ? storedAnswer(facts, uid, step, x) : passedAnswer(facts, uid, step, x);
-  return { ...base, ...told, finding };
+    return { ...emptyAnswer, finding, what: finding ? null : phrase("answer.unknown", { grad: gradName(x) }) };
+  const answerParts =
+    question === "gradient" ? answerOfStored(facts, uid, step, x) : answerOfPassed(facts, uid, step, x);
+  return { ...emptyAnswer, ...answerParts, finding };
 }
 
 /**
@@ -77,7 +78,7 @@ export function answer(facts, uid, step) {
  * @returns {{number: number | null} | null} number: which call, from 0; null where some may not have been recorded; null
  *   where none was called
  */
-export function backwardBefore(facts, step) {
+export function checkableBackward(facts, step) {
   const calls = facts.backwards.filter(({ parent, step: at }) => !parent && at <= step);
   const last = calls.at(-1);
   if (!last) return null;
@@ -86,8 +87,8 @@ export function backwardBefore(facts, step) {
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Finding | null} */
-function noneFinding(facts, uid, step) {
-  const diagnosis = noGradient(facts, uid, step);
+function findingOfNone(facts, uid, step) {
+  const diagnosis = diagnosisOfNone(facts, uid, step);
   return diagnosis && { severity: "note", explainsError: false, ...diagnosis, kind: "grad_none" };
 }
 
@@ -96,75 +97,75 @@ function noneFinding(facts, uid, step) {
 function lastArrival(facts, uid, step) {
   const nodeUid = gradNode(facts, uid, step);
   if (!nodeUid) return null;
-  const nr = facts.tensor(uid, step)?.output_nr ?? 0;
+  const outputNr = facts.tensor(uid, step)?.output_nr ?? 0;
   const wasReset = facts.tensor(uid, step)?.leaf;
   for (const call of facts.backwards.filter((call) => call.step <= step).reverse()) {
     if (wasReset && call.api === "backward") continue;
-    const arrival = gradientFlow(facts, call).arrival(nodeUid, nr);
-    const came = arrival.incoming.some((part) => part.grad && (part.step ?? step) <= step);
-    const ran = arrival.grad && arrival.step !== null && arrival.step <= step;
-    if (ran || (arrival.step === null && came)) return { flow: gradientFlow(facts, call), arrival };
+    const arrival = gradientFlow(facts, call).arrival(nodeUid, outputNr);
+    const hasIncoming = arrival.incoming.some((part) => part.grad && (part.step ?? step) <= step);
+    const isVisited = arrival.grad && arrival.step !== null && arrival.step <= step;
+    if (isVisited || (arrival.step === null && hasIncoming)) return { flow: gradientFlow(facts, call), arrival };
   }
   return null;
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @param {Fact} x */
-function passedAnswer(facts, uid, step, x) {
+function answerOfPassed(facts, uid, step, x) {
   const { flow, arrival } = /** @type {{flow: Flow, arrival: Arrival}} */ (lastArrival(facts, uid, step));
   const rows = new GradientRows(facts);
   rows.addArrival(flow, arrival);
-  const only = arrival.incoming.length === 1 ? arrival.incoming[0].grad : null;
-  const value = arrival.grad ?? only;
-  const said = {
+  const onlyGrad = arrival.incoming.length === 1 ? arrival.incoming[0].grad : null;
+  const value = arrival.grad ?? onlyGrad;
+  const phraseFacts = {
     x,
     value: gradientFact(value),
     line: facts.steps[flow.call.step].line,
     sum: sumPhrase(facts, [], arrival, flow),
   };
-  const key = value ? (isSum(said.sum) ? "answer.passed_sum" : "answer.passed") : "answer.passed_unknown";
-  return { what: phrase(key, said), why: null, value, rows: rowsWithRest(facts, rows, step) };
+  const key = value ? (isSum(phraseFacts.sum) ? "answer.passed_sum" : "answer.passed") : "answer.passed_unknown";
+  return { what: phrase(key, phraseFacts), why: null, value, rows: rowsWithLeftOut(facts, rows, step) };
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @param {Fact} x */
-function storedAnswer(facts, uid, step, x) {
+function answerOfStored(facts, uid, step, x) {
   const changes = gradientHistory(facts, uid, step);
-  const value = valueAt(facts, uid, step);
+  const value = gradValueAt(facts, uid, step);
   const shown = changes.slice(-MAX_CHANGES);
   const rows = new GradientRows(facts);
   const parts = /** @type {Phrase[]} */ ([]);
-  if (changes.length > shown.length) addEarlier(rows, shown[0], x);
-  shown.forEach((change, k) => addChange(rows, change, x, uid, shown.length > 1 || k > 0));
+  if (changes.length > shown.length) addEarlierRow(rows, shown[0], x);
+  shown.forEach((change, k) => addChangeRows(rows, change, x, uid, shown.length > 1 || k > 0));
   const last = shown.at(-1);
-  const said = { x, grad: gradName(x), value: gradientFact(value), n: changes.length };
+  const phraseFacts = { x, grad: gradName(x), value: gradientFact(value), n: changes.length };
   if (last?.kind !== "backward")
-    return { what: phrase("answer.holds", said), why: null, value, rows: rowsWithRest(facts, rows, step) };
+    return { what: phrase("answer.holds", phraseFacts), why: null, value, rows: rowsWithLeftOut(facts, rows, step) };
   if (last.before) parts.push(phrase("answer.part.held", { value: gradientFact(last.before) }));
   const partsPhrase = sumPhrase(facts, parts, last.arrival, last.flow);
   return {
-    what: phrase(isSum(partsPhrase) ? "answer.sum" : "answer.single", { ...said, sum: partsPhrase }),
-    why: changes.length > 1 ? phrase("answer.why.accumulated", said) : null,
+    what: phrase(isSum(partsPhrase) ? "answer.sum" : "answer.single", { ...phraseFacts, sum: partsPhrase }),
+    why: changes.length > 1 ? phrase("answer.why.accumulated", phraseFacts) : null,
     value,
-    rows: rowsWithRest(facts, rows, step),
+    rows: rowsWithLeftOut(facts, rows, step),
   };
 }
 
 /** What it held before the first change that is shown. @param {GradientRows} rows @param {GradChange} change @param {Fact} x */
-function addEarlier(rows, { before, step }, x) {
-  const said = { grad: gradName(x), value: gradientFact(before) };
-  rows.add({ key: "answer.earlier", role: "gradient", facts: said, step, value: before });
+function addEarlierRow(rows, { before, step }, x) {
+  const phraseFacts = { grad: gradName(x), value: gradientFact(before) };
+  rows.addRow({ key: "answer.earlier", role: "gradient", facts: phraseFacts, step, value: before });
 }
 
-/** @param {GradientRows} rows @param {GradChange} change @param {Fact} x @param {string} uid @param {boolean} several */
-function addChange(rows, change, x, uid, several) {
+/** @param {GradientRows} rows @param {GradChange} change @param {Fact} x @param {string} uid @param {boolean} isOneOfSeveral */
+function addChangeRows(rows, change, x, uid, isOneOfSeveral) {
   const { facts } = rows;
   const { before, after, step } = change;
-  const said = { x, grad: gradName(x), before: heldFact(before), after: heldFact(after) };
+  const phraseFacts = { x, grad: gradName(x), before: heldFact(before), after: heldFact(after) };
   if (change.kind !== "backward") {
     const role = change.kind === "unseen" ? "none" : "written";
-    rows.add({
+    rows.addRow({
       key: `answer.${change.kind}`,
       role,
-      facts: { ...said, code: facts.codeFact(step) },
+      facts: { ...phraseFacts, code: facts.codeFact(step) },
       step,
       uids: [uid],
       value: after,
@@ -173,18 +174,26 @@ function addChange(rows, change, x, uid, several) {
   }
   const { flow, arrival } = change;
   const { call } = flow;
-  const head = { ...said, value: gradientFact(arrival.grad), code: facts.codeFact(call.step) };
+  const headFacts = { ...phraseFacts, value: gradientFact(arrival.grad), code: facts.codeFact(call.step) };
   const source = facts.place(call.step);
   const key = before ? "answer.added" : "answer.stored";
-  if (several || changedByHook(facts, arrival))
-    rows.add({ key, role: "gradient", facts: head, step, uids: [uid, arrival.node], value: arrival.grad, source });
-  rows.addArrival(flow, arrival, several ? 1 : 0);
+  if (isOneOfSeveral || changedByHook(facts, arrival))
+    rows.addRow({
+      key,
+      role: "gradient",
+      facts: headFacts,
+      step,
+      uids: [uid, arrival.node],
+      value: arrival.grad,
+      source,
+    });
+  rows.addArrival(flow, arrival, isOneOfSeveral ? 1 : 0);
 }
 
-/** The parts that make up what came, as a phrase that adds them. @param {RunFacts} facts @param {Phrase[]} before
+/** The parts that make up what came, as a phrase that adds them. @param {RunFacts} facts @param {Phrase[]} partsBefore
  * @param {Arrival} arrival @param {Flow} flow @returns {Phrase} */
-function sumPhrase(facts, before, arrival, flow) {
-  const parts = [...before];
+function sumPhrase(facts, partsBefore, arrival, flow) {
+  const parts = [...partsBefore];
   if (changedByHook(facts, arrival)) parts.push(phrase("answer.part.hooked", { value: gradientFact(arrival.grad) }));
   else {
     if (arrival.root && arrival.incoming.length) parts.push(phrase("answer.part.start_unknown"));
@@ -193,12 +202,12 @@ function sumPhrase(facts, before, arrival, flow) {
         phrase("answer.part.start", { value: gradientFact(arrival.grad), line: facts.steps[flow.call.step].line }),
       );
     for (const { node, grad } of arrival.incoming) {
-      const said = {
+      const partFacts = {
         value: gradientFact(grad),
         op: code(facts.operation(node)),
         line: facts.place(facts.birth(node)).line,
       };
-      parts.push(phrase("answer.part.way", said));
+      parts.push(phrase("answer.part.way", partFacts));
     }
   }
   const [first, ...rest] = parts.slice(0, 4);
@@ -212,13 +221,13 @@ function isSum(partsPhrase) {
 }
 
 /** The rows, with one that says how many were left out. @param {RunFacts} facts @param {GradientRows} rows @param {number} step */
-function rowsWithRest(facts, rows, step) {
-  if (!rows.leftOut) return rows.rows;
-  const rest = {
+function rowsWithLeftOut(facts, rows, step) {
+  if (!rows.leftOutCount) return rows.rows;
+  const leftOutRow = {
     key: "answer.left_out",
     role: /** @type {const} */ ("counted"),
-    facts: { n: rows.leftOut },
+    facts: { n: rows.leftOutCount },
     line: facts.steps[step].line,
   };
-  return [...rows.rows, { ...rest, step, uids: [], depth: 0, own: false, value: null, source: null }];
+  return [...rows.rows, { ...leftOutRow, step, uids: [], depth: 0, own: false, value: null, source: null }];
 }

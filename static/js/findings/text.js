@@ -17,31 +17,31 @@ const MAX_LISTED = 4;
 /** @param {Finding} finding @param {Say} say @returns {FindingText} */
 export function findingText(finding, say) {
   const facts = { line: finding.cause.line, ...finding.facts };
-  const sentence = (/** @type {string} */ part) => {
+  const sentenceOfPart = (/** @type {string} */ part) => {
     const keys = [`finding.${finding.kind}.${finding.variant}.${part}`, `finding.${finding.kind}.${part}`];
-    const text = firstSentence(keys, facts, say, part === "what");
-    return say("finding.join") === " " ? capitalized(text) : text;
+    const text = firstKnownSentence(keys, facts, say, part === "what");
+    return say("finding.join") === " " ? withCapital(text) : text;
   };
   const chain = finding.chain.map((link) => {
     const keys = [finding.variant, null].map((variant) => [finding.kind, variant, "chain", link.role].filter(Boolean));
     keys.push(["chain", link.role]);
-    return firstSentence(
+    return firstKnownSentence(
       keys.map((parts) => `finding.${parts.join(".")}`),
       { ...finding.facts, ...link.facts, line: link.line },
       say,
     );
   });
   return {
-    what: sentence("what"),
-    why: sentence("why"),
-    todo: sentence("todo"),
+    what: sentenceOfPart("what"),
+    why: sentenceOfPart("why"),
+    todo: sentenceOfPart("todo"),
     chain,
     offers: torchOffers(finding, say),
   };
 }
 
 /** A sentence with a capital at its beginning, where that is a letter of prose. @param {string} text */
-function capitalized(text) {
+function withCapital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -54,26 +54,26 @@ export function findingParagraph(finding, say) {
 }
 
 /** The sentence of the first key that the language has. @param {string[]} keys @param {import("./finding.js").Facts} facts
- * @param {Say} say @param {boolean} [inFull] names with those that they have outside */
-function firstSentence(keys, facts, say, inFull = false) {
+ * @param {Say} say @param {boolean} [withModuleName] names with those that they have outside */
+function firstKnownSentence(keys, facts, say, withModuleName = false) {
   const key = keys.find((candidate) => say(candidate) !== candidate);
   if (!key) return "";
   const args = Object.fromEntries(
-    Object.entries(facts).map(([name, fact]) => [name, factText(fact, say, inFull, facts.line)]),
+    Object.entries(facts).map(([name, fact]) => [name, factText(fact, say, withModuleName, facts.line)]),
   );
   return say(key, args);
 }
 
-/** @param {Fact | Fact[]} fact @param {Say} say @param {boolean} [inFull] @param {unknown} [line] that is spoken of
+/** @param {Fact | Fact[]} fact @param {Say} say @param {boolean} [withModuleName] @param {unknown} [line] that is spoken of
  * @returns {string} */
-export function factText(fact, say, inFull = false, line = undefined) {
+export function factText(fact, say, withModuleName = false, line = undefined) {
   if (Array.isArray(fact)) {
-    const texts = fact.slice(0, MAX_LISTED).map((item) => factText(item, say, inFull, line));
+    const texts = fact.slice(0, MAX_LISTED).map((item) => factText(item, say, withModuleName, line));
     return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED ? say("finding.more") : "");
   }
   if (typeof fact !== "object") return String(fact);
-  if ("phrase" in fact) return firstSentence([fact.phrase], fact.facts ?? {}, say);
-  if ("code" in fact) return inFull && fact.also ? say("finding.also", fact) : `\`${fact.code}\``;
+  if ("phrase" in fact) return firstKnownSentence([fact.phrase], fact.facts ?? {}, say);
+  if ("code" in fact) return withModuleName && fact.also ? say("finding.also", fact) : `\`${fact.code}\``;
   const key = fact.result ? "result" : "unnamed";
   return say(`finding.${key}_${fact.line === line ? "here" : "of"}`, { op: fact.result, line: fact.line });
 }
@@ -85,17 +85,17 @@ export function factText(fact, say, inFull = false, line = undefined) {
 
 /** An answer in words. @param {import("./tensor_question.js").Answer} answer @param {Say} say @returns {AnswerText} */
 export function answerText({ title, what, why, rows, finding }, say) {
-  const none = finding ? findingText(finding, say) : { what: "", why: "", todo: "", chain: [], offers: [] };
-  const own = what ? factText(what, say) : "";
+  const reasonText = finding ? findingText(finding, say) : { what: "", why: "", todo: "", chain: [], offers: [] };
+  const ownText = what ? factText(what, say) : "";
   const reasons = why ? [factText(why, say)] : [];
-  if (own) reasons.push(none.what);
+  if (ownText) reasons.push(reasonText.what);
   return {
     title: factText(title, say),
-    what: own || none.what,
-    why: [...reasons, none.why].filter(Boolean).join(say("finding.join")),
-    todo: none.todo,
-    rows: rows.map(({ key, facts, line }) => firstSentence([key], { ...facts, line: facts.line ?? line }, say)),
-    chain: none.chain,
+    what: ownText || reasonText.what,
+    why: [...reasons, reasonText.why].filter(Boolean).join(say("finding.join")),
+    todo: reasonText.todo,
+    rows: rows.map(({ key, facts, line }) => firstKnownSentence([key], { ...facts, line: facts.line ?? line }, say)),
+    chain: reasonText.chain,
   };
 }
 

@@ -3,7 +3,7 @@
 const DOCUMENTATION = "https://docs.pytorch.org/docs/stable/";
 
 /** By the key of its sentence, the page of the documentation. @type {Record<string, string>} */
-export const PAGES = {
+export const DOCUMENTATION_PAGES = {
   anomaly: "autograd.html#anomaly-detection",
   allow_mutation: "autograd.html#torch.autograd.graph.allow_mutation_on_saved_tensors",
   gradcheck: "generated/torch.autograd.gradcheck.gradcheck.html",
@@ -14,9 +14,9 @@ export const PAGES = {
   data_ptr: "generated/torch.Tensor.data_ptr.html",
 };
 
-/** By the kind of a finding, or by its kind and variant, keys of `PAGES`; those of the variant alone where it has some.
+/** By the kind of a finding, or by its kind and variant, of `DOCUMENTATION_PAGES`; those of the variant alone where it has some.
  * @type {Record<string, string[]>} */
-export const OFFERS = {
+export const OFFERS_BY_FINDING = {
   saved_overwritten: ["allow_mutation"],
   "saved_overwritten.accumulated": ["anomaly"],
   wrong_gradient: ["gradcheck"],
@@ -49,6 +49,6 @@ export const OFFERS = {
 
 /** @param {{kind: string, variant?: string | null}} finding @param {(key: string) => string} say @returns {Offer[]} */
 export function torchOffers({ kind, variant }, say) {
-  const keys = OFFERS[`${kind}.${variant}`] ?? OFFERS[kind] ?? [];
-  return keys.map((key) => ({ text: say(`torch.${key}`), url: DOCUMENTATION + PAGES[key] }));
+  const keys = OFFERS_BY_FINDING[`${kind}.${variant}`] ?? OFFERS_BY_FINDING[kind] ?? [];
+  return keys.map((key) => ({ text: say(`torch.${key}`), url: DOCUMENTATION + DOCUMENTATION_PAGES[key] }));
 }

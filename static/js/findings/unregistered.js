@@ -25,8 +25,8 @@ export function unregistered(facts) {
     const type = facts.scan.initialFields(change.owner)?.type ?? "";
     const key = `${facts.steps[change.step].line} ${change.name}`;
     if (!modules.has(type) || !change.after || out.has(key)) continue;
-    const hidden = hiddenParameters(facts, change);
-    const diagnosis = hidden.length ? diagnosisOf(facts, change, hidden) : null;
+    const hiddenUids = hiddenParameters(facts, change);
+    const diagnosis = hiddenUids.length ? diagnosisOf(facts, change, hiddenUids) : null;
     if (diagnosis) out.set(key, diagnosis);
   }
   return [...out.values()];
@@ -51,8 +51,8 @@ function hiddenParameters(facts, { after, step }) {
   const tensor = find(entities, after, "tensor");
   const frame = find(entities, facts.steps[step].frame, "frame");
   if (tensor) {
-    const isMeant = tensor.requires_grad && tensor.type !== "Parameter" && frame?.name === "__init__";
-    return isMeant && after ? [after] : [];
+    const isMeantAsParameter = tensor.requires_grad && tensor.type !== "Parameter" && frame?.name === "__init__";
+    return isMeantAsParameter && after ? [after] : [];
   }
   const container = find(entities, after, "object");
   return container && CONTAINERS.has(container.type ?? "") ? trainableWithin(entities, String(after)) : [];
@@ -78,33 +78,33 @@ function trainableWithin(entities, rootUid) {
   return out;
 }
 
-/** @param {RunFacts} facts @param {Replacement} change @param {string[]} hidden @returns {Diagnosis | null} null where an optimizer
+/** @param {RunFacts} facts @param {Replacement} change @param {string[]} hiddenUids @returns {Diagnosis | null} null where an optimizer
  * was given them all the same, or the program has none */
-function diagnosisOf(facts, change, hidden) {
+function diagnosisOf(facts, change, hiddenUids) {
   const { error } = facts;
-  const explains = error !== null && /empty parameter list/.test(error.message);
+  const explainsError = error !== null && /empty parameter list/.test(error.message);
   const optimizers = [...optimizersOf(facts).values()];
-  const held = optimizers.some(({ uid, made, steps }) =>
-    parametersOf(facts, uid, steps.at(-1) ?? made).some((param) => hidden.includes(param)),
+  const isOptimized = optimizers.some(({ uid, made, steps }) =>
+    parametersOf(facts, uid, steps.at(-1) ?? made).some((param) => hiddenUids.includes(param)),
   );
-  if (held || (!optimizers.length && !explains)) return null;
-  const effect = explains ? error.step : optimizers[0].made;
+  if (isOptimized || (!optimizers.length && !explainsError)) return null;
+  const effect = explainsError ? error.step : optimizers[0].made;
   if (effect < change.step) return null;
   const x = code(change.name);
   const owner = facts.nameFact(change.owner, effect);
   const isTensor = change.after?.[0] === "t";
-  const leaf = tensorHistory(facts).value(hidden[0], "leaf", change.step);
+  const leaf = tensorHistory(facts).valueAt(hiddenUids[0], "leaf", change.step);
   return {
     variant: isTensor ? (leaf ? "plain_tensor" : "computed_tensor") : "plain_container",
-    severity: explains ? "error" : "warning",
+    severity: explainsError ? "error" : "warning",
     cause: facts.place(change.step),
     chain: [
-      link(facts.place(change.step), "made", { x, code: facts.codeFact(change.step) }, [change.after, ...hidden]),
+      link(facts.place(change.step), "made", { x, code: facts.codeFact(change.step) }, [change.after, ...hiddenUids]),
       link(facts.place(effect), "none", { x, code: facts.codeFact(effect) }, [change.owner]),
     ],
     names: namesOf(x, owner),
-    facts: { x, owner, n: hidden.length, code: facts.codeFact(change.step), effect: facts.steps[effect].line },
+    facts: { x, owner, n: hiddenUids.length, code: facts.codeFact(change.step), effect: facts.steps[effect].line },
     fixes: [fix(isTensor ? "register_parameter" : "module_list", facts.place(change.step), { x: change.name })],
-    explainsError: explains,
+    explainsError: explainsError,
   };
 }

@@ -18,37 +18,44 @@ export function unusedInput(facts) {
   );
   if (!call) return [];
   const roots = /** @type {string[]} */ (call.roots.filter(Boolean));
-  const reached = new Set(roots.flatMap((uid) => [...reachableNodes(facts, facts.tensor(uid, step)?.grad_fn ?? "")]));
-  const unused = call.inputs.find((uid) => !isReached(facts, uid, step, reached)) ?? call.inputs[0];
-  const x = facts.nameFact(unused, step);
+  const reachedNodes = new Set(
+    roots.flatMap((uid) => [...reachableNodes(facts, facts.tensor(uid, step)?.grad_fn ?? "")]),
+  );
+  const unusedUid = call.inputs.find((uid) => !isReached(facts, uid, step, reachedNodes)) ?? call.inputs[0];
+  const x = facts.nameFact(unusedUid, step);
   const y = facts.nameFact(roots[0], step);
-  const all = { x, y, code: facts.codeFact(step) };
-  const why = reasonOf(facts, unused, roots, step);
-  const checked = link(facts.place(step), "checked", all, [unused, ...roots]);
+  const findingFacts = { x, y, code: facts.codeFact(step) };
+  const reason = reasonOf(facts, unusedUid, roots, step);
+  const checkedLink = link(facts.place(step), "checked", findingFacts, [unusedUid, ...roots]);
   return [
     {
-      variant: why.variant,
-      cause: facts.place(why.step),
+      variant: reason.variant,
+      cause: facts.place(reason.step),
       chain:
-        why.step === step
-          ? [checked]
+        reason.step === step
+          ? [checkedLink]
           : [
-              link(facts.place(why.step), why.role, { ...all, ...why.facts, code: facts.codeFact(why.step) }, [unused]),
-              checked,
+              link(
+                facts.place(reason.step),
+                reason.role,
+                { ...findingFacts, ...reason.facts, code: facts.codeFact(reason.step) },
+                [unusedUid],
+              ),
+              checkedLink,
             ],
       names: namesOf(x, y),
-      facts: { ...all, ...why.facts },
-      fixes: [fix(`unused_${why.variant}`, facts.place(step), { name: facts.nameText(unused, step) ?? "" })],
+      facts: { ...findingFacts, ...reason.facts },
+      fixes: [fix(`unused_${reason.variant}`, facts.place(step), { name: facts.nameText(unusedUid, step) ?? "" })],
       explainsError: true,
     },
   ];
 }
 
-/** @param {RunFacts} facts @param {string} uid @param {number} step @param {Set<string>} reached nodes */
-function isReached(facts, uid, step, reached) {
+/** @param {RunFacts} facts @param {string} uid @param {number} step @param {Set<string>} reachedNodes nodes */
+function isReached(facts, uid, step, reachedNodes) {
   const tensor = facts.tensor(uid, step);
-  const own = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOf(uid, step);
-  return own.some((nodeUid) => reached.has(nodeUid));
+  const ownNodes = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOf(uid, step);
+  return ownNodes.some((nodeUid) => reachedNodes.has(nodeUid));
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {string[]} roots @param {number} step
@@ -66,9 +73,9 @@ function reasonOf(facts, uid, roots, step) {
     if (tensors.includes(uid)) return { variant: "cut", step: facts.birth(rootUid), role: "made", facts: { op: "" } };
   }
   const op = facts.producer(uid);
-  const whole = op?.step === step ? op.inputs[0] : undefined;
-  if (whole) return { variant: "part", step, role: "made", facts: { z: facts.nameFact(whole, step) } };
-  const bornLate = facts.birth(uid) > Math.max(...roots.map((rootUid) => facts.birth(rootUid)));
-  if (bornLate) return { variant: "later", step: facts.birth(uid), role: "moved", facts: {} };
+  const viewedTensor = op?.step === step ? op.inputs[0] : undefined;
+  if (viewedTensor) return { variant: "part", step, role: "made", facts: { z: facts.nameFact(viewedTensor, step) } };
+  const isMadeLater = facts.birth(uid) > Math.max(...roots.map((rootUid) => facts.birth(rootUid)));
+  if (isMadeLater) return { variant: "later", step: facts.birth(uid), role: "moved", facts: {} };
   return { variant: "never", step, role: "made", facts: {} };
 }

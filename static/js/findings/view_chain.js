@@ -11,17 +11,17 @@ const MAX_VIEWS = 64;
  * @param {RunFacts} facts @param {string} uid @param {number} step at which the handle is looked at
  * @returns {{views: ViewStep[], base: string}}
  */
-export function viewChain(facts, uid, step) {
+export function viewsToBase(facts, uid, step) {
   /** @type {ViewStep[]} */
   const views = [];
   let base = uid;
   const storageUid = facts.handle(uid, step)?.storage;
   while (views.length < MAX_VIEWS) {
     const op = facts.producer(base);
-    const from = op?.inputs[0];
-    if (!op || !from || op.step > step || !storageUid || facts.handle(from, op.step)?.storage !== storageUid) break;
+    const source = op?.inputs[0];
+    if (!op || !source || op.step > step || !storageUid || facts.handle(source, op.step)?.storage !== storageUid) break;
     views.push({ uid: base, op });
-    base = from;
+    base = source;
   }
   return { views, base };
 }

@@ -7,9 +7,9 @@ const OPTIMIZERS = /^(SGD|Adam\w*|RAdam|NAdam|RMSprop|Adagrad|Adadelta|Adafactor
 
 /** Whether a step is a call of an optimizer's `step`. @param {RunFacts} facts @param {number} step */
 export function isOptimizerStep(facts, step) {
-  const receiver = /\b([A-Za-z_][\w.[\]'"]*)\.step\(/.exec(facts.code(step))?.[1];
-  if (!receiver) return false;
-  const uid = objectAt(facts, receiver, step);
+  const receiverPath = /\b([A-Za-z_][\w.[\]'"]*)\.step\(/.exec(facts.code(step))?.[1];
+  if (!receiverPath) return false;
+  const uid = objectAt(facts, receiverPath, step);
   const object = facts.state(step).get(uid ?? "");
   return object?.kind === "object" && (OPTIMIZERS.test(object.type ?? "") || "param_groups" in (object.attrs ?? {}));
 }
@@ -22,10 +22,10 @@ function objectAt(facts, path, step) {
 
 /** Who wrote at a step, as far as the statement shows it. @param {RunFacts} facts @param {number} step @param {string} op the
  * operation's name, empty where none was recorded @returns {Writer} */
-export function writerAt(facts, step, op) {
+export function writerKindAt(facts, step, op) {
   if (facts.steps[step]?.visit?.accumulates || facts.steps[step]?.visit) return "accumulated";
   if (isOptimizerStep(facts, step)) return "optimizer";
-  return isWrittenOut(facts.code(step), op) ? "program" : "module";
+  return asksForInPlace(facts.code(step), op) ? "program" : "module";
 }
 
 /** Whether a step checks gradients numerically: what it writes it puts back. @param {RunFacts} facts @param {number} step */
@@ -34,7 +34,7 @@ export function isGradcheck(facts, step) {
 }
 
 /** Whether a statement's own text asks for an in-place operation. @param {string} text @param {string} op */
-function isWrittenOut(text, op) {
+function asksForInPlace(text, op) {
   if (/^[^=]*\]\s*[-+*/@%&|^]{0,2}=[^=]/.test(text)) return true;
   if (/^[^=(]*[^=!<>]=[^=]/.test(text) && /\]\s*[-+*/@%&|^]?=|[-+*/@%&|^]=/.test(text)) return true;
   return /\w_\(|inplace\s*=\s*True|out\s*=/.test(text) || op === "";

@@ -4,7 +4,7 @@ import { findHandle } from "../entities.js";
 import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { localGradient } from "./local_gradients.js";
-import { cellsOf, numbersText } from "./numbers.js";
+import { cellsRead, numbersText } from "./numbers.js";
 import { isGradcheck } from "./write_facts.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -26,7 +26,7 @@ export function wrongGradient(facts) {
     const key = `${change.step} ${change.by ?? ""}`;
     if (isGradcheck(facts, change.step)) continue;
     if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
-    if (stateBefore(facts, slot, visit) !== "changed") continue;
+    if (slotStateBefore(facts, slot, visit) !== "changed") continue;
     seen.add(key);
     const diagnosis = diagnosisOf(facts, change, slot, visit);
     if (diagnosis) out.push(diagnosis);
@@ -36,7 +36,7 @@ export function wrongGradient(facts) {
 }
 
 /** @param {RunFacts} facts @param {SavedSlot} slot @param {number} visit */
-function stateBefore(facts, { node, slot }, visit) {
+function slotStateBefore(facts, { node, slot }, visit) {
   return facts.node(node, visit - 1)?.saved?.[slot]?.state;
 }
 
@@ -51,7 +51,7 @@ function diagnosisOf(facts, change, slot, visit) {
   const op = facts.operation(slot.node);
   const leaf = local?.leaf ? facts.nameFact(local.leaf, visit) : null;
   /** @type {Facts} */
-  const said = {
+  const findingFacts = {
     x,
     y: by ?? x,
     op,
@@ -77,7 +77,7 @@ function diagnosisOf(facts, change, slot, visit) {
     cause: facts.place(change.step),
     chain,
     names: namesOf(x, by ?? undefined, leaf ?? undefined),
-    facts: said,
+    facts: findingFacts,
     fixes: [
       fix("clone_before", facts.place(change.step)),
       fix("move_after_backward", facts.place(change.step), { to: facts.steps[visit].line }),
@@ -89,7 +89,7 @@ function diagnosisOf(facts, change, slot, visit) {
  * @param {RunFacts} facts @param {SavedSlot} slot @param {number} change @param {number} visit steps */
 function savedValues(facts, slot, change, visit) {
   const saved = facts.node(slot.node, change)?.saved?.[slot.slot];
-  const cells = (/** @type {number} */ step) => (saved ? cellsOf(facts.state(step), saved) : null);
+  const cells = (/** @type {number} */ step) => (saved ? cellsRead(facts.state(step), saved) : null);
   return { kept: cells(Math.max(change - 1, slot.birth)), now: cells(visit - 1) };
 }
 
@@ -98,10 +98,10 @@ function savedNameFact(facts, slot, step) {
   if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.nameFact(slot.tensor, step);
   const outputs = facts.index.outputsOf(slot.node, step);
   const handles = [...outputs, ...facts.index.handlesOf(slot.storage, step)];
-  const named = handles.find(
+  const namedHandle = handles.find(
     (uid) => findHandle(facts.state(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
   );
-  return facts.nameFact(named ?? slot.tensor ?? outputs[0], step);
+  return facts.nameFact(namedHandle ?? slot.tensor ?? outputs[0], step);
 }
 
 /** @param {RunFacts} facts @param {Change} change @param {SavedSlot} slot */

@@ -5,16 +5,16 @@ import { plainDtype } from "../layout/reads.js";
 import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { readsOfGrad } from "./grad_readings.js";
-import { cellsOf, numberOf } from "./numbers.js";
+import { cellsRead, numberOf } from "./numbers.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /** @typedef {import("../trace.js").Grad} Grad */
-/** @typedef {{node: string, step: number}} Killer   step: its visit */
+/** @typedef {{node: string, step: number}} ZeroingNode   step: its visit */
 
 /** What an operation's zero means, the first that fits; others are not spoken of, as a zero may be right there.
  * @type {[variant: string, severity: "warning" | "note", pattern: RegExp][]} */
-const MEANINGS = [
+const ZERO_MEANINGS = [
   ["relu", "warning", /^(Relu|Threshold|LeakyRelu|Elu|Hardswish)/],
   ["constant_sum", "warning", /^(Softmax|SafeSoftmax)/],
   ["one_class", "warning", /^LogSoftmax/],
@@ -26,96 +26,99 @@ const MEANINGS = [
 const MAX_FINDINGS = 4;
 
 /** By meaning, what may be done. @type {Record<string, string>} */
-const FIXES = { relu: "leaky_relu", step: "straight_through" };
+const FIX_BY_MEANING = { relu: "leaky_relu", step: "straight_through" };
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function zeroGradient(facts) {
-  /** @type {Map<string, {uids: string[], killer: Killer, step: number, variant: string, severity: "warning" | "note"}>} */
+  /** @type {Map<string, {uids: string[], killer: ZeroingNode, step: number, variant: string, severity: "warning" | "note"}>} */
   const out = new Map();
-  for (const [uid, step] of leavesAtZero(facts)) {
-    const killer = nodeThatSentZero(facts, step);
-    const name = (facts.index.nodes.get(killer?.node ?? "")?.name ?? "").replace(/^.*::/, "");
-    const meaning = MEANINGS.find(([, , pattern]) => pattern.test(name));
-    if (!killer || !meaning || isSpoiled(facts, killer)) continue;
-    if (meaning[0] === "one_class" && !hasOneClass(facts, killer)) continue;
-    if (meaning[0] === "times_zero" && !hasZeroFactor(facts, killer)) continue;
-    const variant = meaning[0] === "constant_sum" && !hasConstantGradient(facts, killer) ? "saturated" : meaning[0];
-    const key = `${variant} ${facts.steps[facts.birth(killer.node)].line}`;
-    const known = out.get(key);
-    const severity = isOfInterest(facts, uid) ? meaning[1] : "note";
-    if (known) known.uids.push(uid);
-    else out.set(key, { uids: [uid], killer, step, variant, severity });
+  for (const [uid, step] of leavesWithZeroGradient(facts)) {
+    const zeroingNode = nodeThatSentZero(facts, step);
+    const name = (facts.index.nodes.get(zeroingNode?.node ?? "")?.name ?? "").replace(/^.*::/, "");
+    const meaning = ZERO_MEANINGS.find(([, , pattern]) => pattern.test(name));
+    if (!zeroingNode || !meaning || hasChangedSaved(facts, zeroingNode)) continue;
+    if (meaning[0] === "one_class" && !hasOneClass(facts, zeroingNode)) continue;
+    if (meaning[0] === "times_zero" && !hasZeroFactor(facts, zeroingNode)) continue;
+    const variant =
+      meaning[0] === "constant_sum" && !hasConstantGradient(facts, zeroingNode) ? "saturated" : meaning[0];
+    const key = `${variant} ${facts.steps[facts.birth(zeroingNode.node)].line}`;
+    const earlier = out.get(key);
+    const severity = isWorthWarning(facts, uid) ? meaning[1] : "note";
+    if (earlier) earlier.uids.push(uid);
+    else out.set(key, { uids: [uid], killer: zeroingNode, step, variant, severity });
   }
-  return [...out.values()].slice(0, MAX_FINDINGS).map(({ uids, killer, step, variant, severity }) => {
+  return [...out.values()].slice(0, MAX_FINDINGS).map(({ uids, killer: zeroingNode, step, variant, severity }) => {
     const xs = uids.map((uid) => facts.nameFact(uid, step));
-    const birthStep = facts.birth(killer.node);
-    const op = facts.operation(killer.node);
+    const birthStep = facts.birth(zeroingNode.node);
+    const op = facts.operation(zeroingNode.node);
     return {
       variant,
       severity,
       cause: facts.place(birthStep),
       chain: [
         link(facts.place(birthStep), "made", { x: facts.codeFact(birthStep), op, code: facts.codeFact(birthStep) }, [
-          killer.node,
+          zeroingNode.node,
         ]),
-        link(facts.place(killer.step), "cut", { x: xs[0], op, code: op }, [killer.node]),
+        link(facts.place(zeroingNode.step), "cut", { x: xs[0], op, code: op }, [zeroingNode.node]),
         link(facts.place(step), "gradient", { x: xs[0], grad: gradName(xs[0]) }, [uids[0]]),
       ],
       names: namesOf(...xs),
       facts: { x: xs[0], grads: xs.map(gradName), op, code: facts.codeFact(birthStep) },
-      fixes: FIXES[variant] ? [fix(FIXES[variant], facts.place(birthStep))] : [],
+      fixes: FIX_BY_MEANING[variant] ? [fix(FIX_BY_MEANING[variant], facts.place(birthStep))] : [],
     };
   });
 }
 
-/** Whether an operation got the same gradient for every number. @param {RunFacts} facts @param {Killer} killer */
+/** Whether an operation got the same gradient for every number. @param {RunFacts} facts @param {ZeroingNode} killer */
 function hasConstantGradient(facts, { step }) {
   const grad = facts.steps[step].visit?.grad_outputs.find(Boolean);
   const cells = grad?.cells ?? (grad?.summary ? [grad.summary.min, grad.summary.max] : []);
   return cells.length > 0 && cells.every((cell) => numberOf(cell) === numberOf(cells[0]));
 }
 
-/** Whether the dimension along which probabilities add up to 1 has one element. @param {RunFacts} facts @param {Killer} killer */
+/** Whether the dimension along which probabilities add up to 1 has one element. @param {RunFacts} facts @param {ZeroingNode} killer */
 function hasOneClass(facts, { node, step }) {
   const { shape } = facts.steps[step].visit?.grad_outputs.find(Boolean) ?? {};
   const dim = facts.node(node, step - 1)?.attrs?.dim;
   return (shape ?? []).at(typeof dim === "number" ? dim : -1) === 1;
 }
 
-/** Whether an operand that a product saved is all zeros; else its parts cancel out. @param {RunFacts} facts @param {Killer} killer */
+/** Whether an operand that a product saved is all zeros; else its parts cancel out. @param {RunFacts} facts @param {ZeroingNode} killer */
 function hasZeroFactor(facts, { node, step }) {
   const entities = facts.state(step - 1);
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some((slot) => {
     const summary = find(entities, slot.storage, "storage")?.summary?.[plainDtype(slot.dtype)];
-    const cells = cellsOf(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
+    const cells = cellsRead(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
     return cells.length > 0 && cells.every((cell) => numberOf(cell) === 0);
   });
 }
 
 /** Whether more than one backward brought a leaf nothing, or the program looks at its `.grad`: one batch may turn a ReLU off.
  * @param {RunFacts} facts @param {string} uid */
-function isOfInterest(facts, uid) {
-  const added = facts.events("grad_accumulated").filter(({ tensor }) => tensor === uid);
-  return new Set(added.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 || readsOfGrad(facts, uid).length > 0;
+function isWorthWarning(facts, uid) {
+  const accumulations = facts.events("grad_accumulated").filter(({ tensor }) => tensor === uid);
+  return (
+    new Set(accumulations.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 || readsOfGrad(facts, uid).length > 0
+  );
 }
 
-/** Whether what the operation saved was changed in silence: then the zero is not its doing. @param {RunFacts} facts @param {Killer} killer */
-function isSpoiled(facts, { node, step }) {
+/** Whether what the operation saved was changed in silence: then the zero is not its doing. @param {RunFacts} facts @param {ZeroingNode} killer */
+function hasChangedSaved(facts, { node, step }) {
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some(({ state }) => state === "changed");
 }
 
 /** Leaves to which every backward brought nothing but zeros, with the step of the first. @param {RunFacts} facts
  * @returns {Map<string, number>} */
-function leavesAtZero({ steps }) {
+function leavesWithZeroGradient({ steps }) {
   /** @type {Map<string, number>} */
   const out = new Map();
-  const others = new Set();
+  const nonzeroLeaves = new Set();
   steps.forEach(({ visit }, i) => {
     if (!visit?.accumulates || visit.failed) return;
-    if (!isZero(visit.grad_outputs[0])) others.add(visit.accumulates);
+    if (!isZero(visit.grad_outputs[0])) nonzeroLeaves.add(visit.accumulates);
     else if (!out.has(visit.accumulates)) out.set(visit.accumulates, i);
   });
-  for (const uid of others) out.delete(uid);
+  for (const uid of nonzeroLeaves) out.delete(uid);
   return out;
 }
 
@@ -126,23 +129,23 @@ function isZero(grad) {
 }
 
 /** The node that got a gradient with something in it and sent on none. @param {RunFacts} facts @param {number} step of the
- * visit that accumulates @returns {Killer | null} */
+ * visit that accumulates @returns {ZeroingNode | null} */
 function nodeThatSentZero(facts, step) {
-  let at = facts.steps[step].visit?.node ?? "";
+  let currentNode = facts.steps[step].visit?.node ?? "";
   const backwardUid = facts.steps[step].visit?.backward;
-  let before = step;
+  let stepAfter = step;
   for (let depth = 0; depth < 2000; depth++) {
-    const senders = facts.index.edgesInto(at, step).concat(facts.index.edgesInto(at, before - 1));
+    const senders = facts.index.edgesInto(currentNode, step).concat(facts.index.edgesInto(currentNode, stepAfter - 1));
     const visits = senders.flatMap(({ node, edge }) => {
       const visit = facts.index.visitsOf
         .get(node)
-        ?.findLast((k) => k < before && facts.steps[k].visit?.backward === backwardUid);
+        ?.findLast((k) => k < stepAfter && facts.steps[k].visit?.backward === backwardUid);
       return visit === undefined ? [] : [{ node, step: visit, sent: facts.steps[visit].visit?.grad_inputs[edge] }];
     });
     const sender = visits.sort((a, b) => b.step - a.step)[0];
     if (!sender || visits.some(({ sent }) => sent && !isZero(sent))) return null; // gradients that cancel out
     if (!isZero(facts.steps[sender.step].visit?.grad_outputs.find(Boolean))) return sender;
-    [at, before] = [sender.node, sender.step];
+    [currentNode, stepAfter] = [sender.node, sender.step];
   }
   return null;
 }

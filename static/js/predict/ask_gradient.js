@@ -1,7 +1,7 @@
 /** What is in `.grad` afterwards? Of leaves, of tensors that keep none, and after it was reset. */
 
 import { find, findHandle } from "../entities.js";
-import { cellsOf, numberOf, numbersText } from "../findings/numbers.js";
+import { cellsRead, numberOf, numbersText } from "../findings/numbers.js";
 import { choose, typed } from "./question.js";
 import { combined, elementName, isShort, reading } from "./readings.js";
 
@@ -34,7 +34,7 @@ function gradCells(entities, uid) {
   const grad = find(entities, uid, "tensor")?.grad;
   if (!grad) return null;
   const handle = findHandle(entities, grad);
-  return (handle && cellsOf(entities, handle)) ?? undefined;
+  return (handle && cellsRead(entities, handle)) ?? undefined;
 }
 
 /** @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
@@ -55,7 +55,7 @@ function askAdded(tensor, before, after) {
 
 /** @param {Unit} unit @param {Named} tensor @param {Cell[]} after @returns {Asked[]} */
 function askFirst({ before }, tensor, after) {
-  const own = cellsOf(before, tensor.handle) ?? after;
+  const own = cellsRead(before, tensor.handle) ?? after;
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
   );

@@ -1,7 +1,7 @@
 /** What a tensor holds, as a question and its choices write it. */
 
 import { find, sameValue } from "../entities.js";
-import { cellsOf, numberOf, numbersText } from "../findings/numbers.js";
+import { cellsRead, numberOf, numbersText } from "../findings/numbers.js";
 import { shortNumber } from "../layout/format.js";
 import { numel, reads } from "../layout/reads.js";
 
@@ -24,7 +24,7 @@ export const elementName = (name, index) => (index.length ? `${name}[${index.joi
 /** The elements of a handle in logical order, each with its cell and index; null where the trace does not list them.
  * @param {Entities} entities @param {Handle} handle @returns {{index: number[], cell: number, value: Cell}[] | null} */
 export function elementsOf(entities, handle) {
-  const cells = numel(handle.shape) <= MAX_ELEMENTS ? cellsOf(entities, handle) : null;
+  const cells = numel(handle.shape) <= MAX_ELEMENTS ? cellsRead(entities, handle) : null;
   if (!cells) return null;
   return reads(handle, cells.length).map(({ index, cell }, k) => ({ index, cell, value: cells[k] }));
 }

@@ -46,7 +46,7 @@ async function whyNone({ uid, step }, whole, loadFindings) {
   try {
     const surface = await loadFindings();
     const say = await surface.sentences();
-    return surface.answerText(surface.answer(new surface.RunFacts(whole), uid ?? "", step), say).what;
+    return surface.answerText(surface.answerOf(new surface.RunFacts(whole), uid ?? "", step), say).what;
   } catch {
     return ""; // offline, or the server has a newer page
   }
