@@ -183,7 +183,7 @@ export function createLoom(host, document, { labels = {}, go }) {
         ...slices.map(([from, to]) => {
           const top = plan.rows[from].foldY;
           const tall = plan.rows[to].y + plan.rows[to].h - top;
-          const last = plan.columns.shelves[to + 1] - 1;
+          const last = plan.columns.firstShelfOfRow[to + 1] - 1;
           const { head, code, body } = loomMarks(plan, opened, opened.count, labels, { top, bottom: top + tall }, last);
           const page = document.createElementNS(SVG, "svg");
           page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);

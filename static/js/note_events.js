@@ -3,7 +3,7 @@
 import { find, findHandle } from "./entities.js";
 import { mentionsAt } from "./findings/program_text.js";
 import { RunFacts } from "./findings/run_facts.js";
-import { plainDtype, reads } from "./layout/reads.js";
+import { plainDtype, cellReads } from "./layout/reads.js";
 import { firstFew, firstLine } from "./note_texts.js";
 import { EVENTS } from "./registry.js";
 
@@ -80,7 +80,7 @@ function readsAnyOf(handle, cells) {
       .filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
       .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
   );
-  return changed.size > 0 && reads(handle, MAX_COMPARED_ELEMENTS).some(({ cell }) => changed.has(cell));
+  return changed.size > 0 && cellReads(handle, MAX_COMPARED_ELEMENTS).some(({ cell }) => changed.has(cell));
 }
 
 /** What was saved, and at which version. @param {Note} note @param {import("./trace.js").Saved} event @param {Context} context

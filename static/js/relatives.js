@@ -2,7 +2,7 @@
 
 import { isHandle } from "./entities.js";
 import { refOf } from "./layout/names.js";
-import { beadReads } from "./layout/reads.js";
+import { readsDrawnAsBeads } from "./layout/reads.js";
 
 /**
  * @typedef {(name: string) => string | null} Attributes   a drawn element's data attributes, named without `data-`
@@ -143,7 +143,7 @@ class Related {
   cellsOf(handle) {
     const storage = this.entities.get(handle.storage ?? "");
     if (storage?.kind !== "storage") return [];
-    const { dtype, reads } = beadReads(handle, storage);
+    const { dtype, reads } = readsDrawnAsBeads(handle, storage);
     return reads.map(({ cell }) => [`${handle.storage}:${cell}`, dtype]);
   }
 

@@ -13,8 +13,8 @@ export const storage = (cells, dtype = "float32", size = 4) => ({
   cells: { [dtype]: cells },
 });
 
-/** @param {any} [over] */
-export const tensor = (over = {}) => ({
+/** @param {any} [overrides] */
+export const tensor = (overrides = {}) => ({
   kind: "tensor",
   type: "Tensor",
   shape: [3],
@@ -30,7 +30,7 @@ export const tensor = (over = {}) => ({
   retains_grad: false,
   bits: [],
   hooks: 0,
-  ...over,
+  ...overrides,
 });
 
 /** A numpy array of three numbers, on the storage s1. */
@@ -45,8 +45,8 @@ export const ndarray = () => ({
   writeable: true,
 });
 
-/** @param {string} name @param {[string, number][]} next @param {any} [rest] */
-export const node = (name, next, rest = {}) => ({ kind: "node", name, next, saved: {}, attrs: {}, ...rest });
+/** @param {string} name @param {[string, number][]} next @param {any} [fields] */
+export const node = (name, next, fields = {}) => ({ kind: "node", name, next, saved: {}, attrs: {}, ...fields });
 
 /** @param {Record<string, any>} vars */
 export const frame = (vars) => ({ kind: "frame", name: "<module>", line: 1, state: "running", vars });

@@ -12,7 +12,7 @@ const PADDING = 14;
 const SCALE = 0.84;
 const { language, say } = locale(document.documentElement.lang);
 /** A specimen brings its names along: the locales have none of them. @param {import("./mark_specimens.js").Name} name */
-const inLanguage = (name) => name[/** @type {keyof typeof name} */ (language)];
+const nameInLanguage = (name) => name[/** @type {keyof typeof name} */ (language)];
 const host = /** @type {HTMLElement} */ (document.getElementById("sheet"));
 
 /** @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {string} text @returns {HTMLElementTagNameMap[T]} */
@@ -23,7 +23,7 @@ function createElement(tag, text) {
 }
 
 /** The part of a step's picture that shows the mark. @param {import("./mark_specimens.js").Specimen} specimen @param {HTMLElement} figure */
-function draw({ trace, step, find }, figure) {
+function drawSpecimen({ trace, step, find }, figure) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "stage-svg");
   figure.prepend(svg);
@@ -41,8 +41,8 @@ function draw({ trace, step, find }, figure) {
     ":scope > :not(g, defs), :scope > g > :not(title), .moves > :not(title)",
   )) {
     const box = boxOf(element);
-    const inside = box.x >= x && box.y >= y && box.x + box.width <= x + w && box.y + box.height <= y + h;
-    if (!inside && !matches.some((match) => element.contains(match))) element.remove(); // a scrap of something else
+    const isInside = box.x >= x && box.y >= y && box.x + box.width <= x + w && box.y + box.height <= y + h;
+    if (!isInside && !matches.some((match) => element.contains(match))) element.remove(); // a scrap of something else
   }
   svg.setAttribute("viewBox", [x, y, w, h].join(" "));
   svg.setAttribute("width", String(w * SCALE));
@@ -61,7 +61,7 @@ for (const { mark, name, specimens } of SPECIMENS) {
   const section = document.createElement("section");
   const list = document.createElement("div");
   list.className = "specimens";
-  section.append(createElement("h2", inLanguage(name)), list);
+  section.append(createElement("h2", nameInLanguage(name)), list);
   host.append(section);
   for (const specimen of specimens) {
     const { state, trace, step } = specimen;
@@ -69,14 +69,14 @@ for (const { mark, name, specimens } of SPECIMENS) {
     figure.dataset.specimen = `${mark} ${state}`;
     const caption = document.createElement("figcaption");
     caption.append(
-      createElement("strong", inLanguage(specimen.name)),
+      createElement("strong", nameInLanguage(specimen.name)),
       createElement("code", stepHeading(trace, step, say).line),
     );
     const warning = sentences(openTrace(trace), step, say).find(({ tone }) => tone !== "plain");
     if (warning) caption.append(createElement("span", warning.text));
     figure.append(caption);
     list.append(figure);
-    draw(specimen, figure);
+    drawSpecimen(specimen, figure);
   }
 }
 

@@ -2,14 +2,14 @@
 
 import { counter, frame, ndarray, node, ref, storage, tensor, trace } from "./specimen_entities.js";
 
-const A = { s1: storage([1, 2, 3]), c1: counter(), t1: tensor() };
+const NEW_TENSOR = { s1: storage([1, 2, 3]), c1: counter(), t1: tensor() };
 
-export const LEAF = { s1: storage([1, 2, 3]), c1: counter(), t1: tensor({ requires_grad: true }) };
+export const NEW_LEAF = { s1: storage([1, 2, 3]), c1: counter(), t1: tensor({ requires_grad: true }) };
 
-const BASE = { s1: storage([...Array(6).keys()]), c1: counter(), t1: tensor({ shape: [2, 3], stride: [3, 1] }) };
+const NEW_MATRIX = { s1: storage([...Array(6).keys()]), c1: counter(), t1: tensor({ shape: [2, 3], stride: [3, 1] }) };
 
-export const plain = trace("a = torch.tensor([1., -2., 3.])\nn = 0\na[1] = 5\ndel a\n", [
-  { set: { f1: frame({ a: ref("t1") }), ...A, s1: storage([1, -2, 3]) } },
+export const plainTrace = trace("a = torch.tensor([1., -2., 3.])\nn = 0\na[1] = 5\ndel a\n", [
+  { set: { f1: frame({ a: ref("t1") }), ...NEW_TENSOR, s1: storage([1, -2, 3]) } },
   { set: { f1: { vars: { n: 0 } } } },
   {
     set: { s1: { cells_at: { float32: { 1: 5 } } }, c1: { value: 1 } },
@@ -22,13 +22,13 @@ export const plain = trace("a = torch.tensor([1., -2., 3.])\nn = 0\na[1] = 5\nde
   },
 ]);
 
-const wave = Array.from({ length: 300 }, (_, k) => Math.fround(Math.sin(k / 12)));
+const waveValues = Array.from({ length: 300 }, (_, k) => Math.fround(Math.sin(k / 12)));
 
-export const heat = trace("a = torch.sin(torch.arange(300) / 12)\n", [
-  { set: { f1: frame({ a: ref("t1") }), s1: storage(wave), c1: counter(), t1: tensor({ shape: [300] }) } },
+export const heatTrace = trace("a = torch.sin(torch.arange(300) / 12)\n", [
+  { set: { f1: frame({ a: ref("t1") }), s1: storage(waveValues), c1: counter(), t1: tensor({ shape: [300] }) } },
 ]);
 
-export const several = trace("a = torch.ones(2)\nraw = a.view(torch.int32)\n", [
+export const severalDtypes = trace("a = torch.ones(2)\nraw = a.view(torch.int32)\n", [
   { set: { f1: frame({ a: ref("t1") }), s1: storage([1, 1]), c1: counter(), t1: tensor({ shape: [2] }) } },
   {
     set: {
@@ -39,11 +39,11 @@ export const several = trace("a = torch.ones(2)\nraw = a.view(torch.int32)\n", [
   },
 ]);
 
-export const odd = trace("a = torch.tensor([0., math.nan, math.inf])\n", [
-  { set: { f1: frame({ a: ref("t1") }), ...A, s1: storage([0, { $f: "nan" }, { $f: "inf" }]) } },
+export const nonfiniteValues = trace("a = torch.tensor([0., math.nan, math.inf])\n", [
+  { set: { f1: frame({ a: ref("t1") }), ...NEW_TENSOR, s1: storage([0, { $f: "nan" }, { $f: "inf" }]) } },
 ]);
 
-export const big = trace("a = torch.rand(5000)\n", [
+export const bigStorage = trace("a = torch.rand(5000)\n", [
   {
     set: {
       f1: frame({ a: ref("t1") }),
@@ -65,8 +65,8 @@ export const big = trace("a = torch.rand(5000)\n", [
   },
 ]);
 
-export const followed = trace("a = torch.tensor([1., 2., 3.], requires_grad=True)\nb = a.clone()\nv = b[1:]\n", [
-  { set: { f1: frame({ a: ref("t1") }), ...LEAF } },
+export const followedTensors = trace("a = torch.tensor([1., 2., 3.], requires_grad=True)\nb = a.clone()\nv = b[1:]\n", [
+  { set: { f1: frame({ a: ref("t1") }), ...NEW_LEAF } },
   {
     set: {
       n1: node("AccumulateGrad", [], { variable: "t1" }),
@@ -95,19 +95,19 @@ export const followed = trace("a = torch.tensor([1., 2., 3.], requires_grad=True
   },
 ]);
 
-/** A base of six elements and one more handle on it. @param {string} line @param {any} over */
-export const viewed = (line, over) =>
+/** A base of six elements and one more handle on it. @param {string} line @param {any} overrides */
+export const viewTrace = (line, overrides) =>
   trace(`a = torch.arange(6.).view(2, 3)\n${line}\n`, [
-    { set: { f1: frame({ a: ref("t1") }), ...BASE } },
-    { set: { t2: tensor({ base: "t1", ...over }), f1: { vars: { v: ref("t2") } } } },
+    { set: { f1: frame({ a: ref("t1") }), ...NEW_MATRIX } },
+    { set: { t2: tensor({ base: "t1", ...overrides }), f1: { vars: { v: ref("t2") } } } },
   ]);
 
-export const unnamed = trace("keep = torch.ones(3).sin\n", [
-  { set: { f1: frame({ keep: { py: "builtin_function_or_method" } }), ...A, s1: storage([1, 1, 1]) } },
+export const unnamedTensor = trace("keep = torch.ones(3).sin\n", [
+  { set: { f1: frame({ keep: { py: "builtin_function_or_method" } }), ...NEW_TENSOR, s1: storage([1, 1, 1]) } },
 ]);
 
-export const array = trace("a = torch.ones(3)\nq = a.numpy()\n", [
-  { set: { f1: frame({ a: ref("t1") }), ...A, s1: storage([1, 1, 1]) } },
+export const arrayTrace = trace("a = torch.ones(3)\nq = a.numpy()\n", [
+  { set: { f1: frame({ a: ref("t1") }), ...NEW_TENSOR, s1: storage([1, 1, 1]) } },
   {
     set: {
       a1: ndarray(),
@@ -116,10 +116,10 @@ export const array = trace("a = torch.ones(3)\nq = a.numpy()\n", [
   },
 ]);
 
-export const shared = trace(
+export const sharedCounters = trace(
   "a = torch.tensor([1., 2., 3.], requires_grad=True)\nd = a.detach()\ne = a.data\nd.zero_()\n",
   [
-    { set: { f1: frame({ a: ref("t1") }), ...LEAF } },
+    { set: { f1: frame({ a: ref("t1") }), ...NEW_LEAF } },
     { set: { t2: tensor({ base: "t1" }), f1: { vars: { d: ref("t2") } } } },
     { set: { c2: counter(), t3: tensor({ counter: "c2" }), f1: { vars: { e: ref("t3") } } } },
     {
@@ -142,10 +142,10 @@ const SLOT = {
   expected: 0,
 };
 
-/** out = a.sigmoid(), and then its saved slot in a state. @param {string} state @param {string} then @param {any} step */
-const saved = (state, then, step) =>
-  trace(`a = torch.tensor([1., 2., 3.], requires_grad=True)\nout = a.sigmoid()\n${then}\n`, [
-    { set: { f1: frame({ a: ref("t1") }), ...LEAF } },
+/** out = a.sigmoid(), and then its saved slot in a state. @param {string} state @param {string} lastLine @param {any} step */
+const savedSlotTrace = (state, lastLine, step) =>
+  trace(`a = torch.tensor([1., 2., 3.], requires_grad=True)\nout = a.sigmoid()\n${lastLine}\n`, [
+    { set: { f1: frame({ a: ref("t1") }), ...NEW_LEAF } },
     {
       set: {
         n1: node("AccumulateGrad", [], { variable: "t1" }),
@@ -162,58 +162,58 @@ const saved = (state, then, step) =>
     },
   ]);
 
-const ZERO = { cells_at: { float32: { 0: 0, 1: 0, 2: 0 } } };
+const ZEROED_CELLS = { cells_at: { float32: { 0: 0, 1: 0, 2: 0 } } };
 
-export const fine = saved("ok", "n = 1", { set: { f1: { vars: { n: 1 } } } });
+export const savedOk = savedSlotTrace("ok", "n = 1", { set: { f1: { vars: { n: 1 } } } });
 
-export const stale = saved("stale", "out.detach().zero_()", {
-  set: { s2: ZERO, c2: { value: 1 } },
+export const savedStale = savedSlotTrace("stale", "out.detach().zero_()", {
+  set: { s2: ZEROED_CELLS, c2: { value: 1 } },
   log: [
     { kind: "event", event: "written", storage: "s2", changed: 3 },
     { kind: "event", event: "saved_stale", node: "n2", slot: "result" },
   ],
 });
 
-export const changed = saved("changed", "out.data.zero_()", {
-  set: { s2: ZERO },
+export const savedChanged = savedSlotTrace("changed", "out.data.zero_()", {
+  set: { s2: ZEROED_CELLS },
   log: [
     { kind: "event", event: "written", storage: "s2", changed: 3 },
     { kind: "event", event: "saved_changed_silently", node: "n2", slot: "result" },
   ],
 });
 
-export const released = saved("freed", "out.sum().backward()", {
+export const savedReleased = savedSlotTrace("freed", "out.sum().backward()", {
   released: true,
   log: [{ kind: "event", event: "graph_released", node: "n2" }],
 });
 
-export const unknown = saved("unknown", "for _ in range(900): out = a.sigmoid()", {});
+export const savedUnknown = savedSlotTrace("unknown", "for _ in range(900): out = a.sigmoid()", {});
 
-export const packed = saved("packed", "with saved_tensors_hooks(pack, unpack): out = a.sigmoid()", {});
+export const savedPacked = savedSlotTrace("packed", "with saved_tensors_hooks(pack, unpack): out = a.sigmoid()", {});
 
-export const detached = saved("detached", "out.detach_()", {
+export const savedDetached = savedSlotTrace("detached", "out.detach_()", {
   set: { t2: { requires_grad: false, leaf: true, grad_fn: null } },
   log: [{ kind: "event", event: "saved_detached", node: "n2", slot: "result" }],
 });
 
 /** @param {number[]} cells */
-const grad = (cells) => ({
+const gradValue = (cells) => ({
   shape: cells.length === 1 ? [] : [cells.length],
   dtype: "float32",
   layout: "strided",
   cells,
 });
 
-/** @param {string} uid @param {any[]} outs @param {any[]} ins @param {any} [rest] */
-const visit = (uid, outs, ins, rest = {}) => ({
+/** @param {string} uid @param {any[]} gradOutputs @param {any[]} gradInputs @param {any} [fields] */
+const visit = (uid, gradOutputs, gradInputs, fields = {}) => ({
   kind: "visit",
   stmt: 2,
   line: 3,
-  visit: { backward: "b1", node: uid, grad_outputs: outs, grad_inputs: ins, ...rest },
+  visit: { backward: "b1", node: uid, grad_outputs: gradOutputs, grad_inputs: gradInputs, ...fields },
 });
 
-const GRAPH = [
-  { set: { f1: frame({ a: ref("t1") }), ...LEAF } },
+const BACKWARD_STEPS = [
+  { set: { f1: frame({ a: ref("t1") }), ...NEW_LEAF } },
   {
     set: {
       n1: node("AccumulateGrad", [], { variable: "t1" }),
@@ -234,25 +234,28 @@ const GRAPH = [
     },
   },
   {
-    ...visit("n3", [grad([1])], [grad([1, 1, 1])]),
+    ...visit("n3", [gradValue([1])], [gradValue([1, 1, 1])]),
     set: { b1: { kind: "backward", stmt: 2, api: "backward", roots: ["t2"] } },
   },
 ];
 
-const LINES = "a = torch.tensor([1., 2., 3.], requires_grad=True)\nloss = a.clone().sum()\nloss.backward()\n";
+const BACKWARD_SOURCE = "a = torch.tensor([1., 2., 3.], requires_grad=True)\nloss = a.clone().sum()\nloss.backward()\n";
 
-export const backward = trace(LINES, [
-  ...GRAPH,
-  visit("n2", [grad([1, 1, 1])], [grad([1, 1, 1])]),
+export const backwardTrace = trace(BACKWARD_SOURCE, [
+  ...BACKWARD_STEPS,
+  visit("n2", [gradValue([1, 1, 1])], [gradValue([1, 1, 1])]),
   {
-    ...visit("n1", [grad([1, 1, 1])], [], { accumulates: "t1" }),
+    ...visit("n1", [gradValue([1, 1, 1])], [], { accumulates: "t1" }),
     set: { s3: storage([1, 1, 1]), c3: counter(), t3: tensor({ storage: "s3", counter: "c3" }), t1: { grad: "t3" } },
   },
 ]);
 
-export const fails = trace(LINES, [...GRAPH, visit("n2", [grad([1, 1, 1])], [], { failed: true })]);
+export const backwardFails = trace(BACKWARD_SOURCE, [
+  ...BACKWARD_STEPS,
+  visit("n2", [gradValue([1, 1, 1])], [], { failed: true }),
+]);
 
-export const frees = trace(LINES, [...GRAPH.slice(0, 2), { set: { n2: { released: true } } }]);
+export const graphFreed = trace(BACKWARD_SOURCE, [...BACKWARD_STEPS.slice(0, 2), { set: { n2: { released: true } } }]);
 
 const KIB = 1024;
 
@@ -266,7 +269,7 @@ const BLOCKS = [
 ];
 
 /** A tensor on a GPU, with what its allocator has. */
-export const onDevice = trace('a = torch.tensor([1., 2., 3.], device="cuda")\n', [
+export const gpuTrace = trace('a = torch.tensor([1., 2., 3.], device="cuda")\n', [
   {
     set: {
       f1: frame({ a: ref("t1") }),

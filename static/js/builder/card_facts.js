@@ -1,7 +1,7 @@
 /** What a run says of a card: the result of its line at a step, in short. */
 
 import { find } from "../entities.js";
-import { cardText } from "../layout/card_texts.js";
+import { handleCardText } from "../layout/card_texts.js";
 import { tuple } from "../layout/format.js";
 import { refOf } from "../layout/names.js";
 
@@ -64,7 +64,7 @@ export function cardFact(opened, steps, now, boundNames, isHead) {
 
 /** @param {Tensor} tensor @param {import("../state.js").Entities} entities @param {import("../trace.js").Step} traceStep */
 function tensorFact(tensor, entities, traceStep) {
-  const { role, tracked } = cardText(tensor);
+  const { role, tracked } = handleCardText(tensor);
   const counter = find(entities, tensor.counter, "counter");
   const bumped = traceStep.log.some(
     (entry) => entry.kind === "event" && entry.event === "version_bumped" && entry.counter === tensor.counter,

@@ -2,7 +2,7 @@
 
 import { find } from "../entities.js";
 import { shortNumber } from "../layout/format.js";
-import { plainDtype, reads } from "../layout/reads.js";
+import { plainDtype, cellReads } from "../layout/reads.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 
@@ -10,12 +10,12 @@ const MAX_NUMBERS = 1024;
 const MAX_LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them.
- * @param {import("../entities.js").Lookup} entities @param {import("../layout/reads.js").Reading} handleOrSlot
+ * @param {import("../entities.js").Lookup} entities @param {import("../layout/reads.js").MemoryReading} handleOrSlot
  * @returns {Cell[] | null} */
 export function cellsRead(entities, handleOrSlot) {
   const row = find(entities, handleOrSlot.storage, "storage")?.cells?.[plainDtype(handleOrSlot.dtype)];
   if (!row) return null;
-  const cells = reads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);
+  const cells = cellReads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }
 

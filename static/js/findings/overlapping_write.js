@@ -1,6 +1,6 @@
 /** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
 
-import { plainDtype, reads } from "../layout/reads.js";
+import { plainDtype, cellReads } from "../layout/reads.js";
 import { find } from "../entities.js";
 import { fix, link, namesOf } from "./finding.js";
 import { numberOf, numbersText } from "./numbers.js";
@@ -86,9 +86,9 @@ function writeOutcomeOf(facts, op) {
     : null;
 }
 
-/** @param {import("../layout/reads.js").Reading} reading */
+/** @param {import("../layout/reads.js").MemoryReading} reading */
 function cellsRead(reading) {
-  return reads(reading, MAX_ELEMENTS).map(({ cell }) => cell);
+  return cellReads(reading, MAX_ELEMENTS).map(({ cell }) => cell);
 }
 
 /** A handle as an operation with a larger one reads it. @param {import("../entities.js").Handle} handle @param {number[]} shape */

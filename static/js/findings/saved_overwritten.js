@@ -1,6 +1,6 @@
 /** Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line. */
 
-import { extent, plainDtype, reads } from "../layout/reads.js";
+import { extent, plainDtype, cellReads } from "../layout/reads.js";
 import { code, fix, link, nameOf, namesOf, phrase } from "./finding.js";
 import { operationName } from "./operation_name.js";
 import { isInPlace } from "./refused_write.js";
@@ -84,8 +84,8 @@ function missesSavedElements(facts, slot, step) {
     const writtenExtent = extent({ ...region, storage: slot.storage });
     if (!savedExtent || !writtenExtent) return false;
     if (writtenExtent[1] < savedExtent[0] || savedExtent[1] < writtenExtent[0]) return true;
-    const savedCells = new Set(reads(saved, MAX_ELEMENTS).map(({ cell }) => cell));
-    const written = reads({ ...region, storage: slot.storage }, MAX_ELEMENTS);
+    const savedCells = new Set(cellReads(saved, MAX_ELEMENTS).map(({ cell }) => cell));
+    const written = cellReads({ ...region, storage: slot.storage }, MAX_ELEMENTS);
     return savedCells.size > 0 && written.length > 0 && written.every(({ cell }) => !savedCells.has(cell));
   });
 }

@@ -1,7 +1,7 @@
 /** A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second name. */
 
 import { refOf } from "../layout/names.js";
-import { reads } from "../layout/reads.js";
+import { cellReads } from "../layout/reads.js";
 import { addToList } from "../multimap.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { gradientTensors } from "./gradient_tensors.js";
@@ -137,7 +137,7 @@ function readerOf(facts, write, frameUid, usesByName) {
     const { tags } = facts.names(write.step);
     if (isTarget(tags.get(uid) ?? [], targets)) continue;
     const handle = facts.handle(uid, write.step);
-    const cells = region && handle ? reads(handle, MAX_ELEMENTS) : [];
+    const cells = region && handle ? cellReads(handle, MAX_ELEMENTS) : [];
     if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
     const receiver = receiverName(facts, write.step);
     const names = (tags.get(uid) ?? []).filter(
@@ -257,7 +257,7 @@ function isOnlyBound(text, name) {
 /** @param {Write} write @returns {Set<number> | null} null where the trace does not say which elements */
 function regionCells({ region, storage }) {
   if (!region) return null;
-  const cells = reads({ ...region, storage }, MAX_ELEMENTS).map(({ cell }) => cell);
+  const cells = cellReads({ ...region, storage }, MAX_ELEMENTS).map(({ cell }) => cell);
   return cells.length ? new Set(cells) : null;
 }
 

@@ -1,7 +1,7 @@
 /** The names by which the program reaches things at a step, from the entities alone that can name something: for those who ask
  * at a few steps, and have no use for the whole state. */
 
-import { names } from "../layout/names.js";
+import { namesAndPaths } from "../layout/names.js";
 
 /** @typedef {import("../layout/names.js").Names} Names */
 /** @typedef {import("../trace_index.js").TraceIndex} TraceIndex */
@@ -24,7 +24,7 @@ export class StepNames {
     const cached = this.recentNames.get(i);
     if (cached) return cached;
     const { get } = this.entities.after(i);
-    const stepNames = names({ get, has: (uid) => this.index.alive(uid, i) }, this.namingEntities(i));
+    const stepNames = namesAndPaths({ get, has: (uid) => this.index.alive(uid, i) }, this.namingEntities(i));
     this.recentNames.set(i, stepNames);
     if (this.recentNames.size > MAX_CACHED_STEPS)
       this.recentNames.delete(/** @type {number} */ (this.recentNames.keys().next().value));

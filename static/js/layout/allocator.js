@@ -10,9 +10,9 @@ import { EM, textWidth } from "./metrics.js";
 /**
  * @typedef {"allocated" | "waiting" | "free" | "several"} PartState   waiting: freed, while a stream may still use it
  * @typedef {{blocks: Block[], state: PartState, size: number, requested: number, name: string, storage: string | null,
- *   gradient: boolean, touched: boolean, x: number, w: number}} Part   of a segment: a block, or neighbours that have no room of their own
+ *   gradient: boolean, touched: boolean, x: number, w: number}} BlockPart   of a segment: a block, or neighbours that have no room of their own
  * @typedef {{size: number, pool: string, allocated: number, blocks: Block[]}} Segment
- * @typedef {{key: string, lines: Part[][], size: number, pool: string, allocated: number, y: number, h: number}} PlacedSegment
+ * @typedef {{key: string, lines: BlockPart[][], size: number, pool: string, allocated: number, y: number, h: number}} PlacedSegment
  * @typedef {{kind: "allocator", key: string, uid: string, segments: Segment[]}} AllocatorItem
  * @typedef {{open: boolean, x: number, w: number, h: number, segments: PlacedSegment[]}} AllocatorLayout   x, w: of the segments'
  *   bars. h: of all of it
@@ -23,12 +23,12 @@ export const BLOCK_FONT = 10.5;
 export const SIZE_FONT = 8.5;
 
 /** Up to so many segments and blocks of a run are drawn unless the reader closes them; more where he opens them. */
-const FEW_SEGMENTS = 3;
-const FEW_BLOCKS = 24;
+const MAX_OPEN_SEGMENTS = 3;
+const MAX_OPEN_BLOCKS = 24;
 /** The most lines of a segment. */
-const MOST_LINES = 3;
+const MAX_LINES = 3;
 /** Parts of a line beyond which what is free is as narrow as the others. */
-const FEW_PARTS = 40;
+const MAX_WIDE_PARTS = 40;
 /** The least width of a block, and of what is free. */
 const MIN_BLOCK_WIDTH = 5;
 const FREE_WIDTH = 34;
@@ -51,31 +51,31 @@ export function allocatorItems(memoryStep) {
 /** The blocks by their segments. @param {import("../trace.js").Device} device @returns {Segment[]} */
 function segmentsOf({ segments, blocks }) {
   const out = /** @type {Segment[]} */ ([]);
-  let next = 0;
+  let nextBlock = 0;
   for (const { size, pool } of (blocks && segments) ?? []) {
-    const own = /** @type {Block[]} */ ([]);
-    for (let left = size; left > 0 && blocks && next < blocks.length; next += 1) {
-      own.push(blocks[next]);
-      left -= blocks[next].size;
+    const ownBlocks = /** @type {Block[]} */ ([]);
+    for (let bytesLeft = size; bytesLeft > 0 && blocks && nextBlock < blocks.length; nextBlock += 1) {
+      ownBlocks.push(blocks[nextBlock]);
+      bytesLeft -= blocks[nextBlock].size;
     }
-    const allocated = own.reduce((sum, block) => sum + (block.state === "inactive" ? 0 : block.size), 0);
-    out.push({ size, pool, allocated, blocks: own });
+    const allocated = ownBlocks.reduce((sum, block) => sum + (block.state === "inactive" ? 0 : block.size), 0);
+    out.push({ size, pool, allocated, blocks: ownBlocks });
   }
   return out;
 }
 
 /** @param {MemoryStep} memoryStep @param {AllocatorItem} item @param {Columns} columns @returns {AllocatorLayout} */
 export function allocatorLayout(memoryStep, item, columns) {
-  const most = mostOf(memoryStep, item.uid);
-  const few = !columns.phone && most.segments <= FEW_SEGMENTS && most.blocks <= FEW_BLOCKS;
-  const open = item.segments.length > 0 && few !== memoryStep.options.toggled.has(item.key);
+  const largest = largestCounts(memoryStep, item.uid);
+  const isSmall = !columns.phone && largest.segments <= MAX_OPEN_SEGMENTS && largest.blocks <= MAX_OPEN_BLOCKS;
+  const open = item.segments.length > 0 && isSmall !== memoryStep.options.toggled.has(item.key);
   const x = columns.phone ? columns.names + 4 : columns.card;
   const w = columns.w - 14 - x;
-  const label = columns.phone ? ALLOCATOR.label : 0;
+  const labelHeight = columns.phone ? ALLOCATOR.label : 0;
   let y = ALLOCATOR.top + ALLOCATOR.title;
   const segments = (open ? item.segments : []).map((segment, k) => {
     const lines = placeBlocks(memoryStep, segment.blocks, w);
-    const h = label + lines.length * ALLOCATOR.line;
+    const h = labelHeight + lines.length * ALLOCATOR.line;
     const { size, pool, allocated } = segment;
     const placed = { key: `segment ${k}`, lines, size, pool, allocated, y, h };
     y += h + ALLOCATOR.gap;
@@ -85,56 +85,58 @@ export function allocatorLayout(memoryStep, item, columns) {
 }
 
 /** @type {WeakMap<import("../state.js").OpenTrace, Map<string, {segments: number, blocks: number}>>} */
-const mosts = new WeakMap();
+const largestByRun = new WeakMap();
 
 /** The most segments and blocks that a device ever has in the run. @param {MemoryStep} at @param {string} uid */
-function mostOf({ model: { opened } }, uid) {
-  let most = mosts.get(opened);
-  if (!most) {
-    most = new Map();
+function largestCounts({ model: { opened } }, uid) {
+  let largestByDevice = largestByRun.get(opened);
+  if (!largestByDevice) {
+    largestByDevice = new Map();
     for (const { set } of opened.trace.steps) {
       for (const [device, fields] of Object.entries(set ?? {})) {
         if (device[0] !== "d") continue;
-        const before = most.get(device) ?? { segments: 0, blocks: 0 };
+        const largestBefore = largestByDevice.get(device) ?? { segments: 0, blocks: 0 };
         const { segments = null, blocks = null } = /** @type {import("../trace.js").Device} */ (fields);
-        most.set(device, {
-          segments: Math.max(before.segments, segments?.length ?? 0),
-          blocks: Math.max(before.blocks, blocks?.length ?? 0),
+        largestByDevice.set(device, {
+          segments: Math.max(largestBefore.segments, segments?.length ?? 0),
+          blocks: Math.max(largestBefore.blocks, blocks?.length ?? 0),
         });
       }
     }
-    mosts.set(opened, most);
+    largestByRun.set(opened, largestByDevice);
   }
-  return most.get(uid) ?? { segments: 0, blocks: 0 };
+  return largestByDevice.get(uid) ?? { segments: 0, blocks: 0 };
 }
 
-/** The blocks of a segment in lines. @param {MemoryStep} memoryStep @param {Block[]} blocks @param {number} room @returns {Part[][]} */
-function placeBlocks(memoryStep, blocks, room) {
-  const most = Math.floor((MOST_LINES * room) / MIN_BLOCK_WIDTH);
+/** The blocks of a segment in lines. @param {MemoryStep} memoryStep @param {Block[]} blocks @param {number} width @returns {BlockPart[][]} */
+function placeBlocks(memoryStep, blocks, width) {
+  const maxParts = Math.floor((MAX_LINES * width) / MIN_BLOCK_WIDTH);
   const lines = wrapParts(
-    groupBlocks(blocks, most).map((some) => makePart(memoryStep, some)),
-    room,
+    groupBlocks(blocks, maxParts).map((part) => makePart(memoryStep, part)),
+    width,
   );
-  for (const line of lines) shareWidth(line, room);
+  for (const line of lines) shareLineWidth(line, width);
   return lines;
 }
 
-/** Neighbours together, where not each block has the least width. @param {Block[]} blocks @param {number} most
+/** Neighbours together, where not each block has the least width. @param {Block[]} blocks @param {number} maxGroups
  * @returns {Block[][]} */
-function groupBlocks(blocks, most) {
-  const each = Math.max(1, Math.ceil(blocks.length / Math.max(1, most)));
-  return Array.from({ length: Math.ceil(blocks.length / each) }, (_, k) => blocks.slice(k * each, (k + 1) * each));
+function groupBlocks(blocks, maxGroups) {
+  const groupSize = Math.max(1, Math.ceil(blocks.length / Math.max(1, maxGroups)));
+  return Array.from({ length: Math.ceil(blocks.length / groupSize) }, (_, k) =>
+    blocks.slice(k * groupSize, (k + 1) * groupSize),
+  );
 }
 
-/** @param {MemoryStep} memoryStep @param {Block[]} blocks @returns {Part} */
+/** @param {MemoryStep} memoryStep @param {Block[]} blocks @returns {BlockPart} */
 function makePart(memoryStep, blocks) {
   const [block] = blocks;
-  const one = blocks.length === 1;
-  const storageUid = (one && block.storage) || null;
+  const isSingle = blocks.length === 1;
+  const storageUid = (isSingle && block.storage) || null;
   const { name, gradient } = storageUid ? storageName(memoryStep, storageUid) : { name: "", gradient: false };
   return {
     blocks,
-    state: one ? stateOf(block) : "several",
+    state: isSingle ? stateOf(block) : "several",
     size: blocks.reduce((sum, { size }) => sum + size, 0),
     requested: blocks.reduce(
       (sum, { size, requested, state }) => sum + (state === "inactive" ? 0 : (requested ?? size)),
@@ -143,7 +145,7 @@ function makePart(memoryStep, blocks) {
     name,
     storage: storageUid,
     gradient,
-    touched: blocks.some((some) => some.storage && memoryStep.touched.uids.has(some.storage)),
+    touched: blocks.some((member) => member.storage && memoryStep.touched.uids.has(member.storage)),
     x: 0,
     w: 0,
   };
@@ -163,8 +165,8 @@ function storageName(memoryStep, storageUid) {
   const named = handles.find((uid) => paths.has(uid) && isHandle(memoryStep.entities.get(uid)));
   const path =
     named !== undefined ? paths.get(named) : ownerUid !== undefined ? ownersName(memoryStep, ownerUid) : undefined;
-  const [, of, kind] = path?.match(OPTIMIZER_STATE_PATH) ?? [];
-  return { name: of ? `${of} ${kind}` : (path ?? storageUid), gradient: ownerUid !== undefined };
+  const [, parameterName, kind] = path?.match(OPTIMIZER_STATE_PATH) ?? [];
+  return { name: parameterName ? `${parameterName} ${kind}` : (path ?? storageUid), gradient: ownerUid !== undefined };
 }
 
 /** @param {MemoryStep} memoryStep @param {string} ownerUid of a gradient */
@@ -173,46 +175,51 @@ function ownersName(memoryStep, ownerUid) {
   return path && `${path}.grad`;
 }
 
-/** The parts in as many lines as they need for their names, up to some. @param {Part[]} parts @param {number} room @returns {Part[][]} */
-function wrapParts(parts, room) {
-  const wishes = parts.map(wishedWidth);
-  const wished = wishes.reduce((sum, w) => sum + w, 0);
-  const count = Math.min(MOST_LINES, Math.ceil(wished / room));
-  const lines = /** @type {Part[][]} */ (Array.from({ length: Math.max(1, count) }, () => []));
-  let before = 0;
-  parts.forEach((some, k) => {
-    lines[Math.min(lines.length - 1, Math.floor(((before + wishes[k] / 2) / wished) * lines.length))].push(some);
-    before += wishes[k];
+/** The parts in as many lines as they need for their names, up to some. @param {BlockPart[]} parts @param {number} lineWidth @returns {BlockPart[][]} */
+function wrapParts(parts, lineWidth) {
+  const wishedWidths = parts.map(wishedWidthOf);
+  const totalWished = wishedWidths.reduce((sum, w) => sum + w, 0);
+  const count = Math.min(MAX_LINES, Math.ceil(totalWished / lineWidth));
+  const lines = /** @type {BlockPart[][]} */ (Array.from({ length: Math.max(1, count) }, () => []));
+  let widthBefore = 0;
+  parts.forEach((part, k) => {
+    lines[
+      Math.min(lines.length - 1, Math.floor(((widthBefore + wishedWidths[k] / 2) / totalWished) * lines.length))
+    ].push(part);
+    widthBefore += wishedWidths[k];
   });
   return lines.filter((line) => line.length);
 }
 
-/** Each gets room for its name, as far as there is any; what is left is shared by size. @param {Part[]} parts @param {number} room */
-function shareWidth(parts, room) {
-  const wishes = parts.map(wishedWidth);
+/** Each gets room for its name, as far as there is any; what is left is shared by size. @param {BlockPart[]} parts @param {number} lineWidth */
+function shareLineWidth(parts, lineWidth) {
+  const wishedWidths = parts.map(wishedWidthOf);
   const sum = (/** @type {number[]} */ list) => list.reduce((all, one) => all + one, 0);
-  const least = parts.map((some, k) =>
-    parts.length > FEW_PARTS
+  const leastWidths = parts.map((part, k) =>
+    parts.length > MAX_WIDE_PARTS
       ? MIN_BLOCK_WIDTH
-      : some.state === "free"
-        ? wishes[k]
-        : Math.min(wishes[k], SHORT_NAME_WIDTH),
+      : part.state === "free"
+        ? wishedWidths[k]
+        : Math.min(wishedWidths[k], SHORT_NAME_WIDTH),
   );
-  const [wished, needed] = [sum(wishes), sum(least)];
-  const share = wished <= room ? 1 : Math.max(0, room - needed) / (wished - needed || 1);
-  const squeeze = needed > room ? room / needed : 1;
-  const rest = Math.max(0, room - wished);
+  const [totalWished, totalLeast] = [sum(wishedWidths), sum(leastWidths)];
+  const shareOfWish =
+    totalWished <= lineWidth ? 1 : Math.max(0, lineWidth - totalLeast) / (totalWished - totalLeast || 1);
+  const squeezeFactor = totalLeast > lineWidth ? lineWidth / totalLeast : 1;
+  const spareWidth = Math.max(0, lineWidth - totalWished);
   const total = sum(parts.map(({ size }) => size)) || 1;
   let x = 0;
-  parts.forEach((some, k) => {
-    some.x = x;
-    some.w = (least[k] + (wishes[k] - least[k]) * share) * squeeze + (rest * some.size) / total;
-    x += some.w;
+  parts.forEach((part, k) => {
+    part.x = x;
+    part.w =
+      (leastWidths[k] + (wishedWidths[k] - leastWidths[k]) * shareOfWish) * squeezeFactor +
+      (spareWidth * part.size) / total;
+    x += part.w;
   });
 }
 
-/** The width at which a part can say what it is. @param {Part} part */
-function wishedWidth({ state, name, size }) {
+/** The width at which a part can say what it is. @param {BlockPart} part */
+function wishedWidthOf({ state, name, size }) {
   if (state === "several") return MIN_BLOCK_WIDTH;
   if (state === "free") return Math.max(FREE_WIDTH, textWidth(freeText(size), SIZE_FONT) + 10);
   return Math.min(name.length || 5, MAX_NAME_CHARACTERS) * EM * BLOCK_FONT + 12;

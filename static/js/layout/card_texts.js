@@ -13,17 +13,17 @@ export const MAX_LISTED = 16;
 const CHIP_FONT = 11.5;
 
 /** How a handle's card is written. @param {import("../entities.js").Handle} handle */
-export function cardText(handle) {
+export function handleCardText(handle) {
   const shape = handle.shape ? tuple(handle.shape) : (handle.type ?? "?");
   if (handle.kind === "array") {
     const role = handle.writeable === false ? "read-only" : "";
     return { shape, second: `numpy · ${plainDtype(handle.dtype)}`, role, tracked: false };
   }
-  const second = handle.stride
+  const secondLine = handle.stride
     ? `stride ${tuple(handle.stride)} offset ${handle.offset ?? "?"}`
     : [handle.layout, plainDtype(handle.dtype)].filter(Boolean).join(" · ");
   const role = handle.leaf === undefined ? "" : handle.leaf ? "leaf" : "node";
-  return { shape, second, role, tracked: Boolean(handle.requires_grad) };
+  return { shape, second: secondLine, role, tracked: Boolean(handle.requires_grad) };
 }
 
 /** What an object's card calls it. @param {import("../entities.js").Container} object */
@@ -44,17 +44,17 @@ export function objectEntries(object, entities) {
   const items = object.items ?? [];
   const attrs = Object.entries(object.attrs ?? {});
   /** Two keys that are written alike are two entries all the same. @param {string} name @param {Value} value */
-  const add = (name, value) => {
+  const addEntry = (name, value) => {
     let key = name;
     for (let n = 2; out.some((entry) => entry.key === key); n++) key = `${name} #${n}`;
     out.push({ key, value, text: valueText(value, 16, entities) });
   };
   const pairs = pairsOf(object)?.slice(0, MAX_LISTED);
-  if (pairs) for (const [key, value] of pairs) add(refOf(key) ?? valueText(key, 14, entities), value);
-  else items.slice(0, MAX_LISTED).forEach((item, i) => add(String(i), /** @type {Value} */ (item)));
-  for (const [name, value] of attrs.slice(0, MAX_LISTED)) add(name, value);
-  const hidden = Math.max(0, items.length - MAX_LISTED) + Math.max(0, attrs.length - MAX_LISTED);
-  const more = hidden + (object.elided ?? 0);
-  if (more) out.push({ key: "…", value: null, text: `+${more}` });
+  if (pairs) for (const [key, value] of pairs) addEntry(refOf(key) ?? valueText(key, 14, entities), value);
+  else items.slice(0, MAX_LISTED).forEach((item, i) => addEntry(String(i), /** @type {Value} */ (item)));
+  for (const [name, value] of attrs.slice(0, MAX_LISTED)) addEntry(name, value);
+  const hiddenCount = Math.max(0, items.length - MAX_LISTED) + Math.max(0, attrs.length - MAX_LISTED);
+  const omittedCount = hiddenCount + (object.elided ?? 0);
+  if (omittedCount) out.push({ key: "…", value: null, text: `+${omittedCount}` });
   return out;
 }

@@ -8,7 +8,7 @@ import { textWidth } from "./metrics.js";
 
 /** @param {Pick<Grad, "shape" | "cells">} grad
  * @returns {{texts: string[], shown: Cell[], widths: number[], width: number}} shown: the elements of the first texts */
-export function chip(grad) {
+export function gradientChip(grad) {
   const cells = grad.cells ?? null;
   const shown = cells ? cells.slice(0, cells.length > 4 ? 3 : 4) : [];
   const texts = shown.map((value) => shortNumber(value, 4));

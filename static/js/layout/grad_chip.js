@@ -17,7 +17,7 @@ const DIGITS = 5;
 const textsByCells = new WeakMap();
 
 /** @param {import("../entities.js").Cell[]} cells @returns {string[]} */
-function firstTexts(cells) {
+function cellTexts(cells) {
   const cached = textsByCells.get(cells);
   if (cached) return cached;
   const texts = cells.slice(0, MAX_VALUES).map((value) => shortNumber(value, DIGITS));
@@ -25,19 +25,22 @@ function firstTexts(cells) {
   return texts;
 }
 
-/** @param {Pick<Grad, "shape" | "cells">} grad @param {number} room @returns {ChipTexts} */
-export function gradChip(grad, room) {
-  const all = grad.cells ?? null;
-  if (!all) return measuredChip([tuple(grad.shape ?? [])], []);
-  if (!all.length) return measuredChip(["∅"], []);
-  for (let n = Math.min(MAX_VALUES, all.length); n >= 1; n--) {
-    const cells = all.slice(0, n);
-    const texts = firstTexts(all).slice(0, n);
-    if (n < all.length) texts.push("…");
+/** @param {Pick<Grad, "shape" | "cells">} grad @param {number} maxWidth @returns {ChipTexts} */
+export function gradChip(grad, maxWidth) {
+  const allCells = grad.cells ?? null;
+  if (!allCells) return measuredChip([tuple(grad.shape ?? [])], []);
+  if (!allCells.length) return measuredChip(["∅"], []);
+  for (let n = Math.min(MAX_VALUES, allCells.length); n >= 1; n--) {
+    const cells = allCells.slice(0, n);
+    const texts = cellTexts(allCells).slice(0, n);
+    if (n < allCells.length) texts.push("…");
     const chip = measuredChip(texts, cells);
-    if (chip.width <= room) return chip;
+    if (chip.width <= maxWidth) return chip;
   }
-  return measuredChip(all.length > 1 ? ["…"] : [shortNumber(all[0], 4)], all.length > 1 ? [] : all.slice(0, 1));
+  return measuredChip(
+    allCells.length > 1 ? ["…"] : [shortNumber(allCells[0], 4)],
+    allCells.length > 1 ? [] : allCells.slice(0, 1),
+  );
 }
 
 /** @param {string[]} texts @param {ChipTexts["cells"]} cells @returns {ChipTexts} */

@@ -33,15 +33,15 @@ function rectOf({ x, y, w, h }) {
 
 /** @param {FoldPlace[]} folds @param {Row[]} rows @param {IdlePlaces} idle @param {Map<string, Rect>} anchors
  * @returns {Map<string, string>} by uid, the key of the closed fold that it is in */
-export function hiddenIn(folds, rows, idle, anchors) {
+export function foldOfHidden(folds, rows, idle, anchors) {
   /** @type {Map<string, string>} */
   const hidden = new Map();
-  const hide = (/** @type {string[]} */ uids, /** @type {string} */ key) => {
+  const addHidden = (/** @type {string[]} */ uids, /** @type {string} */ key) => {
     for (const uid of uids) if (!anchors.has(uid) && !hidden.has(uid)) hidden.set(uid, key);
   };
-  for (const fold of folds) if (!fold.open) hide(fold.uids, fold.key);
-  for (const row of rows) if (row.hidden) hide(row.hidden.uids, row.hidden.key);
-  if (idle.line && !idle.line.open) hide(idle.line.uids, idle.line.key);
+  for (const fold of folds) if (!fold.open) addHidden(fold.uids, fold.key);
+  for (const row of rows) if (row.hidden) addHidden(row.hidden.uids, row.hidden.key);
+  if (idle.line && !idle.line.open) addHidden(idle.line.uids, idle.line.key);
   return hidden;
 }
 
@@ -50,7 +50,7 @@ export function hiddenIn(folds, rows, idle, anchors) {
 export function graphFocus(graphStep, rows, anchors) {
   const visited = graphStep.now ? anchors.get(graphStep.now) : undefined;
   const row = rows.find(({ uid }) => uid === graphStep.nowBlock);
-  const whole = row && { x: row.x, y: row.top, w: row.w, h: row.bottom - row.top };
-  const rest = [...graphStep.targets, ...graphStep.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
-  return [visited, whole, ...rest].filter((rect) => rect !== undefined);
+  const wholeRow = row && { x: row.x, y: row.top, w: row.w, h: row.bottom - row.top };
+  const otherRects = [...graphStep.targets, ...graphStep.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
+  return [visited, wholeRow, ...otherRects].filter((rect) => rect !== undefined);
 }

@@ -1,7 +1,7 @@
 /** Leaves at the node that reads them: a line each above an open node, in the line of a slim one. */
 
 import { gradChip } from "./grad_chip.js";
-import { runsAtStep, edgeNumber } from "./graph_gradients.js";
+import { runsAtStep, edgeIndex } from "./graph_gradients.js";
 import { DOCK, docksHeight } from "./graph_sizes.js";
 import { leavesKey } from "./graph_step.js";
 import { LineRoom } from "./line_room.js";
@@ -22,26 +22,26 @@ export const HIDDEN_COUNT_WIDTH = 30;
 const SUM_MARK_WIDTH = 14;
 
 /** From the left of a node's box to the line that goes up to its leaves. @param {Column} column */
-export function bracketAt(column) {
+export function bracketOffset(column) {
   return column.right - column.left < NARROW_GRAPH ? 22 : 32;
 }
 
 /** How many characters of its label a leaf's place has room for. @param {Pick<import("./graph_row.js").DockPlace, "w" | "turn" | "lead">} place
  * @param {boolean} small in the line of a closed row */
 export function leafLabelCapacity({ w, turn, lead }, small) {
-  const taken = turn && lead ? lead + 9 : small ? 10 : 13;
-  return Math.max(2, Math.floor((w - taken) / (EM * (small ? 9 : 10))));
+  const takenWidth = turn && lead ? lead + 9 : small ? 10 : 13;
+  return Math.max(2, Math.floor((w - takenWidth) / (EM * (small ? 9 : 10))));
 }
 
 /** A leaf that several nodes read is called the same beside each: as short as where it has the least room. @param {Row[]} rows */
 export function unifyLeafLabels(rows) {
-  const least = /** @type {Map<string, number>} */ (new Map());
-  const places = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
-  const roomOf = (/** @type {(typeof places)[number]} */ { dock, small }) =>
+  const leastCapacity = /** @type {Map<string, number>} */ (new Map());
+  const placedDocks = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
+  const capacityOf = (/** @type {(typeof placedDocks)[number]} */ { dock, small }) =>
     leafLabelCapacity(dock, small) - (dock.label.indexOf(" ") + 1);
-  for (const place of places)
-    least.set(place.dock.leaf, Math.min(least.get(place.dock.leaf) ?? Infinity, roomOf(place)));
-  for (const { dock } of places) dock.most = least.get(dock.leaf) ?? dock.most;
+  for (const place of placedDocks)
+    leastCapacity.set(place.dock.leaf, Math.min(leastCapacity.get(place.dock.leaf) ?? Infinity, capacityOf(place)));
+  for (const { dock } of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;
 }
 
 /** The leaves that a node reads, above it. @param {GraphStep} graphStep @param {Row} row @param {Dock[]} docks those with a line
@@ -49,17 +49,17 @@ export function unifyLeafLabels(rows) {
 export function addDocks(graphStep, row, docks, column, isPlaced) {
   const { component } = row.block;
   const narrow = column.right - column.left < NARROW_GRAPH;
-  const left = row.x + bracketAt(column) + (narrow ? 10 : 13);
-  let pillX = left;
+  const leftEdge = row.x + bracketOffset(column) + (narrow ? 10 : 13);
+  let pillX = leftEdge;
   let y = row.y - docksHeight(docks.length);
-  const lines = docks.map((dock) => {
+  const dockLines = docks.map((dock) => {
     const cy = y + 9;
     y += DOCK;
-    let x = left;
+    let x = leftEdge;
     const shapings = dock.vias.map((uid) => {
-      const whole = graphStep.model.labels.get(uid) ?? uid;
-      const label = narrow ? whole.split(" ")[0] : whole;
-      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + turnRoom(graphStep, uid);
+      const fullLabel = graphStep.model.labels.get(uid) ?? uid;
+      const label = narrow ? fullLabel.split(" ")[0] : fullLabel;
+      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + turnWidth(graphStep, uid);
       const place = {
         uid,
         label,
@@ -68,7 +68,7 @@ export function addDocks(graphStep, row, docks, column, isPlaced) {
         w,
         h: 18,
         turn: graphStep.turn(uid, component),
-        lead: turnRoom(graphStep, uid),
+        lead: turnWidth(graphStep, uid),
       };
       x += w + 12;
       return place;
@@ -76,34 +76,34 @@ export function addDocks(graphStep, row, docks, column, isPlaced) {
     pillX = Math.max(pillX, x);
     return { dock, cy, shapings };
   });
-  for (const { dock, cy, shapings } of lines) {
+  for (const { dock, cy, shapings } of dockLines) {
     const grads = dockGradients(graphStep, row, dock);
     const turn = graphStep.turn(dock.leaf, component);
     const name = graphStep.leafName(dock.leaf);
     const label = `+= ${name}`;
-    const lead = turnRoom(graphStep, dock.leaf);
+    const lead = turnWidth(graphStep, dock.leaf);
     const x = pillX + (dock.ks.length > 1 ? SUM_MARK_WIDTH : 0);
-    const wanted = grads.reduce(
+    const gradientWidth = grads.reduce(
       (sum, { grad, now }) => sum + Math.min(gradChip(grad, 150).width, now ? 118 : 60) + 12,
       8,
     );
-    const short = Math.ceil(textWidth(`+= ${pathEnd(name)}`, 10)) + 18 + lead;
+    const shortNameWidth = Math.ceil(textWidth(`+= ${pathEnd(name)}`, 10)) + 18 + lead;
     // Of the room that a gradient wants, the name gets what it needs, as long as a number of the gradient stays.
-    const chips = grads.reduce((sum, { now, to }) => sum + (now ? 60 + (to && !narrow ? 30 : 0) : 0), 8);
-    const least = Math.max(lead + 58, Math.min(short, column.right - x - chips));
+    const minChipWidth = grads.reduce((sum, { now, to }) => sum + (now ? 60 + (to && !narrow ? 30 : 0) : 0), 8);
+    const minWidth = Math.max(lead + 58, Math.min(shortNameWidth, column.right - x - minChipWidth));
     const w = Math.min(
       Math.ceil(textWidth(label, 10)) + 18 + lead,
-      Math.max(least, column.right - x - wanted),
+      Math.max(minWidth, column.right - x - gradientWidth),
       column.right - x,
     );
-    const again = !isPlaced(dock.leaf, row.uid);
-    const met = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
+    const isShownAbove = !isPlaced(dock.leaf, row.uid);
+    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,
       turn,
-      again,
-      met,
+      again: isShownAbove,
+      met: gradientsMet,
       shapings,
       dock,
       cy,
@@ -114,23 +114,23 @@ export function addDocks(graphStep, row, docks, column, isPlaced) {
       w,
       h: 18,
     });
-    const meets = met > 1 && dock.ks.length === 1 ? SUM_MARK_WIDTH : 0;
-    addDockGradients(row, grads, new LineRoom(x + w + 8 + meets, column.right, cy));
+    const sumMarkWidth = gradientsMet > 1 && dock.ks.length === 1 ? SUM_MARK_WIDTH : 0;
+    addDockGradients(row, grads, new LineRoom(x + w + 8 + sumMarkWidth, column.right, cy));
   }
 }
 
 /** The room at the left of a leaf's name for its turn in a backward, kept from the start where it ever has one.
  * @param {GraphStep} graphStep @param {string} uid */
-export function turnRoom(graphStep, uid) {
+export function turnWidth(graphStep, uid) {
   const visits = graphStep.model.visits.get(uid);
   if (graphStep.compact && !graphStep.hasTurn(uid)) return 0;
   return visits ? (visits.some(({ k }) => k > 99) ? 20 : 15) : 0;
 }
 
 /** Leaves of an open node that have no line. @param {Row} row @param {Dock[]} shown @param {LineRoom} line */
-export function countHidden(row, shown, line) {
+export function addHiddenCount(row, shown, line) {
   const uids = row.block.docks.flatMap((dock) => (shown.includes(dock) ? [] : [...dock.vias, dock.leaf]));
-  if (uids.length) row.hidden = { ...line.take(34, 16), key: leavesKey(row.uid), uids };
+  if (uids.length) row.hidden = { ...line.takeRect(34, 16), key: leavesKey(row.uid), uids };
 }
 
 /** The gradients on their way to a leaf that the step shows: the latest on each of its edges.
@@ -141,7 +141,7 @@ function dockGradients(graphStep, row, { leaf, vias, ks }) {
     const grad = graphStep.visit(via, component)?.grad_inputs.find(Boolean);
     const to = vias[vias.indexOf(via) + 1];
     const now = runsAtStep(graphStep, graphStep.turn(via, component));
-    const k = edgeNumber(graphStep, via, to ?? leaf);
+    const k = edgeIndex(graphStep, via, to ?? leaf);
     if (grad) return [{ key: `${via}:${k}`, grad, now, to: to ? (graphStep.model.labels.get(to) ?? to) : "" }];
   }
   const visit = graphStep.visit(row.uid, component);
@@ -160,16 +160,17 @@ function dockGradients(graphStep, row, { leaf, vias, ks }) {
 /** @param {Row} row @param {ReturnType<typeof dockGradients>} grads @param {LineRoom} line */
 function addDockGradients(row, grads, line) {
   grads.forEach(({ key, grad, now, to }, i) => {
-    const later = grads.length - i - 1;
-    const share = now && !grads[i + 1]?.now ? line.left - later * 62 : line.left / (later + 1) - (later ? 12 : 0);
-    const lead = to && share > 60 ? Math.ceil(textWidth(`↑${to}`, 9.5)) + 4 : 0;
-    if (share - lead < (now ? 18 : 44)) return;
-    const chip = gradChip(grad, share - lead);
+    const laterCount = grads.length - i - 1;
+    const shareOfLine =
+      now && !grads[i + 1]?.now ? line.left - laterCount * 62 : line.left / (laterCount + 1) - (laterCount ? 12 : 0);
+    const targetWidth = to && shareOfLine > 60 ? Math.ceil(textWidth(`↑${to}`, 9.5)) + 4 : 0;
+    if (shareOfLine - targetWidth < (now ? 18 : 44)) return;
+    const chip = gradChip(grad, shareOfLine - targetWidth);
     if (!now && !chip.cells.length && grad.cells?.length) return;
-    if (chip.width > line.left - lead + 6) return;
-    const place = lead ? { text: `↑${to}`, x: line.x } : null;
-    line.x += lead;
-    row.grads.push({ key, grad, chip, now, to: place, ...line.take(chip.width, 18, 12) });
+    if (chip.width > line.left - targetWidth + 6) return;
+    const target = targetWidth ? { text: `↑${to}`, x: line.x } : null;
+    line.x += targetWidth;
+    row.grads.push({ key, grad, chip, now, to: target, ...line.takeRect(chip.width, 18, 12) });
   });
 }
 
@@ -180,30 +181,30 @@ export function addSlimDocks(graphStep, row, line, isPlaced) {
   /** @type {string[]} */
   const hidden = [];
   docks.forEach((dock, i) => {
-    const rest = i + 1 < docks.length || hidden.length ? HIDDEN_COUNT_WIDTH : 0;
+    const hiddenCountWidth = i + 1 < docks.length || hidden.length ? HIDDEN_COUNT_WIDTH : 0;
     const label = `+ ${graphStep.leafName(dock.leaf)}`;
-    const wide = dock.vias.map((uid) =>
+    const shapingWidths = dock.vias.map((uid) =>
       Math.max(16, Math.ceil(textWidth(graphStep.model.labels.get(uid) ?? uid, 9)) + 8),
     );
-    const lead = wide.reduce((sum, w) => sum + w + 5, 0);
-    const room = line.left - rest - lead;
-    if (hidden.length || room < 34) {
+    const lead = shapingWidths.reduce((sum, w) => sum + w + 5, 0);
+    const labelWidth = line.left - hiddenCountWidth - lead;
+    if (hidden.length || labelWidth < 34) {
       hidden.push(...dock.vias, dock.leaf);
       return;
     }
     const shapings = dock.vias.map((uid, n) => ({
       ...{ uid, label: graphStep.model.labels.get(uid) ?? uid, turn: graphStep.turn(uid, component), lead: 0 },
-      ...line.take(wide[n], 16, 5),
+      ...line.takeRect(shapingWidths[n], 16, 5),
     }));
-    const rect = line.take(Math.min(room, Math.ceil(textWidth(label, 9)) + 14), 16);
+    const rect = line.takeRect(Math.min(labelWidth, Math.ceil(textWidth(label, 9)) + 14), 16);
     const turn = graphStep.turn(dock.leaf, component);
-    const met = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
+    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,
       turn,
       again: !isPlaced(dock.leaf, row.uid),
-      met,
+      met: gradientsMet,
       shapings,
       dock,
       cy: row.cy,
@@ -212,5 +213,5 @@ export function addSlimDocks(graphStep, row, line, isPlaced) {
       ...rect,
     });
   });
-  if (hidden.length) row.hidden = { ...line.take(26, 16), key: leavesKey(row.uid), uids: hidden };
+  if (hidden.length) row.hidden = { ...line.takeRect(26, 16), key: leavesKey(row.uid), uids: hidden };
 }

@@ -6,8 +6,8 @@
  */
 
 import { railX } from "./graph_sizes.js";
-import { bracketAt } from "./graph_docks.js";
-import { edgeNumber } from "./graph_gradients.js";
+import { bracketOffset } from "./graph_docks.js";
+import { edgeIndex } from "./graph_gradients.js";
 import { edgeKey } from "./rails.js";
 
 /** @typedef {import("./graph_step.js").GraphStep} GraphStep */
@@ -56,46 +56,47 @@ export function railEdges(graphStep, component, column, boxOf) {
   return out;
 }
 
-/** @typedef {{box: Rect, x: number}} End   a box, and the middle of its node's rail */
+/** @typedef {{box: Rect, x: number}} RailEnd   a box, and the middle of its node's rail */
 
-/** @param {End} start @param {End} end */
+/** @param {RailEnd} start @param {RailEnd} end */
 function straightPath(start, end) {
   return `M${start.x} ${start.box.y + start.box.h}V${end.box.y}`;
 }
 
-/** @param {End} start @param {End} end @param {import("./rails.js").EdgeRail} rail @param {number} x of the lane it goes down */
+/** @param {RailEnd} start @param {RailEnd} end @param {import("./rails.js").EdgeRail} rail @param {number} x of the lane it goes down */
 function railPath(start, end, rail, x) {
   const from = start.box.y + start.box.h / 2;
   const to = end.box.y + end.box.h / 2;
   const bend = Math.min(18, (to - from) * 0.4);
-  const over = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) =>
+  const curveBetween = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) =>
     a === b ? "" : `C${a} ${y + bend * 0.7} ${b} ${y + bend * 0.3} ${b} ${y + bend}`;
-  const first = rail.kind === "branch" || rail.kind === "skip" ? over(start.x, x, from) : "";
-  const last = rail.kind === "join" || rail.kind === "skip" ? `V${to - bend}${over(x, end.x, to - bend)}` : "";
-  return `M${start.box.x} ${from}H${start.x}${first}${last}V${to}H${end.box.x}`;
+  const firstCurve = rail.kind === "branch" || rail.kind === "skip" ? curveBetween(start.x, x, from) : "";
+  const lastCurve =
+    rail.kind === "join" || rail.kind === "skip" ? `V${to - bend}${curveBetween(x, end.x, to - bend)}` : "";
+  return `M${start.box.x} ${from}H${start.x}${firstCurve}${lastCurve}V${to}H${end.box.x}`;
 }
 
 /** Edges between a node and its leaves. @param {GraphStep} graphStep @param {Row} row
  * @param {import("./graph_sizes.js").Column} column @returns {EdgePlace[]} */
 export function dockEdges(graphStep, row, column) {
-  const full = row.level === "full";
+  const isFull = row.level === "full";
   return row.docks.flatMap((place) => {
     const chain = [
       ...place.shapings.map(({ uid, x, w }) => ({ uid, x, w })),
       { uid: place.leaf, x: place.x, w: place.w },
     ];
-    const first = place.dock.ks.map((k, n) => {
-      const d = full
-        ? bracketPath(row, { x: chain[0].x, cy: place.cy, down: row.x + bracketAt(column) - n * 5 })
+    const readerEdges = place.dock.ks.map((k, n) => {
+      const d = isFull
+        ? bracketPath(row, { x: chain[0].x, cy: place.cy, down: row.x + bracketOffset(column) - n * 5 })
         : `M${chain[0].x} ${row.cy}H${row.x + row.w}`;
       const arrow = { x: chain[0].x - 1, y: place.cy, up: false };
       const edge = { reader: row.uid, k, to: chain[0].uid };
-      return edgePlace(graphStep, row.block.component, edge, d, [place.cy, row.y + row.h], full ? arrow : null);
+      return edgePlace(graphStep, row.block.component, edge, d, [place.cy, row.y + row.h], isFull ? arrow : null);
     });
-    const rest = chain.slice(1).map(({ uid, x }, n) => {
+    const shapingEdges = chain.slice(1).map(({ uid, x }, n) => {
       const { uid: reader, x: from, w } = chain[n];
-      const arrow = full ? { x: x - 1, y: place.cy, up: false } : null;
-      const edge = { reader, k: edgeNumber(graphStep, reader, uid), to: uid };
+      const arrow = isFull ? { x: x - 1, y: place.cy, up: false } : null;
+      const edge = { reader, k: edgeIndex(graphStep, reader, uid), to: uid };
       return edgePlace(
         graphStep,
         row.block.component,
@@ -105,7 +106,7 @@ export function dockEdges(graphStep, row, column) {
         arrow,
       );
     });
-    return [...first, ...rest];
+    return [...readerEdges, ...shapingEdges];
   });
 }
 
@@ -118,9 +119,9 @@ function bracketPath(row, { x, cy, down }) {
 /** @param {GraphStep} graphStep @param {Component} component @param {{reader: string, k: number, to: string}} edge @param {string} d
  * @param {[number, number]} span its top and bottom @param {EdgePlace["arrow"]} arrow @returns {EdgePlace} */
 function edgePlace(graphStep, component, { reader, k, to }, d, [top, bottom], arrow) {
-  const past = graphStep.released.has(component);
-  const carried = graphStep.visit(reader, component)?.grad_inputs[k];
-  const flow = !carried ? "" : graphStep.turn(reader, component)?.step === graphStep.i ? "flow" : "flowed";
+  const isPast = graphStep.released.has(component);
+  const carriedGrad = graphStep.visit(reader, component)?.grad_inputs[k];
+  const flow = !carriedGrad ? "" : graphStep.turn(reader, component)?.step === graphStep.i ? "flow" : "flowed";
   return {
     key: `${reader}:${k}`,
     from: reader,
@@ -129,8 +130,8 @@ function edgePlace(graphStep, component, { reader, k, to }, d, [top, bottom], ar
     top,
     bottom,
     flow,
-    arrow: carried ? arrow : null,
-    past,
+    arrow: carriedGrad ? arrow : null,
+    past: isPast,
     lane: 0,
   };
 }

@@ -14,22 +14,22 @@ import { shortNodeName } from "./node_labels.js";
  *   the path of the innermost one that has all the parameters of its leaves
  */
 
-const NAMES_SHOWN = 24;
+const MAX_NAMES = 24;
 
 /**
  * @param {GraphStep} graphStep @param {Block[]} blocks neighbours in one graph @param {import("./graph_sizes.js").Column} column
  * @param {number} y @returns {FoldPlace} open where the reader opened it by one of its nodes
  */
 export function foldPlace(graphStep, blocks, column, y) {
-  const opened = blocks.find(({ uid }) => graphStep.toggled.has(openKey(uid)));
+  const openedBlock = blocks.find(({ uid }) => graphStep.toggled.has(openKey(uid)));
   const leaves = new Set(blocks.flatMap(({ docks }) => docks.map(({ leaf }) => leaf)));
   const vias = blocks.flatMap(({ docks }) => docks.flatMap((dock) => dock.vias));
   const uids = [...blocks.map(({ uid }) => uid), ...vias, ...leaves];
   const left = column.railed ? column.left : 8;
   return {
     ...{ x: left, y: y + 2, w: column.right - left, h: FOLD - 4 },
-    key: openKey((opened ?? blocks[0]).uid),
-    open: opened !== undefined,
+    key: openKey((openedBlock ?? blocks[0]).uid),
+    open: openedBlock !== undefined,
     uids,
     nodes: blocks.length + vias.length,
     leaves: leaves.size,
@@ -47,7 +47,7 @@ function namesInOrder(names) {
   for (const name of names) {
     const last = runs[runs.length - 1];
     if (last?.name === name) last.times++;
-    else if (runs.length < NAMES_SHOWN) runs.push({ name, times: 1 });
+    else if (runs.length < MAX_NAMES) runs.push({ name, times: 1 });
     else break;
   }
   return runs.map(({ name, times }) => (times > 1 ? `${name}×${times}` : name)).join(" ");
@@ -57,14 +57,15 @@ function namesInOrder(names) {
  * @param {GraphStep} graphStep @param {Set<string>} leaves @returns {string | null} */
 function commonModule(graphStep, leaves) {
   const { modules, moduleOf } = graphStep.model.index;
-  let common = /** @type {string[] | null} */ (null);
+  let commonModules = /** @type {string[] | null} */ (null);
   for (const leafUid of leaves) {
     /** @type {string[]} */
-    const around = [];
-    let at = moduleOf.get(graphStep.node(leafUid)?.variable ?? "") ?? null;
-    for (; at && !around.includes(at); at = modules.get(at)?.within ?? null) around.unshift(at);
-    common = common ? common.filter((uid, i) => around[i] === uid) : around;
+    const enclosing = [];
+    let moduleUid = moduleOf.get(graphStep.node(leafUid)?.variable ?? "") ?? null;
+    for (; moduleUid && !enclosing.includes(moduleUid); moduleUid = modules.get(moduleUid)?.within ?? null)
+      enclosing.unshift(moduleUid);
+    commonModules = commonModules ? commonModules.filter((uid, i) => enclosing[i] === uid) : enclosing;
   }
-  const uid = common?.at(-1);
+  const uid = commonModules?.at(-1);
   return (uid && graphStep.names.paths.get(uid)) || null;
 }

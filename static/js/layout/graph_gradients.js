@@ -13,12 +13,12 @@ import { shortenLabel } from "./node_labels.js";
 /** @typedef {import("../trace.js").Grad} Grad */
 
 /** The sum of the gradients that met at a node, when it runs. @param {GraphStep} graphStep @param {Row} row @param {LineRoom} line */
-export function addSum(graphStep, row, line) {
-  const { nr, count } = graphStep.mostArrivals(row.uid);
-  const grad = graphStep.visit(row.uid, row.block.component)?.grad_outputs[nr];
+export function addGradientSum(graphStep, row, line) {
+  const { nr: outputNr, count } = graphStep.mostArrivals(row.uid);
+  const grad = graphStep.visit(row.uid, row.block.component)?.grad_outputs[outputNr];
   if (count < 2 || !grad || line.left < 50 || !runsAtStep(graphStep, row.turn)) return;
   const chip = gradChip(grad, line.left);
-  row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.take(chip.width, 18) });
+  row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.takeRect(chip.width, 18) });
 }
 
 /** Whether a step is the one at which a node runs. @param {GraphStep} graphStep @param {Turn | null} turn */
@@ -27,42 +27,42 @@ export function runsAtStep(graphStep, turn) {
 }
 
 /** Which of a node's edges leads to another. @param {GraphStep} graphStep @param {string} from @param {string} to */
-export function edgeNumber(graphStep, from, to) {
+export function edgeIndex(graphStep, from, to) {
   return (graphStep.node(from)?.next ?? []).findIndex((edge) => edge?.[0] === to);
 }
 
 /** The gradients on their way to other nodes, side by side above the node and its leaves.
  * @param {GraphStep} graphStep @param {Row} row @param {import("../entities.js").Node} node @param {Column} column */
-export function addGradients(graphStep, row, node, column) {
+export function addGradientsAbove(graphStep, row, node, column) {
   const { block } = row;
-  const gap = row.y - docksHeight(row.docks.length) - row.top;
+  const gapHeight = row.y - docksHeight(row.docks.length) - row.top;
   const visit = graphStep.visit(row.uid, block.component);
-  if (!visit || gap < CHIP_GAP) return;
+  if (!visit || gapHeight < CHIP_GAP) return;
   const inputs = block.inputs.filter(({ k, to }) => visit.grad_inputs[k] && node.next?.[k]?.[0] === to);
-  const { beside, lines } = chipLines(block, column);
-  const columns = Math.min(beside, inputs.length);
+  const { beside: perLine, lines } = chipLines(block, column);
+  const columns = Math.min(perLine, inputs.length);
   const left = row.x + 18;
-  const share = (column.right - left) / Math.max(1, columns);
-  row.moreGrads = Math.max(0, inputs.length - beside * lines);
-  inputs.slice(0, beside * lines).forEach(({ k, to }, i) => {
+  const columnWidth = (column.right - left) / Math.max(1, columns);
+  row.moreGrads = Math.max(0, inputs.length - perLine * lines);
+  inputs.slice(0, perLine * lines).forEach(({ k, to }, i) => {
     const grad = /** @type {Grad} */ (visit.grad_inputs[k]);
-    const x = left + (i % columns) * share;
+    const x = left + (i % columns) * columnWidth;
     const cy = row.top + CHIP_GAP / 2 + 1 + Math.floor(i / columns) * CHIP_LINE;
-    const nextTo = inputs.length === 1 && graphStep.model.blocks.get(to)?.line === block.line - 1;
+    const isNextLine = inputs.length === 1 && graphStep.model.blocks.get(to)?.line === block.line - 1;
     const name = graphStep.outputs.get(to)?.texts[0];
     const target = `↑${graphStep.model.labels.get(to) ?? to}`;
-    const maxChars = Math.max(8, Math.floor((share - 66) / (EM * 9.5)));
+    const maxChars = Math.max(8, Math.floor((columnWidth - 66) / (EM * 9.5)));
     const text = name && target.length + name.length < maxChars ? `${target} ${name}` : shortenLabel(target, maxChars);
-    const lead = nextTo ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
-    const chip = gradChip(grad, Math.min(170, share - lead - 8));
-    const now = runsAtStep(graphStep, row.turn);
-    const rect = { x: x + lead, y: cy - 9, w: chip.width, h: 18 };
-    row.grads.push({ key: `${row.uid}:${k}`, grad, chip, now, to: lead ? { text, x } : null, ...rect });
+    const targetWidth = isNextLine ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
+    const chip = gradChip(grad, Math.min(170, columnWidth - targetWidth - 8));
+    const isNow = runsAtStep(graphStep, row.turn);
+    const rect = { x: x + targetWidth, y: cy - 9, w: chip.width, h: 18 };
+    row.grads.push({ key: `${row.uid}:${k}`, grad, chip, now: isNow, to: targetWidth ? { text, x } : null, ...rect });
   });
 }
 
 /** What a backward begins with, below the node where it does. @param {GraphStep} graphStep @param {Row} row @param {Column} column */
-export function addSeed(graphStep, row, column) {
+export function addFirstGradient(graphStep, row, column) {
   const visit = graphStep.visit(row.uid, row.block.component);
   const grad = visit?.grad_outputs.find(Boolean);
   if (!grad || graphStep.mostArrivals(row.uid).count || row.bottom < row.y + row.h + 20) return;

@@ -4,7 +4,7 @@ import { FOLD } from "./graph_sizes.js";
 
 /** @typedef {"full" | "slim" | "fold"} Level */
 /**
- * @typedef {{rank: number, seen: number, full: number, slim: number, group: number, level: Level}} Leveled
+ * @typedef {{rank: number, seen: number, full: number, slim: number, group: number, level: Level}} LeveledLine
  *   rank: 3 for what this step is about, 2 for what it touched, 1 for what is broken, 0 for the rest. seen: the last step
  *   that touched it. full, slim: its height at these levels. group: whose graph it is; folds do not span two
  */
@@ -12,13 +12,13 @@ import { FOLD } from "./graph_sizes.js";
 /** What has rank 3 is open whatever the room. */
 const ALWAYS_OPEN = 3;
 
-/** Sets the level of each line. @param {Leveled[]} lines from top to bottom @param {number} room for them */
+/** Sets the level of each line. @param {LeveledLine[]} lines from top to bottom @param {number} room for them */
 export function setLevels(lines, room) {
   for (const line of lines) line.level = line.rank >= ALWAYS_OPEN ? "full" : "slim";
-  const stack = new FoldableStack(lines);
-  const cold = sortByImportance(lines.filter((line) => line.rank === 0)).reverse();
+  const stack = new FoldableLines(lines);
+  const untouched = sortByImportance(lines.filter((line) => line.rank === 0)).reverse();
   const touched = lines.filter((line) => line.rank > 0 && line.rank < ALWAYS_OPEN);
-  for (const line of [...cold, ...touched]) {
+  for (const line of [...untouched, ...touched]) {
     if (stack.height <= room) break;
     stack.fold(line);
   }
@@ -30,26 +30,28 @@ export function setLevels(lines, room) {
   }
 }
 
-/** What matters most first: by rank, by when it was touched, the lower one of two. @template {Leveled} T @param {T[]} lines */
+/** What matters most first: by rank, by when it was touched, the lower one of two. @template {LeveledLine} T @param {T[]} lines */
 function sortByImportance(lines) {
-  const at = new Map(lines.map((line, i) => [line, i]));
-  return [...lines].sort((a, b) => b.rank - a.rank || b.seen - a.seen || (at.get(b) ?? 0) - (at.get(a) ?? 0));
+  const lineIndex = new Map(lines.map((line, i) => [line, i]));
+  return [...lines].sort(
+    (a, b) => b.rank - a.rank || b.seen - a.seen || (lineIndex.get(b) ?? 0) - (lineIndex.get(a) ?? 0),
+  );
 }
 
 /** The height of lines of which some are folded; neighbours in folds are one line. */
-class FoldableStack {
-  /** @param {Leveled[]} lines */
+class FoldableLines {
+  /** @param {LeveledLine[]} lines */
   constructor(lines) {
     this.lines = lines;
-    this.at = new Map(lines.map((line, i) => [line, i]));
+    this.indexOfLine = new Map(lines.map((line, i) => [line, i]));
     this.height = lines.reduce((sum, line) => sum + line[line.level === "full" ? "full" : "slim"], 0);
     this.folds = 0;
   }
 
-  /** Whether the line beside one is folded with it. @param {number} i @param {number} by */
-  isFoldedWith(i, by) {
-    const beside = this.lines[i + by];
-    return beside?.level === "fold" && beside.group === this.lines[i].group;
+  /** Whether the line beside one is folded with it. @param {number} i @param {number} offset */
+  isFoldedWith(i, offset) {
+    const neighbour = this.lines[i + offset];
+    return neighbour?.level === "fold" && neighbour.group === this.lines[i].group;
   }
 
   /** How many fold lines the neighbours of a line have less when it folds too. @param {number} i */
@@ -57,9 +59,9 @@ class FoldableStack {
     return Number(this.isFoldedWith(i, -1)) + Number(this.isFoldedWith(i, 1)) - 1;
   }
 
-  /** @param {Leveled} line */
+  /** @param {LeveledLine} line */
   fold(line) {
-    this.height -= line.slim + this.foldLinesSaved(this.at.get(line) ?? 0) * FOLD;
+    this.height -= line.slim + this.foldLinesSaved(this.indexOfLine.get(line) ?? 0) * FOLD;
     line.level = "fold";
     this.folds++;
   }

@@ -48,9 +48,9 @@ export function isLeafNode(node) {
 /** @param {OpenTrace} opened @returns {GraphModel} */
 export function graphModel(opened) {
   const { index, trace } = opened;
-  const edges = edgesOverTime(trace.steps ?? []);
-  const shape = new GraphShape(index, edges, namedNodes(trace.steps ?? []));
-  const blocks = shape.makeBlocks();
+  const edges = allEdges(trace.steps ?? []);
+  const graphShape = new GraphShape(index, edges, namedNodes(trace.steps ?? []));
+  const blocks = graphShape.makeBlocks();
   const seeds = backwardStarts(opened, edges);
   const components = connectedBlocks(blocks).map((members) => makeComponent(members, blocks, index));
   components.sort((a, b) => a.birth - b.birth);
@@ -59,7 +59,7 @@ export function graphModel(opened) {
   /** @type {Map<string, string[]>} */
   const readersOf = new Map();
   /** @type {Map<string, string>} */
-  const hosts = new Map();
+  const readerOfVia = new Map();
   for (const graph of components) {
     const uids = graph.order.flatMap((block) => [...block.docks.flatMap((dock) => dock.vias), block.uid]);
     for (const [uid, label] of numberedLabels(uids, (uid) => index.nodes.get(uid)?.name ?? uid)) labels.set(uid, label);
@@ -68,7 +68,7 @@ export function graphModel(opened) {
       block.seed = seeds.has(block.uid);
       for (const dock of block.docks) {
         addToList(readersOf, dock.leaf, block.uid);
-        for (const via of dock.vias) hosts.set(via, block.uid);
+        for (const via of dock.vias) readerOfVia.set(via, block.uid);
       }
     }
   }
@@ -78,9 +78,9 @@ export function graphModel(opened) {
     history: touchHistory(opened),
     blocks,
     components,
-    leaves: [...index.nodes.keys()].filter((uid) => shape.isLeaf(uid)),
+    leaves: [...index.nodes.keys()].filter((uid) => graphShape.isLeaf(uid)),
     readersOf,
-    hosts,
+    hosts: readerOfVia,
     labels,
     ...visitFacts(index),
     stills: new Map(),
@@ -89,7 +89,7 @@ export function graphModel(opened) {
 
 /** Every edge that a node ever has; a node's edges hardly ever change. @param {import("../trace.js").Step[]} steps
  * @returns {Map<string, Input[]>} by node */
-function edgesOverTime(steps) {
+function allEdges(steps) {
   /** @type {Map<string, Input[]>} */
   const edges = new Map();
   for (const { set = {} } of steps)
@@ -108,19 +108,19 @@ function edgesOverTime(steps) {
 /** Nodes whose tensor a variable ever names: they are of the program itself. @param {import("../trace.js").Step[]} steps */
 function namedNodes(steps) {
   /** @type {Set<string>} */
-  const named = new Set();
+  const namedTensors = new Set();
   /** @type {[string, string][]} */
-  const made = [];
+  const tensorNodes = [];
   for (const { set = {} } of steps)
     for (const [uid, fields] of Object.entries(set)) {
-      if (uid[0] === "t" && fields.grad_fn) made.push([uid, fields.grad_fn]);
+      if (uid[0] === "t" && fields.grad_fn) tensorNodes.push([uid, fields.grad_fn]);
       if (uid[0] !== "f") continue;
       for (const value of Object.values(fields.vars ?? {})) {
         const to = refOf(/** @type {import("../entities.js").Value} */ (value));
-        if (to) named.add(to);
+        if (to) namedTensors.add(to);
       }
     }
-  return new Set(made.flatMap(([tensor, node]) => (named.has(tensor) ? [node] : [])));
+  return new Set(tensorNodes.flatMap(([tensor, node]) => (namedTensors.has(tensor) ? [node] : [])));
 }
 
 /** Where backwards begin: nodes that no node visited before passed a gradient to. @param {OpenTrace} opened
@@ -130,11 +130,11 @@ function backwardStarts({ index, trace }, edges) {
   const starts = new Set();
   for (const visits of index.visits.values()) {
     /** @type {Set<string>} */
-    const reached = new Set();
+    const receivers = new Set();
     for (const { node, step } of visits) {
-      if (!reached.has(node)) starts.add(node);
+      if (!receivers.has(node)) starts.add(node);
       const grads = trace.steps[step].visit?.grad_inputs ?? [];
-      for (const { k, to } of edges.get(node) ?? []) if (grads[k]) reached.add(to);
+      for (const { k, to } of edges.get(node) ?? []) if (grads[k]) receivers.add(to);
     }
   }
   return starts;
@@ -182,25 +182,30 @@ class GraphShape {
   dockAbove(uid) {
     /** @type {string[]} */
     const vias = [];
-    for (let at = uid; vias.length <= MAX_VIAS; ) {
-      if (this.isLeaf(at)) return { vias, leaf: at };
-      const facts = this.index.nodes.get(at);
-      const inputs = this.inputEdges(at);
-      const [reader] = this.readers.get(at) ?? [];
-      const shaping = SHAPING_NODES.test(facts?.name ?? "") && !facts?.slots.length && !this.named.has(at);
-      if (!shaping || inputs.length !== 1 || this.readers.get(at)?.length !== 1 || !this.livesWith(at, reader))
+    for (let current = uid; vias.length <= MAX_VIAS; ) {
+      if (this.isLeaf(current)) return { vias, leaf: current };
+      const facts = this.index.nodes.get(current);
+      const inputs = this.inputEdges(current);
+      const [reader] = this.readers.get(current) ?? [];
+      const isShaping = SHAPING_NODES.test(facts?.name ?? "") && !facts?.slots.length && !this.named.has(current);
+      if (
+        !isShaping ||
+        inputs.length !== 1 ||
+        this.readers.get(current)?.length !== 1 ||
+        !this.livesWith(current, reader)
+      )
         return null;
-      vias.push(at);
-      at = inputs[0].to;
+      vias.push(current);
+      current = inputs[0].to;
     }
     return null;
   }
 
   /** Whether a node is there just as long as its reader. @param {string} uid @param {string} reader */
   livesWith(uid, reader) {
-    const own = this.index.lives.get(uid);
-    const its = this.index.lives.get(reader);
-    return own?.birth === its?.birth && own?.death === its?.death;
+    const ownLife = this.index.lives.get(uid);
+    const readerLife = this.index.lives.get(reader);
+    return ownLife?.birth === readerLife?.birth && ownLife?.death === readerLife?.death;
   }
 
   /** @returns {Map<string, Block>} */
@@ -210,15 +215,15 @@ class GraphShape {
     const blocks = new Map();
     for (const uid of this.index.nodes.keys()) {
       if (this.isLeaf(uid)) continue;
-      const part = { inputs: /** @type {Input[]} */ ([]), docks: /** @type {Dock[]} */ ([]) };
+      const connections = { inputs: /** @type {Input[]} */ ([]), docks: /** @type {Dock[]} */ ([]) };
       for (const input of this.inputEdges(uid)) {
         const dock = this.dockAbove(input.to);
-        if (!dock) part.inputs.push(input);
-        else addDock(part.docks, dock, input.k);
+        if (!dock) connections.inputs.push(input);
+        else addDock(connections.docks, dock, input.k);
         for (const via of dock?.vias ?? []) docked.add(via);
       }
-      const rest = { lane: 0, line: 0, component: /** @type {Component} */ ({}), visited: false, seed: false };
-      blocks.set(uid, { uid, ...part, ...rest });
+      const placeholders = { lane: 0, line: 0, component: /** @type {Component} */ ({}), visited: false, seed: false };
+      blocks.set(uid, { uid, ...connections, ...placeholders });
     }
     for (const uid of docked) blocks.delete(uid);
     return blocks;
@@ -227,51 +232,57 @@ class GraphShape {
 
 /** @param {Dock[]} docks @param {{vias: string[], leaf: string}} dock @param {number} k */
 function addDock(docks, { vias, leaf }, k) {
-  const same = vias.length ? undefined : docks.find((other) => other.leaf === leaf && !other.vias.length);
-  if (!same) docks.push({ leaf, vias, ks: [k] });
-  else if (!same.ks.includes(k)) same.ks.push(k);
+  const sameLeaf = vias.length ? undefined : docks.find((other) => other.leaf === leaf && !other.vias.length);
+  if (!sameLeaf) docks.push({ leaf, vias, ks: [k] });
+  else if (!sameLeaf.ks.includes(k)) sameLeaf.ks.push(k);
 }
 
 /** Blocks that edges connect; leaves join nothing, for graphs share them. @param {Map<string, Block>} blocks @returns {string[][]} */
 function connectedBlocks(blocks) {
   const parent = new Map([...blocks.keys()].map((uid) => [uid, uid]));
-  const root = (/** @type {string} */ uid) => {
-    let at = uid;
-    for (let up = /** @type {string} */ (parent.get(at)); up !== at; up = /** @type {string} */ (parent.get(at))) {
-      parent.set(at, /** @type {string} */ (parent.get(up)));
-      at = up;
+  const rootOf = (/** @type {string} */ uid) => {
+    let current = uid;
+    for (
+      let parentUid = /** @type {string} */ (parent.get(current));
+      parentUid !== current;
+      parentUid = /** @type {string} */ (parent.get(current))
+    ) {
+      parent.set(current, /** @type {string} */ (parent.get(parentUid)));
+      current = parentUid;
     }
-    return at;
+    return current;
   };
   for (const { uid, inputs } of blocks.values())
-    for (const { to } of inputs) if (blocks.has(to)) parent.set(root(to), root(uid));
+    for (const { to } of inputs) if (blocks.has(to)) parent.set(rootOf(to), rootOf(uid));
   /** @type {Map<string, string[]>} */
-  const out = new Map();
-  for (const uid of blocks.keys()) addToList(out, root(uid), uid);
-  return [...out.values()];
+  const members = new Map();
+  for (const uid of blocks.keys()) addToList(members, rootOf(uid), uid);
+  return [...members.values()];
 }
 
 /** @param {string[]} members @param {Map<string, Block>} blocks @param {TraceIndex} index @returns {Component} */
 function makeComponent(members, blocks, index) {
   const order = programOrder(members, blocks, index);
-  const line = new Map(order.map((uid, i) => [uid, i]));
+  const lineOf = new Map(order.map((uid, i) => [uid, i]));
   /** @type {Map<string, Input[]>} */
   const inputs = new Map();
   for (const uid of order) {
     const block = /** @type {Block} */ (blocks.get(uid));
     // Edges lead up, whatever a trace says: a circle would have no order.
-    block.inputs = block.inputs.filter(({ to }) => (line.get(to) ?? Infinity) < /** @type {number} */ (line.get(uid)));
+    block.inputs = block.inputs.filter(
+      ({ to }) => (lineOf.get(to) ?? Infinity) < /** @type {number} */ (lineOf.get(uid)),
+    );
     inputs.set(uid, block.inputs);
   }
   const lives = order.map((uid) => /** @type {import("../trace_index.js").Life} */ (index.lives.get(uid)));
   const birth = lives.reduce((least, life) => Math.min(least, life.birth), Infinity);
   const death = lives.reduce((most, life) => Math.max(most, life.death), -1);
-  const list = order.map((uid) => /** @type {Block} */ (blocks.get(uid)));
-  const graph = { key: order[0], order: list, rails: assignLanes(order, inputs), birth, death };
-  list.forEach((block, i) =>
-    Object.assign(block, { component: graph, line: i, lane: graph.rails.laneOf.get(block.uid) ?? 0 }),
+  const orderedBlocks = order.map((uid) => /** @type {Block} */ (blocks.get(uid)));
+  const component = { key: order[0], order: orderedBlocks, rails: assignLanes(order, inputs), birth, death };
+  orderedBlocks.forEach((block, i) =>
+    Object.assign(block, { component: component, line: i, lane: component.rails.laneOf.get(block.uid) ?? 0 }),
   );
-  return graph;
+  return component;
 }
 
 /** Inputs before what reads them, else as they were made, of one step by the numbers of their uids; found without recursion:
@@ -280,27 +291,27 @@ function makeComponent(members, blocks, index) {
 function programOrder(members, blocks, index) {
   const birth = (/** @type {string} */ uid) => index.lives.get(uid)?.birth ?? 0;
   /** @type {Set<string>} */
-  const out = new Set();
+  const ordered = new Set();
   /** @type {Set<string>} */
-  const open = new Set();
+  const opened = new Set();
   const number = (/** @type {string} */ uid) => Number(uid.slice(1));
   for (const start of [...members].sort((a, b) => birth(a) - birth(b) || number(a) - number(b))) {
     const stack = [start];
     while (stack.length) {
       const uid = stack[stack.length - 1];
-      const todo =
-        out.has(uid) || open.has(uid)
+      const unordered =
+        ordered.has(uid) || opened.has(uid)
           ? []
-          : (blocks.get(uid)?.inputs ?? []).filter(({ to }) => blocks.has(to) && !out.has(to));
-      open.add(uid);
-      if (todo.length) stack.push(...todo.reverse().map(({ to }) => to));
+          : (blocks.get(uid)?.inputs ?? []).filter(({ to }) => blocks.has(to) && !ordered.has(to));
+      opened.add(uid);
+      if (unordered.length) stack.push(...unordered.reverse().map(({ to }) => to));
       else {
         stack.pop();
-        out.add(uid);
+        ordered.add(uid);
       }
     }
   }
-  return [...out];
+  return [...ordered];
 }
 
 /** @type {WeakMap<OpenTrace, GraphModel>} */

@@ -1,6 +1,6 @@
 /** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
 
-import { graphAnchors, graphFocus, hiddenIn } from "./graph_anchors.js";
+import { graphAnchors, graphFocus, foldOfHidden } from "./graph_anchors.js";
 import { unifyLeafLabels } from "./graph_docks.js";
 import { dockEdges, railEdges } from "./graph_edges.js";
 import { foldPlace } from "./graph_folds.js";
@@ -12,7 +12,7 @@ import {
   columnOf,
   DOCK,
   docksHeight,
-  docksShown,
+  shownDockCount,
   FOLD,
   FOOT,
   gapAbove,
@@ -40,7 +40,7 @@ export { graphModel, nodeLabels };
  * @typedef {import("./pane.js").Pane & {w: number, rows: Row[], edges: import("./graph_edges.js").EdgePlace[],
  *   foldLines: FoldPlace[], titles: TitlePlace[], idle: import("./graph_idle.js").IdlePlaces, empty: boolean}} GraphPane
  *   its places are by node, `n5:self` for saved slots, `dock n2` for leaves where they stand for themselves
- * @typedef {import("./graph_levels.js").Leveled & {block: Block, component: Component, first: boolean, y: number,
+ * @typedef {import("./graph_levels.js").LeveledLine & {block: Block, component: Component, first: boolean, y: number,
  *   gap: number, docks: number, seed: number}} Line
  *   a living node before it has a place. first: of its graph; y: where the room above it begins; docks: how many of its
  *   leaves have lines
@@ -64,19 +64,19 @@ export function graphStill(model, w) {
 export function graphPane(model, i, room, options) {
   const graphStep = new GraphStep(model, i, options);
   const still = stillLayout(model, room.w);
-  const atRest = still.height <= room.h && Number.isFinite(room.h);
-  const lines = livingLines(graphStep, room, atRest ? still.tops : null);
+  const isAtRest = still.height <= room.h && Number.isFinite(room.h);
+  const lines = livingLines(graphStep, room, isAtRest ? still.tops : null);
   const idle = graphStep.idleLeaves();
-  if (atRest) for (const line of lines) setLineAtRest(line, columnOf(line.component, room.w));
+  if (isAtRest) for (const line of lines) setLineAtRest(line, columnOf(line.component, room.w));
   else {
     const titles = still.titled ? graphStep.components.length * TITLE : 0;
-    const left = room.h - PAD - FOOT - titles - idlePlaces(graphStep, idle, 0, room.w).height;
-    if (lines.reduce((sum, line) => sum + line.full, 0) <= left) for (const line of lines) line.level = "full";
-    else setLevels(lines, left);
+    const heightLeft = room.h - PAD - FOOT - titles - idlePlaces(graphStep, idle, 0, room.w).height;
+    if (lines.reduce((sum, line) => sum + line.full, 0) <= heightLeft) for (const line of lines) line.level = "full";
+    else setLevels(lines, heightLeft);
   }
-  const placed = placeLines(graphStep, room, lines, still, atRest);
-  const idles = idlePlaces(graphStep, idle, atRest ? still.idle : placed.end, room.w);
-  return { ...assemble(graphStep, room, lines, placed, idles), still: atRest };
+  const placedLines = placeLines(graphStep, room, lines, still, isAtRest);
+  const idlePlacesBelow = idlePlaces(graphStep, idle, isAtRest ? still.idle : placedLines.end, room.w);
+  return { ...assemble(graphStep, room, lines, placedLines, idlePlacesBelow), still: isAtRest };
 }
 
 /** The lines of a step from top to bottom: graphs and nodes as the program made them; graphs at rest as they stand there.
@@ -89,24 +89,24 @@ function livingLines(graphStep, room, tops) {
     const column = columnOf(component, room.w);
     return (graphStep.living.get(component.key) ?? []).map((block, n) => {
       const turn = graphStep.turn(block.uid, component);
-      const ran = turn !== null && turn.step <= graphStep.i;
-      const gap = gapAbove(block, column, ran);
-      const count = block.docks.length;
-      const docks = graphStep.toggled.has(leavesKey(block.uid)) ? count : docksShown(count, room.h);
-      const seed = ran && block.seed && !graphStep.mostArrivals(block.uid).count ? SEED : 0;
+      const hasRun = turn !== null && turn.step <= graphStep.i;
+      const gapHeight = gapAbove(block, column, hasRun);
+      const leafCount = block.docks.length;
+      const shownLeaves = graphStep.toggled.has(leavesKey(block.uid)) ? leafCount : shownDockCount(leafCount, room.h);
+      const seedHeight = hasRun && block.seed && !graphStep.mostArrivals(block.uid).count ? SEED : 0;
       return {
         block,
         component,
         first: n === 0,
         y: 0,
-        gap,
-        docks,
-        seed,
+        gap: gapHeight,
+        docks: shownLeaves,
+        seed: seedHeight,
         group,
         level: /** @type {import("./graph_levels.js").Level} */ ("slim"),
         rank: graphStep.rank(block),
         seen: graphStep.lastTouched(block),
-        full: gap + docksHeight(docks) + NODE + seed,
+        full: gapHeight + docksHeight(shownLeaves) + NODE + seedHeight,
         slim: SLIM_GAP + SLIM,
       };
     });
@@ -124,31 +124,32 @@ function setLineAtRest(line, column) {
 }
 
 /** Gives every line its height. @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines
- * @param {import("./graph_still.js").Still} still @param {boolean} atRest
+ * @param {import("./graph_still.js").Still} still @param {boolean} isAtRest
  * @returns {{titles: TitlePlace[], folds: FoldPlace[], foldOf: Map<string, FoldPlace>, end: number}} */
-function placeLines(graphStep, room, lines, still, atRest) {
+function placeLines(graphStep, room, lines, still, isAtRest) {
   /** @type {ReturnType<typeof placeLines>} */
-  const out = { titles: [], folds: [], foldOf: new Map(), end: PAD };
+  const placement = { titles: [], folds: [], foldOf: new Map(), end: PAD };
   for (let n = 0; n < lines.length; n++) {
     const line = lines[n];
     if (line.first && still.titled) {
-      if (atRest) out.end = still.tops.get(line.component.key) ?? out.end;
-      out.titles.push(titlePlace(graphStep, line.component, out.end));
-      out.end += TITLE;
+      if (isAtRest) placement.end = still.tops.get(line.component.key) ?? placement.end;
+      placement.titles.push(titlePlace(graphStep, line.component, placement.end));
+      placement.end += TITLE;
     }
-    if (atRest) out.end = still.blocks.get(line.block.uid) ?? out.end;
+    if (isAtRest) placement.end = still.blocks.get(line.block.uid) ?? placement.end;
     const before = lines[n - 1];
-    if (line.level === "fold" && (before?.level !== "fold" || line.first)) openOrFold(graphStep, room, lines, n, out);
-    line.y = out.end;
-    if (line.level !== "fold") out.end += line[line.level];
+    if (line.level === "fold" && (before?.level !== "fold" || line.first))
+      openOrFold(graphStep, room, lines, n, placement);
+    line.y = placement.end;
+    if (line.level !== "fold") placement.end += line[line.level];
   }
-  return out;
+  return placement;
 }
 
 /** Where a run of folded lines begins: its line, closed, or open with the run as slim lines below it.
  * @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines @param {number} n
- * @param {ReturnType<typeof placeLines>} out */
-function openOrFold(graphStep, room, lines, n, out) {
+ * @param {ReturnType<typeof placeLines>} placement */
+function openOrFold(graphStep, room, lines, n, placement) {
   const { component, group } = lines[n];
   let end = n;
   while (lines[end]?.level === "fold" && lines[end].group === group) end++;
@@ -157,33 +158,35 @@ function openOrFold(graphStep, room, lines, n, out) {
     graphStep,
     run.map(({ block }) => block),
     columnOf(component, room.w),
-    out.end,
+    placement.end,
   );
-  out.folds.push(fold);
-  out.end += FOLD;
+  placement.folds.push(fold);
+  placement.end += FOLD;
   for (const line of run)
     if (fold.open) line.level = "slim";
-    else out.foldOf.set(line.block.uid, fold);
+    else placement.foldOf.set(line.block.uid, fold);
 }
 
 /** @param {GraphStep} graphStep @param {Component} component @param {number} y @returns {TitlePlace} */
 function titlePlace(graphStep, component, y) {
-  const read = new Set((graphStep.living.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)));
-  const ends = (graphStep.living.get(component.key) ?? []).filter(({ uid }) => !read.has(uid)).reverse();
-  const name = ends.map(({ uid }) => graphStep.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
+  const readUids = new Set(
+    (graphStep.living.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)),
+  );
+  const resultBlocks = (graphStep.living.get(component.key) ?? []).filter(({ uid }) => !readUids.has(uid)).reverse();
+  const name = resultBlocks.map(({ uid }) => graphStep.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
   const backward = graphStep.model.backwards.get(graphStep.backwards.get(component.key) ?? "");
   return { key: component.key, y, name, backward: !backward ? "" : graphStep.i <= backward.last ? "here" : "done" };
 }
 
 /** @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines
- * @param {ReturnType<typeof placeLines>} placed @param {import("./graph_idle.js").IdlePlaces} idle @returns {Omit<GraphPane, "still">} */
-function assemble(graphStep, room, lines, placed, idle) {
+ * @param {ReturnType<typeof placeLines>} placedLines @param {import("./graph_idle.js").IdlePlaces} idle @returns {Omit<GraphPane, "still">} */
+function assemble(graphStep, room, lines, placedLines, idle) {
   /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
-  const homes = new Map();
+  const readerOfLeaf = new Map();
   const isPlaced = (/** @type {string} */ leafUid, /** @type {string} */ reader) => {
-    const home = homes.get(leafUid) ?? graphStep.leafHome(leafUid) ?? reader;
-    homes.set(leafUid, home);
-    return home === reader;
+    const homeReader = readerOfLeaf.get(leafUid) ?? graphStep.leafHome(leafUid) ?? reader;
+    readerOfLeaf.set(leafUid, homeReader);
+    return homeReader === reader;
   };
   const rows = lines.flatMap((line) => {
     if (line.level === "fold") return [];
@@ -191,34 +194,39 @@ function assemble(graphStep, room, lines, placed, idle) {
     const slim = level === "slim";
     const top = slim ? y + SLIM_GAP : y + gap + docksHeight(line.docks);
     const docks = slim ? block.docks : shownDocks(graphStep, line);
-    const at = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [graphRow(graphStep, block, columnOf(line.component, room.w), at, isPlaced)];
+    const position = { level, top: y, bottom: y + line[level], y: top, docks };
+    return [graphRow(graphStep, block, columnOf(line.component, room.w), position, isPlaced)];
   });
   unifyLeafLabels(rows);
-  const boxes = new Map(/** @type {[string, Rect][]} */ ([...placed.foldOf, ...rows.map((row) => [row.uid, row])]));
+  const boxes = new Map(
+    /** @type {[string, Rect][]} */ ([...placedLines.foldOf, ...rows.map((row) => [row.uid, row])]),
+  );
   const edges = graphStep.components.flatMap((component) =>
     railEdges(graphStep, component, columnOf(component, room.w), (uid) => boxes.get(uid)),
   );
-  const connected = new Set(edges.flatMap(({ from, to }) => [from, to]));
-  for (const row of rows) row.dot = connected.has(row.uid);
+  const connectedUids = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  for (const row of rows) row.dot = connectedUids.has(row.uid);
   edges.push(...rows.flatMap((row) => dockEdges(graphStep, row, columnOf(row.block.component, room.w))));
   const anchors = graphAnchors(rows, idle);
   const height =
-    Math.max(placed.end, idle.line ? idle.line.y + idle.line.h + 2 : 0, ...idle.leaves.map((leaf) => leaf.y + DOCK)) +
-    FOOT;
+    Math.max(
+      placedLines.end,
+      idle.line ? idle.line.y + idle.line.h + 2 : 0,
+      ...idle.leaves.map((leaf) => leaf.y + DOCK),
+    ) + FOOT;
   return {
-    ...{ w: room.w, height, rows, edges, foldLines: placed.folds, titles: placed.titles, idle, anchors },
-    folds: hiddenIn(placed.folds, rows, idle, anchors),
+    ...{ w: room.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },
+    folds: foldOfHidden(placedLines.folds, rows, idle, anchors),
     focus: graphFocus(graphStep, rows, anchors),
-    empty: !rows.length && !placed.folds.length && !idle.leaves.length && !idle.line,
+    empty: !rows.length && !placedLines.folds.length && !idle.leaves.length && !idle.line,
   };
 }
 
 /** A node's leaves that have lines: all, or those that the step is about, and the first. @param {GraphStep} graphStep @param {Line} line */
 function shownDocks(graphStep, { block: { docks }, docks: count }) {
   if (count >= docks.length) return docks;
-  const first = (/** @type {import("./graph_model.js").Dock} */ { leaf, vias }) =>
+  const isAbout = (/** @type {import("./graph_model.js").Dock} */ { leaf, vias }) =>
     leaf === graphStep.now || leaf === graphStep.selected || (graphStep.now !== null && vias.includes(graphStep.now));
-  const chosen = new Set([...docks.filter(first), ...docks].slice(0, count));
+  const chosen = new Set([...docks.filter(isAbout), ...docks].slice(0, count));
   return docks.filter((dock) => chosen.has(dock));
 }

@@ -1,7 +1,7 @@
 /** A node's line in the graph pane from left to right: its name, its tensor's name, what it saved, its leaves, its gradients. */
 
-import { addDocks, addSlimDocks, countHidden, turnRoom } from "./graph_docks.js";
-import { addGradients, addSeed, addSum } from "./graph_gradients.js";
+import { addDocks, addSlimDocks, addHiddenCount, turnWidth } from "./graph_docks.js";
+import { addGradientsAbove, addFirstGradient, addGradientSum } from "./graph_gradients.js";
 import { NODE, railX, SLIM } from "./graph_sizes.js";
 import { addSlots, HIDDEN_SLOTS_WIDTH as SLOTS_COUNT } from "./graph_slots.js";
 import { LineRoom } from "./line_room.js";
@@ -15,7 +15,7 @@ import { textWidth } from "./metrics.js";
 /** @typedef {import("./pane.js").Rect} Rect */
 /** @typedef {import("../trace.js").Grad} Grad */
 /**
- * @typedef {Rect & {text: string, hidden: string[]}} Words   hidden: what there is no room for
+ * @typedef {Rect & {text: string, hidden: string[]}} TextPlace   hidden: what there is no room for
  * @typedef {Rect & {key: string, slot: string, saved: import("../entities.js").Slot, state: string, dot: boolean,
  *   head: string, now: number | null}} SlotChip
  *   state: the saved slot's, `freed` where the node let go of everything. dot: there is no room for its text
@@ -28,7 +28,7 @@ import { textWidth } from "./metrics.js";
  *   again: the leaf stands for itself elsewhere. met: how many gradients it got in this backward. most: characters of its name
  * @typedef {Rect & {uid: string, block: Block, level: "full" | "slim", top: number, bottom: number, cy: number, rail: number,
  *   font: number, label: string, lead: number, name: string, dot: boolean, turn: Turn | null, met: number,
- *   tag: Words | null, flags: Words[], slots: SlotChip[], moreSlots: (Rect & {keys: string[]}) | null, docks: DockPlace[], hidden: (Rect & {key: string, uids: string[]}) | null, grads: GradPlace[],
+ *   tag: TextPlace | null, flags: TextPlace[], slots: SlotChip[], moreSlots: (Rect & {keys: string[]}) | null, docks: DockPlace[], hidden: (Rect & {key: string, uids: string[]}) | null, grads: GradPlace[],
  *   seed: boolean, moreGrads: number, past: boolean}} Row
  *   its rectangle is the node's box. top, bottom: with its leaves and gradients. lead: the room before its label. dot:
  *   whether an edge reaches its rail. hidden: leaves that have no place; moreSlots: saved slots that have none; moreGrads: how many gradients have none. past: backward is over and let go of what its graph saved
@@ -38,29 +38,29 @@ const MIN_BOX = 44;
 
 /**
  * @param {GraphStep} graphStep @param {Block} block @param {Column} column
- * @param {{level: "full" | "slim", top: number, bottom: number, y: number, docks: Dock[]}} at   y: of the node's box
+ * @param {{level: "full" | "slim", top: number, bottom: number, y: number, docks: Dock[]}} position   y: of the node's box
  * @param {(leaf: string, reader: string) => boolean} isPlaced whether a leaf stands for itself here @returns {Row}
  */
-export function graphRow(graphStep, block, column, at, isPlaced) {
+export function graphRow(graphStep, block, column, position, isPlaced) {
   const { uid, component } = block;
-  const isFull = at.level === "full";
+  const isFull = position.level === "full";
   const node = /** @type {import("../entities.js").Node} */ (graphStep.node(uid));
   const label = graphStep.model.labels.get(uid) ?? uid;
   const font = isFull ? 12 : 11;
   const x = column.left + 8;
   const h = isFull ? NODE : SLIM;
-  const lead = turnRoom(graphStep, uid) > 15 ? 14 : 11;
+  const lead = turnWidth(graphStep, uid) > 15 ? 14 : 11;
   const w = Math.min(column.right - x, Math.max(MIN_BOX, Math.ceil(textWidth(label, font)) + lead + 9));
-  const cy = at.y + h / 2;
+  const cy = position.y + h / 2;
   /** @type {Row} */
   const row = {
     uid,
     block,
-    level: at.level,
-    top: at.top,
-    bottom: at.bottom,
+    level: position.level,
+    top: position.top,
+    bottom: position.bottom,
     x,
-    y: at.y,
+    y: position.y,
     w,
     h,
     cy,
@@ -87,11 +87,11 @@ export function graphRow(graphStep, block, column, at, isPlaced) {
   addNames(graphStep, row, line);
   addSlots(graphStep, row, node, line);
   if (isFull) {
-    addSum(graphStep, row, line);
-    addDocks(graphStep, row, at.docks, column, isPlaced);
-    countHidden(row, at.docks, line);
-    addGradients(graphStep, row, node, column);
-    addSeed(graphStep, row, column);
+    addGradientSum(graphStep, row, line);
+    addDocks(graphStep, row, position.docks, column, isPlaced);
+    addHiddenCount(row, position.docks, line);
+    addGradientsAbove(graphStep, row, node, column);
+    addFirstGradient(graphStep, row, column);
   } else addSlimDocks(graphStep, row, line, isPlaced);
   return row;
 }
@@ -105,12 +105,12 @@ function addNames(graphStep, row, line) {
     const shown = texts.slice(0, 2).join(", ");
     const text = textWidth(shown, 11) + 10 < line.left - 60 ? shown : texts[0];
     const hidden = text === shown ? texts.slice(2) : texts.slice(1);
-    const more = hidden.length ? ` +${hidden.length}` : "";
-    const w = Math.min(line.left - slots, Math.ceil(textWidth(text + more, 11)) + 10);
-    row.tag = { ...line.take(w, 16, 5), text: text + more, hidden };
+    const moreText = hidden.length ? ` +${hidden.length}` : "";
+    const w = Math.min(line.left - slots, Math.ceil(textWidth(text + moreText, 11)) + 10);
+    row.tag = { ...line.takeRect(w, 16, 5), text: text + moreText, hidden };
   }
   for (const text of [output?.retains && "retain_grad", output?.hooks && "hook"]) {
     const w = text ? Math.ceil(textWidth(text, 9)) + 8 : 0;
-    if (text && w < line.left - 30) row.flags.push({ ...line.take(w, 14), text, hidden: [] });
+    if (text && w < line.left - 30) row.flags.push({ ...line.takeRect(w, 14), text, hidden: [] });
   }
 }

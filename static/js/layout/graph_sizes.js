@@ -20,7 +20,7 @@ export const TITLE = 20;
 export const PAD = 4;
 export const FOOT = 6;
 /** From one rail to the next, where there is room. */
-const RAIL = 12;
+const RAIL_PITCH = 12;
 /** The least room that a gradient and the name of where it goes take. */
 const CHIP_ROOM = 160;
 /** A node shows so many lines of gradients; the rest is counted. */
@@ -37,7 +37,7 @@ const railsShare = (/** @type {number} */ w) => (w < 340 ? 0.17 : 0.3);
 export function columnOf(component, w) {
   const { lanes } = component.rails;
   const railed = lanes > 1;
-  const pitch = railed ? Math.min(RAIL, (railsShare(w) * w) / lanes) : 0;
+  const pitch = railed ? Math.min(RAIL_PITCH, (railsShare(w) * w) / lanes) : 0;
   return { left: railed ? 10 + lanes * pitch : 6, right: w - 8, railed, pitch };
 }
 
@@ -50,14 +50,14 @@ export function railX(column, lane) {
 /** How many gradients stand beside each other above a node, and in how many lines. @param {Block} block
  * @param {Column} column */
 export function chipLines(block, column) {
-  const beside = Math.max(1, Math.floor((column.right - column.left - 18) / CHIP_ROOM));
-  return { beside, lines: Math.min(MAX_CHIP_LINES, Math.ceil(block.inputs.length / beside)) };
+  const perLine = Math.max(1, Math.floor((column.right - column.left - 18) / CHIP_ROOM));
+  return { beside: perLine, lines: Math.min(MAX_CHIP_LINES, Math.ceil(block.inputs.length / perLine)) };
 }
 
-/** The room above a node and its leaves. @param {Block} block @param {Column} column @param {boolean} chips whether
+/** The room above a node and its leaves. @param {Block} block @param {Column} column @param {boolean} hasChips whether
  * gradients are there on their way to other nodes */
-export function gapAbove(block, column, chips) {
-  if (chips && block.inputs.length) return CHIP_GAP + (chipLines(block, column).lines - 1) * CHIP_LINE;
+export function gapAbove(block, column, hasChips) {
+  if (hasChips && block.inputs.length) return CHIP_GAP + (chipLines(block, column).lines - 1) * CHIP_LINE;
   return block.line === 0 ? TOP_GAP : GAP;
 }
 
@@ -67,7 +67,7 @@ export function docksHeight(count) {
 }
 
 /** How many of a node's leaves have a line in a room of this height. @param {number} count @param {number} height */
-export function docksShown(count, height) {
-  const most = Math.max(4, Math.floor((height * 0.6) / DOCK));
-  return count > most ? most : count;
+export function shownDockCount(count, height) {
+  const maxLines = Math.max(4, Math.floor((height * 0.6) / DOCK));
+  return count > maxLines ? maxLines : count;
 }

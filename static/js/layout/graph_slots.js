@@ -18,7 +18,7 @@ const MIN_SLOT_WIDTH = 20;
 /** The room of how many slots have none. */
 export const HIDDEN_SLOTS_WIDTH = 24;
 /** Longer names are told by their ends. */
-const LONG_NAME = 12;
+const MAX_NAME_LENGTH = 12;
 
 /**
  * @param {GraphStep} graphStep @param {string} slot @param {Slot} saved
@@ -27,15 +27,19 @@ const LONG_NAME = 12;
  */
 function slotText(graphStep, slot, saved, state) {
   if (state === "freed") return { head: slot, now: null, width: chipWidth(slot) };
-  const own = saved.tensor ? graphStep.nameOf(saved.tensor) : null;
-  const where = own ?? graphStep.keepers.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";
+  const tensorName = saved.tensor ? graphStep.nameOf(saved.tensor) : null;
+  const valueName = tensorName ?? graphStep.keepers.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";
   const version = typeof saved.expected === "number" ? `@v${saved.expected}` : "";
   const value = find(graphStep.entities, saved.counter, "counter")?.value;
-  const now = state === "stale" && typeof value === "number" ? value : null;
+  const currentVersion = state === "stale" && typeof value === "number" ? value : null;
   const suffix = state === "changed" ? " ≠" : state === "ok" || state === "stale" ? "" : ` ${state}`;
-  const short = where.length > LONG_NAME ? pathEnd(where) : where;
-  const head = `${slot} ${short}${version}${suffix}`.replace(" @", "@").trimEnd();
-  return { head, now, width: chipWidth(now === null ? head : `${head}, now v${now} `) };
+  const shortName = valueName.length > MAX_NAME_LENGTH ? pathEnd(valueName) : valueName;
+  const headText = `${slot} ${shortName}${version}${suffix}`.replace(" @", "@").trimEnd();
+  return {
+    head: headText,
+    now: currentVersion,
+    width: chipWidth(currentVersion === null ? headText : `${headText}, now v${currentVersion} `),
+  };
 }
 
 /** @param {string} text */
@@ -47,38 +51,38 @@ function chipWidth(text) {
  * @param {GraphStep} graphStep @param {Row} row @param {import("../entities.js").Node} node
  * @param {import("./line_room.js").LineRoom} line */
 export function addSlots(graphStep, row, node, line) {
-  const slim = row.level === "slim";
-  const right = line.right;
-  if (row.block.docks.length && slim) line.right -= HIDDEN_COUNT_WIDTH;
+  const isSlim = row.level === "slim";
+  const lineRight = line.right;
+  if (row.block.docks.length && isSlim) line.right -= HIDDEN_COUNT_WIDTH;
   const entries = Object.entries(node.saved ?? {}).map(([slot, saved]) => {
     const key = `${row.uid}:${slot}`;
     const state = saved.state === "freed" || node.released ? "freed" : saved.state;
-    const loud = ALARMS.has(state) || (graphStep.news.has(key) && state !== "freed");
-    return { slot, saved, state, key, words: loud, text: slotText(graphStep, slot, saved, state) };
+    const isAlwaysInWords = ALARMS.has(state) || (graphStep.news.has(key) && state !== "freed");
+    return { slot, saved, state, key, words: isAlwaysInWords, text: slotText(graphStep, slot, saved, state) };
   });
-  let spare = line.left - entries.reduce((sum, { words, text }) => sum + (words ? text.width + 4 : DOT_WIDTH), 0);
+  let spareWidth = line.left - entries.reduce((sum, { words, text }) => sum + (words ? text.width + 4 : DOT_WIDTH), 0);
   for (const entry of entries) {
-    const more = entry.text.width + 4 - DOT_WIDTH;
-    if (slim || entry.words || more > spare) continue;
+    const extraWidth = entry.text.width + 4 - DOT_WIDTH;
+    if (isSlim || entry.words || extraWidth > spareWidth) continue;
     entry.words = true;
-    spare -= more;
+    spareWidth -= extraWidth;
   }
-  const short = spare < 0;
-  if (short) [spare, line.right] = [spare - HIDDEN_SLOTS_WIDTH, line.right - HIDDEN_SLOTS_WIDTH];
+  const isShort = spareWidth < 0;
+  if (isShort) [spareWidth, line.right] = [spareWidth - HIDDEN_SLOTS_WIDTH, line.right - HIDDEN_SLOTS_WIDTH];
   /** @type {string[]} */
   const hidden = [];
   for (const { slot, saved, state, key, words, text } of entries) {
-    if ((!words && spare < 0) || line.left < 8) {
-      if (!words) spare += DOT_WIDTH;
+    if ((!words && spareWidth < 0) || line.left < 8) {
+      if (!words) spareWidth += DOT_WIDTH;
       hidden.push(key);
       continue;
     }
-    const dot = !words || line.left < MIN_SLOT_WIDTH;
-    const { x, y, w, h } = dot ? line.take(7, 7, 3) : line.take(Math.min(text.width, line.left), 16);
-    row.slots.push({ x, y, w, h, slot, saved, state, key, head: text.head, now: text.now, dot });
+    const isDot = !words || line.left < MIN_SLOT_WIDTH;
+    const { x, y, w, h } = isDot ? line.takeRect(7, 7, 3) : line.takeRect(Math.min(text.width, line.left), 16);
+    row.slots.push({ x, y, w, h, slot, saved, state, key, head: text.head, now: text.now, dot: isDot });
   }
-  line.right = right;
+  line.right = lineRight;
   if (!hidden.length) return;
-  line.x = Math.min(line.x, right - HIDDEN_SLOTS_WIDTH + 4);
-  row.moreSlots = { ...line.take(HIDDEN_SLOTS_WIDTH - 4, 14), keys: hidden };
+  line.x = Math.min(line.x, lineRight - HIDDEN_SLOTS_WIDTH + 4);
+  row.moreSlots = { ...line.takeRect(HIDDEN_SLOTS_WIDTH - 4, 14), keys: hidden };
 }

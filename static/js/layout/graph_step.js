@@ -70,14 +70,14 @@ export class GraphStep {
       const name = this.nameOf(uid);
       if (name && handle.storage && !this.keepers.has(handle.storage)) this.keepers.set(handle.storage, name);
       if (handle.kind !== "tensor" || !handle.grad_fn) continue;
-      const out = this.outputs.get(handle.grad_fn) ?? { texts: [], retains: false, hooks: false };
-      this.outputs.set(handle.grad_fn, out);
+      const output = this.outputs.get(handle.grad_fn) ?? { texts: [], retains: false, hooks: false };
+      this.outputs.set(handle.grad_fn, output);
       const tags = this.names.tags.get(uid) ?? [];
       const variables = tags.filter((tag) => tag.kind === "var").map((tag) => tag.text);
-      if (variables.length) out.texts.unshift(...variables);
-      else if (name) out.texts.push(name);
-      out.retains ||= Boolean(handle.retains_grad);
-      out.hooks ||= Boolean(handle.hooks);
+      if (variables.length) output.texts.unshift(...variables);
+      else if (name) output.texts.push(name);
+      output.retains ||= Boolean(handle.retains_grad);
+      output.hooks ||= Boolean(handle.hooks);
     }
   }
 
@@ -94,14 +94,14 @@ export class GraphStep {
   readComponent(component) {
     const blocks = component.order.filter((block) => this.node(block.uid));
     this.living.set(component.key, blocks);
-    let latest = -1;
+    let latestStep = -1;
     for (const { uid } of blocks)
       for (const visit of this.model.visits.get(uid) ?? []) {
-        if (visit.step > this.i || visit.step <= latest) continue;
-        latest = visit.step;
+        if (visit.step > this.i || visit.step <= latestStep) continue;
+        latestStep = visit.step;
         this.backwards.set(component.key, visit.backward);
       }
-    if (latest < 0) return;
+    if (latestStep < 0) return;
     for (const block of blocks) {
       this.countArrivals(block.uid, component);
       for (const { vias } of block.docks) for (const via of vias) this.countArrivals(via, component);
@@ -148,11 +148,11 @@ export class GraphStep {
     if (!backwardUid) return null;
     const { first, last } = this.model.backwards.get(backwardUid) ?? { first: 0, last: -1 };
     /** @type {import("./graph_model.js").VisitFacts | null} */
-    let found = null;
+    let latestVisit = null;
     for (const visit of this.model.visits.get(uid) ?? [])
-      if (visit.backward === backwardUid && (visit.step <= this.i || !found)) found = visit;
-    if (!found) return null;
-    const { k, step } = found;
+      if (visit.backward === backwardUid && (visit.step <= this.i || !latestVisit)) latestVisit = visit;
+    if (!latestVisit) return null;
+    const { k, step } = latestVisit;
     if (step > this.i) return first <= this.i && this.i < last ? { k, step, state: "waiting" } : null;
     if (this.model.opened.trace.steps[step].visit?.failed) return { k, step, state: "failed" };
     return { k, step, state: step < this.i ? "done" : "running" };
@@ -188,14 +188,14 @@ export class GraphStep {
    * @returns {string | null} */
   readerOf(leafUid) {
     let reader = /** @type {string | null} */ (null);
-    let latest = -1;
+    let latestStep = -1;
     for (const uid of this.model.readersOf.get(leafUid) ?? []) {
       const block = this.model.blocks.get(uid);
       if (!block || !this.node(uid)) continue;
       reader ??= uid;
       const turn = this.turn(uid, block.component);
-      if (!turn || turn.step > this.i || turn.step < latest) continue;
-      latest = turn.step;
+      if (!turn || turn.step > this.i || turn.step < latestStep) continue;
+      latestStep = turn.step;
       reader = uid;
     }
     return reader;
@@ -208,7 +208,7 @@ export class GraphStep {
     return block?.docks.some((dock) => dock.leaf === leafUid) ? block.uid : null;
   }
 
-  /** How much a node's line matters, see `Leveled`. @param {Block} block */
+  /** How much a node's line matters, see `LeveledLine`. @param {Block} block */
   rank(block) {
     const { uid, docks } = block;
     if (uid === this.nowBlock || uid === this.selected || this.toggled.has(leavesKey(uid))) return 3;
@@ -229,8 +229,8 @@ export class GraphStep {
   /** The last step that touched a node or what is docked to it. @param {Block} block */
   lastTouched(block) {
     const { history } = this.model;
-    let last = history.last(block.uid, this.i);
-    for (const { vias } of block.docks) for (const via of vias) last = Math.max(last, history.last(via, this.i));
+    let last = history.lastTouch(block.uid, this.i);
+    for (const { vias } of block.docks) for (const via of vias) last = Math.max(last, history.lastTouch(via, this.i));
     return last;
   }
 

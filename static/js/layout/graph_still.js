@@ -19,12 +19,12 @@ export function stillLayout(model, w) {
   const cached = model.stills.get(w);
   if (cached) return cached;
   const packer = new Packer();
-  const titled = severalAtOnce(model.components);
+  const hasTitles = haveOverlap(model.components);
   /** @type {Still} */
-  const still = { height: 0, titled, tops: new Map(), blocks: new Map(), idle: 0 };
+  const still = { height: 0, titled: hasTitles, tops: new Map(), blocks: new Map(), idle: 0 };
   for (const component of model.components) {
     const column = columnOf(component, w);
-    let height = titled ? TITLE : 0;
+    let height = hasTitles ? TITLE : 0;
     /** @type {number[]} */
     const offsets = [];
     for (const block of component.order) {
@@ -44,7 +44,7 @@ export function stillLayout(model, w) {
 }
 
 /** @param {Component[]} components by birth */
-function severalAtOnce(components) {
+function haveOverlap(components) {
   let death = -1;
   for (const component of components) {
     if (component.birth <= death) return true;
@@ -56,11 +56,12 @@ function severalAtOnce(components) {
 /** Whether a leaf's node ever outlives, or comes before, all that read it. @param {GraphModel} model */
 function hasIdleLeaf({ index, leaves, readersOf }) {
   return leaves.some((leafUid) => {
-    const own = index.lives.get(leafUid);
-    const reads = (readersOf.get(leafUid) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);
-    reads.sort((a, b) => a.birth - b.birth);
-    let until = (own?.birth ?? 0) - 1;
-    for (const { birth, death } of reads) if (birth <= until + 1) until = Math.max(until, death);
-    return own !== undefined && own.birth <= own.death && until < own.death;
+    const ownLife = index.lives.get(leafUid);
+    const readerLives = (readersOf.get(leafUid) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);
+    readerLives.sort((a, b) => a.birth - b.birth);
+    let coveredUntil = (ownLife?.birth ?? 0) - 1;
+    for (const { birth, death } of readerLives)
+      if (birth <= coveredUntil + 1) coveredUntil = Math.max(coveredUntil, death);
+    return ownLife !== undefined && ownLife.birth <= ownLife.death && coveredUntil < ownLife.death;
   });
 }

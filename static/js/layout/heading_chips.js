@@ -71,12 +71,12 @@ function optimizerChips(memoryStep, { uid, state }) {
   if (params)
     settings.push({ key: "params", label: "params", text: params, value: null, kind: "note", changed: false });
   if (!state.length) return settings;
-  const kinds = [...new Set(state.map(stateKind))].filter(Boolean);
+  const stateKinds = [...new Set(state.map(stateKind))].filter(Boolean);
   const bytes = state.reduce(
     (sum, { storage }) => sum + (find(memoryStep.entities, storage, "storage")?.nbytes ?? 0),
     0,
   );
-  const text = `${state.length} × ${kinds.join(", ")} · ${bytesText(bytes)}`;
+  const text = `${state.length} × ${stateKinds.join(", ")} · ${bytesText(bytes)}`;
   return [...settings, { key: "state", label: "", text, value: null, kind: "note", changed: false }];
 }
 
@@ -94,7 +94,7 @@ function optimizedText(memoryStep, uid) {
     const list = find(memoryStep.entities, refOf(params), "object");
     return (list?.items ?? []).flatMap((item) => {
       const ref = refOf(/** @type {Value} */ (item));
-      return ref ? [spokenName(memoryStep, ref) ?? memoryStep.homes.of.get(ref)?.path ?? ref] : [];
+      return ref ? [spokenName(memoryStep, ref) ?? memoryStep.homes.homeOf.get(ref)?.path ?? ref] : [];
     });
   });
   const roots = new Set(names.map((name) => name.replace(/[.[].*$/s, "")));
@@ -113,36 +113,39 @@ function settingText(memoryStep, value) {
 function objectChips(memoryStep, uid) {
   const object = find(memoryStep.entities, uid, "object");
   if (!object) return [];
-  const before = find(memoryStep.previous, uid, "object");
-  const old = new Map(before ? objectEntries(before, memoryStep.previous).map(({ key, value }) => [key, value]) : []);
-  const listed = (object.items ?? []).length ? Math.min(16, (object.items ?? []).length) : 0;
-  const pairs = pairsOf(object) !== null;
+  const objectBefore = find(memoryStep.previous, uid, "object");
+  const valuesBefore = new Map(
+    objectBefore ? objectEntries(objectBefore, memoryStep.previous).map(({ key, value }) => [key, value]) : [],
+  );
+  const listedCount = (object.items ?? []).length ? Math.min(16, (object.items ?? []).length) : 0;
+  const isDict = pairsOf(object) !== null;
   return objectEntries(object, memoryStep.entities).flatMap(({ key, value, text }, k) => {
-    const attribute = k >= listed && key !== "…";
-    const label = key === "…" ? "" : attribute ? key : pairs ? `[${key}]` : `[${k}]`;
-    const changed = memoryStep.touched.uids.has(uid) && (!old.has(key) || !sameValue(old.get(key), value));
-    const chip = objectChip(memoryStep, uid, value, text, attribute);
+    const isAttribute = k >= listedCount && key !== "…";
+    const label = key === "…" ? "" : isAttribute ? key : isDict ? `[${key}]` : `[${k}]`;
+    const changed =
+      memoryStep.touched.uids.has(uid) && (!valuesBefore.has(key) || !sameValue(valuesBefore.get(key), value));
+    const chip = objectChip(memoryStep, uid, value, text, isAttribute);
     return chip ? [{ key, label, value, changed, ...chip }] : [];
   });
 }
 
-/** @param {MemoryStep} memoryStep @param {string} uid @param {Value} value @param {string} text @param {boolean} attribute
+/** @param {MemoryStep} memoryStep @param {string} uid @param {Value} value @param {string} text @param {boolean} isAttribute
  * @returns {Pick<Chip, "text" | "kind"> | null} */
-function objectChip(memoryStep, uid, value, text, attribute) {
+function objectChip(memoryStep, uid, value, text, isAttribute) {
   const ref = refOf(value);
-  const to = memoryStep.entities.get(ref ?? "");
-  if (attribute && value === null) return null;
-  if (!ref || !to) return { text: typeof value === "number" ? shortNumber(value, 7) : text, kind: "value" };
-  const home = memoryStep.homes.of.get(ref);
-  const own = memoryStep.homes.of.get(uid);
-  const here = home && own && home.path.startsWith(own.path) && home.path.length > own.path.length;
-  if (isHandle(to)) {
-    if (here && attribute) return null;
-    if (here) return { text: tuple(to.shape ?? []), kind: "here" };
+  const target = memoryStep.entities.get(ref ?? "");
+  if (isAttribute && value === null) return null;
+  if (!ref || !target) return { text: typeof value === "number" ? shortNumber(value, 7) : text, kind: "value" };
+  const home = memoryStep.homes.homeOf.get(ref);
+  const ownHome = memoryStep.homes.homeOf.get(uid);
+  const isBelow = home && ownHome && home.path.startsWith(ownHome.path) && home.path.length > ownHome.path.length;
+  if (isHandle(target)) {
+    if (isBelow && isAttribute) return null;
+    if (isBelow) return { text: tuple(target.shape ?? []), kind: "here" };
     return { text: spokenName(memoryStep, ref) ?? home?.path ?? ref, kind: "tensor" };
   }
-  if (to.kind !== "object") return { text, kind: "value" };
-  if (here) return { text: to.items ? typeText(to) : (to.type ?? "object"), kind: "here" };
+  if (target.kind !== "object") return { text, kind: "value" };
+  if (isBelow) return { text: target.items ? typeText(target) : (target.type ?? "object"), kind: "here" };
   return { text: spokenName(memoryStep, ref) ?? home?.path ?? ref, kind: "object" };
 }
 
@@ -153,40 +156,40 @@ function chipWidth({ label, text, kind }) {
 }
 
 /** Chips in lines between two edges: in one line those that fit, of which the changed come before all others.
- * @param {Chip[]} list @param {number} from @param {number} to @param {number} left of further lines
+ * @param {Chip[]} list @param {number} firstX @param {number} rightEdge @param {number} leftEdge of further lines
  * @param {boolean} open @returns {ChipFlow} */
-export function flowChips(list, from, to, left, open) {
-  const full = Math.max(40, to - left);
-  const more = Math.max(MORE_WIDTH, Math.ceil(textWidth(`+${list.length}`, MORE_FONT)) + GAP);
-  const cut = list.map((chip) => (chipWidth(chip) > full ? { ...chip, text: truncate(chip.text, 12) } : chip));
-  const fits = (/** @type {number} */ start) => {
-    let x = from + (start ? more : 0);
+export function flowChips(list, firstX, rightEdge, leftEdge, open) {
+  const maxWidth = Math.max(40, rightEdge - leftEdge);
+  const moreWidth = Math.max(MORE_WIDTH, Math.ceil(textWidth(`+${list.length}`, MORE_FONT)) + GAP);
+  const cutChips = list.map((chip) => (chipWidth(chip) > maxWidth ? { ...chip, text: truncate(chip.text, 12) } : chip));
+  const fitEnd = (/** @type {number} */ start) => {
+    let x = firstX + (start ? moreWidth : 0);
     let k = start;
-    for (; k < cut.length; k++) {
-      const w = chipWidth(cut[k]);
-      if (x + w + (k < cut.length - 1 ? more : 0) > to) break;
+    for (; k < cutChips.length; k++) {
+      const w = chipWidth(cutChips[k]);
+      if (x + w + (k < cutChips.length - 1 ? moreWidth : 0) > rightEdge) break;
       x += w + GAP;
     }
     return k;
   };
   let start = 0;
   if (!open) {
-    const news = cut.findIndex((chip, k) => chip.changed && k >= fits(0));
-    if (news >= 0 && !cut.slice(0, fits(0)).some((chip) => chip.changed)) start = news;
+    const changedIndex = cutChips.findIndex((chip, k) => chip.changed && k >= fitEnd(0));
+    if (changedIndex >= 0 && !cutChips.slice(0, fitEnd(0)).some((chip) => chip.changed)) start = changedIndex;
     // from the end backwards as many as there is room for
-    while (start > 0 && fits(start - 1) > news && fits(start - 1) === cut.length) start -= 1;
+    while (start > 0 && fitEnd(start - 1) > changedIndex && fitEnd(start - 1) === cutChips.length) start -= 1;
   }
   /** @type {PlacedChip[]} */
   const chips = [];
-  let x = from + (start ? more : 0);
+  let x = firstX + (start ? moreWidth : 0);
   let line = 0;
-  const end = open ? cut.length : fits(start);
+  const end = open ? cutChips.length : fitEnd(start);
   for (let k = start; k < end; k++) {
-    const w = chipWidth(cut[k]);
-    if (open && x > left && x + w > to) [x, line] = [left, line + 1];
-    chips.push({ ...cut[k], x, line, w });
+    const w = chipWidth(cutChips[k]);
+    if (open && x > leftEdge && x + w > rightEdge) [x, line] = [leftEdge, line + 1];
+    chips.push({ ...cutChips[k], x, line, w });
     x += w + GAP;
   }
-  const after = cut.length - end;
-  return { chips, before: start, after, beforeX: from, afterX: x, afterLine: line, more, lines: line + 1 };
+  const after = cutChips.length - end;
+  return { chips, before: start, after, beforeX: firstX, afterX: x, afterLine: line, more: moreWidth, lines: line + 1 };
 }

@@ -2,7 +2,7 @@
 
 import { statesOf } from "../state.js";
 import { textWidth } from "./metrics.js";
-import { leadsToNames, names, refOf } from "./names.js";
+import { leadsToNames, namesAndPaths, refOf } from "./names.js";
 
 /** @typedef {import("./names.js").Tag} Tag */
 /** @typedef {import("../state.js").Entities} Entities */
@@ -39,11 +39,13 @@ export function optimizerPaths(optimizers, paths) {
 }
 
 /** The names of a thing that a row wears: those by way of an optimizer only where there are no others, and never that
- * of a `.grad`. @param {Tag[] | undefined} tags @param {string[]} through optimizers' paths
+ * of a `.grad`. @param {Tag[] | undefined} tags @param {string[]} optimizerPrefixes optimizers' paths
  * @returns {{list: Tag[], state: Tag | null}} state: the name in an optimizer of what has no other */
-export function namesOnRow(tags, through) {
+export function namesOnRow(tags, optimizerPrefixes) {
   const nonGradTags = (tags ?? []).filter((tag) => tag.kind !== "grad");
-  const list = nonGradTags.filter((tag) => tag.kind === "var" || !through.some((path) => tag.text.startsWith(path)));
+  const list = nonGradTags.filter(
+    (tag) => tag.kind === "var" || !optimizerPrefixes.some((path) => tag.text.startsWith(path)),
+  );
   return { list, state: list.length ? null : (nonGradTags[0] ?? null) };
 }
 
@@ -51,9 +53,9 @@ export function namesOnRow(tags, through) {
 export class Homes {
   constructor() {
     /** @type {Map<string, Home>} of tensors, arrays and objects */
-    this.of = new Map();
+    this.homeOf = new Map();
     /** @type {Map<string, string[]>} by storage, its handles that had names, in that order */
-    this.named = new Map();
+    this.handlesOfStorage = new Map();
     /** @type {Map<string, Home | null>} by storage, once the run is known */
     this.ofStorages = new Map();
     /** @type {Map<string, number>} by key */
@@ -75,8 +77,8 @@ export class Homes {
   ofStorage(storageUid) {
     let home = this.ofStorages.get(storageUid);
     if (home === undefined) {
-      const homes = (this.named.get(storageUid) ?? []).map((uid) => this.of.get(uid));
-      home = homes.find((other) => other?.main) ?? homes[0] ?? null;
+      const handleHomes = (this.handlesOfStorage.get(storageUid) ?? []).map((uid) => this.homeOf.get(uid));
+      home = handleHomes.find((other) => other?.main) ?? handleHomes[0] ?? null;
       this.ofStorages.set(storageUid, home);
     }
     return home ?? undefined;
@@ -89,10 +91,10 @@ export class Homes {
 }
 
 /** @param {import("../state.js").OpenTrace} opened @returns {Homes} */
-export function homes(opened) {
+export function homesOf(opened) {
   const builder = new HomesBuilder();
   let i = -1;
-  for (const entities of statesOf(opened.trace)) builder.add(opened.trace.steps[++i], entities);
+  for (const entities of statesOf(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
   return builder.homes;
 }
 
@@ -102,35 +104,35 @@ class HomesBuilder {
     this.homes = new Homes();
     /** @type {Entities} what names go out from */
     this.sources = new Map();
-    this.main = "";
+    this.mainFrame = "";
     /** frames of functions that are there */
-    this.live = /** @type {Set<string>} */ (new Set());
+    this.liveFrames = /** @type {Set<string>} */ (new Set());
   }
 
   /** @param {import("../trace.js").Step} traceStep @param {Entities} entities after it */
-  add(traceStep, entities) {
+  addStep(traceStep, entities) {
     const set = Object.entries(traceStep.set ?? {});
-    let all = false;
+    let mustVisitAll = false;
     for (const [uid, fields] of set) {
       const entity = entities.get(uid);
       if (!entity) continue;
       if (leadsToNames(entity)) this.sources.set(uid, entity);
       else this.sources.delete(uid);
-      if (entity.kind === "frame") all = this.addFrame(uid, entity, fields, entities) || all;
+      if (entity.kind === "frame") mustVisitAll = this.addFrame(uid, entity, fields, entities) || mustVisitAll;
       else if (entity.kind === "object") {
-        all = true;
+        mustVisitAll = true;
         if (isOptimizer(entity)) this.homes.optimizers.add(uid);
       } else if (entity.kind === "tensor") {
         if (fields.grad) this.homes.hasGrads = true;
-        if (fields.storage && this.homes.of.has(uid)) this.addToStorage(uid, entity);
-        all ||= Boolean(fields.parts || fields.tangent || fields.wraps);
+        if (fields.storage && this.homes.homeOf.has(uid)) this.addToStorage(uid, entity);
+        mustVisitAll ||= Boolean(fields.parts || fields.tangent || fields.wraps);
       }
     }
     for (const uid of traceStep.gone ?? []) {
       this.sources.delete(uid);
-      this.live.delete(uid);
+      this.liveFrames.delete(uid);
     }
-    if (all) this.addAll(entities);
+    if (mustVisitAll) this.addAll(entities);
     else
       for (const [uid, { vars }] of set)
         for (const [name, value] of Object.entries(vars ?? {})) this.addName(uid, name, refOf(value), entities);
@@ -140,11 +142,11 @@ class HomesBuilder {
    * @param {Entities} entities @returns {boolean} whether it names an object anew */
   addFrame(uid, frame, fields, entities) {
     const { frames, sections } = this.homes;
-    if (!frame.caller) this.main ||= uid;
+    if (!frame.caller) this.mainFrame ||= uid;
     else if (!frames.has(uid)) {
-      this.live.add(uid);
-      const same = [...this.live].filter((other) => nameOf(entities, other) === frame.name).length;
-      const key = `${frame.name}()${same > 1 ? ` ${same}` : ""}`;
+      this.liveFrames.add(uid);
+      const sameNamed = [...this.liveFrames].filter((other) => nameOf(entities, other) === frame.name).length;
+      const key = `${frame.name}()${sameNamed > 1 ? ` ${sameNamed}` : ""}`;
       frames.set(uid, key);
       if (!sections.has(key)) sections.set(key, { rank: this.rankOf(key), kind: "frame" });
     }
@@ -165,28 +167,28 @@ class HomesBuilder {
 
   /** @param {Entities} entities */
   addAll(entities) {
-    const { tags, paths } = names(entities, this.sources);
-    const through = optimizerPaths(this.homes.optimizers, paths);
-    const found = [...tags].flatMap(([uid, list]) => {
-      const worn = "tao".includes(uid[0]) ? namesOnRow(list, through).list : [];
-      const tag = worn.find((name) => this.isMain(name, entities)) ?? worn[0];
-      return tag ? [{ uid, worn, tag }] : [];
+    const { tags, paths } = namesAndPaths(entities, this.sources);
+    const optimizerPrefixes = optimizerPaths(this.homes.optimizers, paths);
+    const namedThings = [...tags].flatMap(([uid, list]) => {
+      const wornNames = "tao".includes(uid[0]) ? namesOnRow(list, optimizerPrefixes).list : [];
+      const tag = wornNames.find((name) => this.isMain(name, entities)) ?? wornNames[0];
+      return tag ? [{ uid, worn: wornNames, tag }] : [];
     });
-    const isAtHome = (/** @type {Found} */ { uid, tag }) => {
-      const home = this.homes.of.get(uid);
+    const staysAtHome = (/** @type {NamedThing} */ { uid, tag }) => {
+      const home = this.homes.homeOf.get(uid);
       return home !== undefined && (home.main || !this.isMain(tag, entities));
     };
-    const moving = found.filter((one) => !isAtHome(one));
-    for (const { uid, worn, tag } of [...found.filter(isAtHome), ...depthFirst(moving)]) {
+    const homeless = namedThings.filter((thing) => !staysAtHome(thing));
+    for (const { uid, worn: wornNames, tag } of [...namedThings.filter(staysAtHome), ...depthFirst(homeless)]) {
       this.assignHome(uid, tag, entities);
-      for (const name of worn) this.widenSection(name, uid);
+      for (const name of wornNames) this.widenSection(name, uid);
     }
   }
 
   /** @param {Tag} tag @param {Entities} entities */
   isMain(tag, entities) {
-    if (tag.kind === "var") return tag.frame === this.main;
-    const main = entities.get(this.main);
+    if (tag.kind === "var") return tag.frame === this.mainFrame;
+    const main = entities.get(this.mainFrame);
     return main?.kind === "frame" && main.vars.has(rootOf(tag.text));
   }
 
@@ -194,25 +196,25 @@ class HomesBuilder {
   assignHome(uid, tag, entities) {
     this.widenSection(tag, uid);
     const main = this.isMain(tag, entities);
-    const old = this.homes.of.get(uid);
-    if (!old || (main && !old.main)) {
-      const root = rootOf(tag.text);
-      const scope = main ? "" : this.scopeOf(tag, root, entities);
+    const homeBefore = this.homes.homeOf.get(uid);
+    if (!homeBefore || (main && !homeBefore.main)) {
+      const rootName = rootOf(tag.text);
+      const scope = main ? "" : this.scopeOf(tag, rootName, entities);
       const key = scope ? `${scope}/${tag.text}` : tag.text;
-      const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : root);
-      this.homes.of.set(uid, { key, rank: this.rankOf(key), section, main, path: tag.text, root });
+      const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
+      this.homes.homeOf.set(uid, { key, rank: this.rankOf(key), section, main, path: tag.text, root: rootName });
       if (section && !this.homes.sections.has(section))
         this.homes.sections.set(section, { rank: this.rankOf(section), kind: "object" });
     }
     this.addToStorage(uid, entities.get(uid));
   }
 
-  /** The section of the function whose name begins a path. @param {Tag} tag @param {string} root @param {Entities} entities */
-  scopeOf(tag, root, entities) {
+  /** The section of the function whose name begins a path. @param {Tag} tag @param {string} rootName @param {Entities} entities */
+  scopeOf(tag, rootName, entities) {
     if (tag.frame) return this.homes.frames.get(tag.frame) ?? "";
-    for (const uid of this.live) {
+    for (const uid of this.liveFrames) {
       const frame = entities.get(uid);
-      if (frame?.kind === "frame" && frame.vars.has(root)) return this.homes.frames.get(uid) ?? "";
+      if (frame?.kind === "frame" && frame.vars.has(rootName)) return this.homes.frames.get(uid) ?? "";
     }
     return "";
   }
@@ -221,9 +223,9 @@ class HomesBuilder {
   addToStorage(uid, handle) {
     if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
     const storage = handle.storage ?? `none ${uid}`;
-    const list = this.homes.named.get(storage);
-    if (!list) this.homes.named.set(storage, [uid]);
-    else if (!list.includes(uid)) list.push(uid);
+    const handles = this.homes.handlesOfStorage.get(storage);
+    if (!handles) this.homes.handlesOfStorage.set(storage, [uid]);
+    else if (!handles.includes(uid)) handles.push(uid);
   }
 
   /** @param {string} key */
@@ -237,7 +239,7 @@ class HomesBuilder {
   /** @param {Tag} tag @param {string} uid */
   widenSection(tag, uid) {
     if (uid[0] === "o") return;
-    const section = this.homes.of.get(uid)?.section ?? "";
+    const section = this.homes.homeOf.get(uid)?.section ?? "";
     const text =
       tag.kind === "item" && tag.text.startsWith(`${section}.`) ? tag.text.slice(section.length + 1) : tag.text;
     const scope = tag.scope ? textWidth(tag.scope, 8) + 5 : 0;
@@ -245,30 +247,30 @@ class HomesBuilder {
   }
 }
 
-/** @typedef {{uid: string, worn: Tag[], tag: Tag}} Found   a thing with its names, and that by which it is at home */
+/** @typedef {{uid: string, worn: Tag[], tag: Tag}} NamedThing   a thing with its names, and that by which it is at home */
 
 /** What is inside of a thing right after it, and in its order: `net.0.weight` before `net.1`, as the program made them.
- * @param {Found[]} sections what is nearer to a variable first @returns {Found[]} */
+ * @param {NamedThing[]} sections what is nearer to a variable first @returns {NamedThing[]} */
 function depthFirst(sections) {
-  /** @typedef {{here: Found[], inner: Map<string, Branch>}} Branch */
-  const grow = () => /** @type {Branch} */ ({ here: [], inner: new Map() });
-  const root = grow();
-  for (const one of sections) {
-    let at = root;
-    for (const part of one.tag.text.match(PARTS) ?? []) {
-      const next = at.inner.get(part) ?? grow();
-      at.inner.set(part, next);
-      at = next;
+  /** @typedef {{here: NamedThing[], inner: Map<string, Branch>}} Branch */
+  const newBranch = () => /** @type {Branch} */ ({ here: [], inner: new Map() });
+  const rootBranch = newBranch();
+  for (const thing of sections) {
+    let branch = rootBranch;
+    for (const part of thing.tag.text.match(PARTS) ?? []) {
+      const next = branch.inner.get(part) ?? newBranch();
+      branch.inner.set(part, next);
+      branch = next;
     }
-    at.here.push(one);
+    branch.here.push(thing);
   }
-  const out = [];
-  const left = [root];
-  for (let at = left.pop(); at; at = left.pop()) {
-    out.push(...at.here);
-    left.push(...[...at.inner.values()].reverse());
+  const ordered = [];
+  const pending = [rootBranch];
+  for (let branch = pending.pop(); branch; branch = pending.pop()) {
+    ordered.push(...branch.here);
+    pending.push(...[...branch.inner.values()].reverse());
   }
-  return out;
+  return ordered;
 }
 
 /** @param {Entities} entities @param {string} uid of a frame */

@@ -3,20 +3,22 @@
 export class Lanes {
   constructor() {
     /** @type {number[]} until where each lane is held */
-    this.until = [];
+    this.endOfLane = [];
   }
 
   get count() {
-    return this.until.length;
+    return this.endOfLane.length;
   }
 
   /** The lane wished for where it ends here, else the first free one. Calls come from top to bottom.
    * @param {number} from @param {number} to @param {number} [preferred] */
-  allocate(from, to, preferred) {
+  allocateLane(from, to, preferred) {
     let lane =
-      preferred !== undefined && this.until[preferred] <= from ? preferred : this.until.findIndex((y) => y < from);
-    if (lane < 0) lane = this.until.length;
-    this.until[lane] = to;
+      preferred !== undefined && this.endOfLane[preferred] <= from
+        ? preferred
+        : this.endOfLane.findIndex((y) => y < from);
+    if (lane < 0) lane = this.endOfLane.length;
+    this.endOfLane[lane] = to;
     return lane;
   }
 }

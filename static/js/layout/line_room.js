@@ -16,7 +16,7 @@ export class LineRoom {
   }
 
   /** @param {number} w @param {number} h @param {number} [gap] after it @returns {Rect} */
-  take(w, h, gap = 4) {
+  takeRect(w, h, gap = 4) {
     const rect = { x: this.x, y: this.cy - h / 2, w, h };
     this.x += w + gap;
     return rect;

@@ -15,7 +15,7 @@ import { ALARMS } from "../trace_index.js";
  */
 
 /** How far above a pin a link passes. */
-const ABOVE_PIN = 6;
+const PIN_CLEARANCE = 6;
 /** More links of what is new than these hide more than they tell. */
 const MAX_NEW = 6;
 
@@ -23,15 +23,15 @@ const MAX_NEW = 6;
  * @param {StepFacts} stepFacts @param {StagePlan} plan @param {string | null} selected its uid
  * @returns {Link[]} those with both ends drawn, each once
  */
-export function links(stepFacts, plan, selected) {
+export function stageLinks(stepFacts, plan, selected) {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
   const collector = new LinkCollector(stepFacts, memory.anchors, graph.anchors);
   arrivingGradient(collector);
   savedValues(collector, selected);
   if (selected) selectionLinks(collector, selected);
-  const fresh = newLinks(stepFacts, memory.anchors, graph.anchors);
-  return [...collector.links.values(), ...fresh.filter(({ key }) => !collector.links.has(key))];
+  const newLinkList = newLinks(stepFacts, memory.anchors, graph.anchors);
+  return [...collector.links.values(), ...newLinkList.filter(({ key }) => !collector.links.has(key))];
 }
 
 /** Gathers links between what is drawn in both panes. */
@@ -47,13 +47,13 @@ class LinkCollector {
 
   /** @param {Link["kind"]} kind @param {string[]} graphAnchors the first that is drawn counts @param {string[]} memoryAnchors
    * @param {{graphName: string, memoryName: string, sum?: boolean}} named */
-  add(kind, graphAnchors, memoryAnchors, { graphName, memoryName, sum = false }) {
-    const from = graphAnchors.find((anchor) => this.graph.has(anchor));
-    const to = memoryAnchors.find((anchor) => this.memory.has(anchor));
-    const graph = this.graph.get(from ?? "");
-    const memory = this.memory.get(to ?? "");
-    const lane = this.memory.get(`above ${to}`);
-    const key = `${from} ${to}`;
+  addLink(kind, graphAnchors, memoryAnchors, { graphName, memoryName, sum = false }) {
+    const graphAnchor = graphAnchors.find((anchor) => this.graph.has(anchor));
+    const memoryAnchor = memoryAnchors.find((anchor) => this.memory.has(anchor));
+    const graph = this.graph.get(graphAnchor ?? "");
+    const memory = this.memory.get(memoryAnchor ?? "");
+    const lane = this.memory.get(`above ${memoryAnchor}`);
+    const key = `${graphAnchor} ${memoryAnchor}`;
     if (graph && memory && !this.links.has(key))
       this.links.set(key, {
         key,
@@ -63,9 +63,9 @@ class LinkCollector {
         graphName,
         memoryName,
         sum,
-        slot: from?.includes(":") ?? false,
+        slot: graphAnchor?.includes(":") ?? false,
         behind: this.isBehind(graph),
-        above: to?.startsWith("pin ") ? ABOVE_PIN : lane && memory ? memory.y - lane.y : 0,
+        above: memoryAnchor?.startsWith("pin ") ? PIN_CLEARANCE : lane && memory ? memory.y - lane.y : 0,
       });
   }
 
@@ -92,30 +92,36 @@ function arrivingGradient(collector) {
   const first = step.log.some((entry) => entry.kind === "event" && entry.event === "grad_accumulated" && entry.first);
   const grad = tensor?.kind === "tensor" ? tensor.grad : null;
   const memoryName = `${collector.nameOf(leafUid)}.grad`;
-  collector.add("gradient", [`dock ${step.visit.node}`, step.visit.node], [`grad ${leafUid}`, grad ?? "", leafUid], {
-    graphName: `+= ${collector.nameOf(leafUid)}`,
-    memoryName,
-    sum: !first,
-  });
+  collector.addLink(
+    "gradient",
+    [`dock ${step.visit.node}`, step.visit.node],
+    [`grad ${leafUid}`, grad ?? "", leafUid],
+    {
+      graphName: `+= ${collector.nameOf(leafUid)}`,
+      memoryName,
+      sum: !first,
+    },
+  );
 }
 
 /** Slots whose value is broken, and those that keep the selected storage. @param {LinkCollector} collector @param {string | null} selected */
 function savedValues(collector, selected) {
   const { entities } = collector.facts.snap;
-  const chosen = entities.get(selected ?? "");
-  const storageUid = chosen?.kind === "storage" ? selected : isHandle(chosen) ? chosen.storage : null;
+  const selectedEntity = entities.get(selected ?? "");
+  const storageUid =
+    selectedEntity?.kind === "storage" ? selected : isHandle(selectedEntity) ? selectedEntity.storage : null;
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
-      const broken = ALARMS.has(saved.state) && !node.released;
-      if (!saved.storage || !(broken || saved.storage === storageUid || uid === selected)) continue;
+      const isBroken = ALARMS.has(saved.state) && !node.released;
+      if (!saved.storage || !(isBroken || saved.storage === storageUid || uid === selected)) continue;
       if (saved.state === "freed" || node.released) continue;
       const named = {
         graphName: `${collector.facts.nodeName(uid)} · ${slot}`,
         memoryName: storageName(collector, saved.storage),
       };
-      collector.add(
-        broken ? "broken" : "selected",
+      collector.addLink(
+        isBroken ? "broken" : "selected",
         [`${uid}:${slot}`, uid],
         [`pin ${uid}:${slot}`, saved.storage],
         named,
@@ -132,15 +138,17 @@ function selectionLinks(collector, selected) {
     graphName: collector.facts.nodeName(nodeUid),
     memoryName: collector.nameOf(uid),
   });
-  if (handle?.grad_fn) collector.add("selected", [handle.grad_fn], [selected], named(handle.grad_fn, selected));
+  if (handle?.grad_fn) collector.addLink("selected", [handle.grad_fn], [selected], named(handle.grad_fn, selected));
   for (const [uid, node] of collector.facts.snap.entities) {
     if (node.kind !== "node") continue;
-    if (node.variable === selected) collector.add("selected", [`dock ${uid}`, uid], [selected], named(uid, selected));
+    if (node.variable === selected)
+      collector.addLink("selected", [`dock ${uid}`, uid], [selected], named(uid, selected));
     if (uid === selected && node.variable)
-      collector.add("selected", [`dock ${uid}`, uid], [node.variable], named(uid, node.variable));
+      collector.addLink("selected", [`dock ${uid}`, uid], [node.variable], named(uid, node.variable));
   }
   if (selected[0] !== "n") return;
-  for (const uid of collector.facts.made(selected)) collector.add("selected", [selected], [uid], named(selected, uid));
+  for (const uid of collector.facts.made(selected))
+    collector.addLink("selected", [selected], [uid], named(selected, uid));
 }
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none where
@@ -152,14 +160,14 @@ function newLinks(stepFacts, memory, graph) {
   for (const uid of snap.fresh) {
     const entity = snap.entities.get(uid);
     if (entity?.kind === "tensor" && entity.grad_fn && stepFacts.names.tags.has(uid))
-      collector.add("new", [entity.grad_fn], [uid], {
+      collector.addLink("new", [entity.grad_fn], [uid], {
         graphName: stepFacts.nodeName(entity.grad_fn),
         memoryName: collector.nameOf(uid),
       });
     if (entity?.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state === "ok")
-        collector.add("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
+        collector.addLink("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
           graphName: `${stepFacts.nodeName(uid)} · ${slot}`,
           memoryName: storageName(collector, saved.storage),
         });

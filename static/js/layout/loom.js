@@ -1,13 +1,13 @@
 /** The loom's plan: columns for the cells of storages, a row for every statement, lanes for the graph. Nothing moves between steps. */
 
-import { lastingStorages, marginsOf, ownColumns } from "./loom_columns.js";
-import { graphWidth, layoutGraph } from "./loom_graph.js";
+import { storagesOutlivingRow, marginsOf, separateColumns } from "./loom_columns.js";
+import { graphWidthEstimate, layoutGraph } from "./loom_graph.js";
 import { homesOf, homeWidth } from "./loom_homes.js";
-import { unnamedOf } from "./loom_unnamed.js";
+import { unnamedColumn } from "./loom_unnamed.js";
 import { layoutPins } from "./loom_pins.js";
 import { placeRow } from "./loom_rows.js";
-import { CODE_SHARE, HEAD, UNNAMED_STACKED_WIDTH, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
-import { shareThatFits, storagesTouchedByRow, windowColumns } from "./loom_windows.js";
+import { CODE_SHARE, HEAD, UNNAMED_STACKED_WIDTH, ROOMY_CELLS, SMALLEST_SCALE, STACKED_CELLS } from "./loom_sizes.js";
+import { shareOfRowsThatFit, storagesTouchedByRow, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
 import { runRows } from "./run_rows.js";
 
@@ -56,58 +56,62 @@ const MIN_COLUMN_WIDTH = 100;
  * @param {{room?: number, stacked?: boolean}} [options] room: the width that there is; stacked: code above its row, not beside
  * @returns {Loom}
  */
-export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
+export function loomLayout(opened, { room: stageWidth = 1180, stacked = false } = {}) {
   const run = runRows(opened);
-  const code = stacked ? 8 : codeWidth(run, room, CODE_SHARE.roomy);
+  const code = stacked ? 8 : codeWidth(run, stageWidth, CODE_SHARE.roomy);
   const margins = marginsOf(run);
-  const lastingStorageLives = lastingStorages(run);
-  const sizes = stacked ? STACKED : ROOMY;
-  const maxWidth = room / SMALLEST_SCALE;
-  for (const [cell, many] of sizes) {
-    if (cell < MIN_READABLE_CELL || many < MIN_READABLE_CELL) continue;
+  const lastingStorageLives = storagesOutlivingRow(run);
+  const sizes = stacked ? STACKED_CELLS : ROOMY_CELLS;
+  const maxWidth = stageWidth / SMALLEST_SCALE;
+  for (const [cell, maxCells] of sizes) {
+    if (cell < MIN_READABLE_CELL || maxCells < MIN_READABLE_CELL) continue;
     if (lastingStorageLives.length > sizes.length * 8) break;
-    const columns = ownColumns(run, lastingStorageLives, margins, code + 14, { cell, most: many });
+    const columns = separateColumns(run, lastingStorageLives, margins, code + 14, { cell, most: maxCells });
     if (columns.right > maxWidth) continue;
-    const plan = assembleLoom(run, { columns, unnamed: null, code, cell, room, stacked, bounded: false });
-    if (plan.width <= (cell === sizes[0][0] ? room : maxWidth)) return plan;
+    const plan = assembleLoom(run, { columns, unnamed: null, code, cell, room: stageWidth, stacked, bounded: false });
+    if (plan.width <= (cell === sizes[0][0] ? stageWidth : maxWidth)) return plan;
   }
-  const slim = stacked ? 8 : codeWidth(run, room, CODE_SHARE.slim);
-  return assembleLoom(run, boundedColumns(run, lastingStorageLives, margins, { code: slim, room, stacked }));
+  const slimCodeWidth = stacked ? 8 : codeWidth(run, stageWidth, CODE_SHARE.slim);
+  return assembleLoom(
+    run,
+    boundedColumns(run, lastingStorageLives, margins, { code: slimCodeWidth, room: stageWidth, stacked }),
+  );
 }
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name.
  * @param {import("./run_rows.js").RunRows} runRows @param {import("./run_rows.js").StorageLife[]} lives
  * @param {import("./loom_columns.js").Margins} margins @param {{code: number, room: number, stacked: boolean}} sizes
  * @returns {Arrangement} */
-function boundedColumns(runRows, lives, margins, { code, room, stacked }) {
-  const named = lives.filter(({ uid }) => runRows.storageNames.has(uid));
-  const unnamed = unnamedOf(
+function boundedColumns(runRows, lives, margins, { code, room: width, stacked }) {
+  const namedLives = lives.filter(({ uid }) => runRows.storageNames.has(uid));
+  const unnamed = unnamedColumn(
     runRows,
     lives.filter(({ uid }) => !runRows.storageNames.has(uid)),
   );
   if (unnamed && stacked) unnamed.w = UNNAMED_STACKED_WIDTH;
   const unnamedWidth = unnamed?.w ?? 0;
   const touches = storagesTouchedByRow(runRows);
-  const memory = room - code - 14 - unnamedWidth - 10 - graphWidth(runRows, room, stacked);
+  const memoryWidth = width - code - 14 - unnamedWidth - 10 - graphWidthEstimate(runRows, width, stacked);
   /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
-  let best = null;
-  for (const [cell, many] of stacked ? STACKED : ROOMY) {
-    const widest = Math.max(memory * 0.4, MIN_COLUMN_WIDTH);
-    const homes = homesOf(named, runRows.storageNames, margins, { cell, most: many, widest, slim: true });
-    const columns = windowColumns(homes, touches, code + 14, Math.max(memory, ...homes.map(homeWidth)));
+  let cheapest = null;
+  for (const [cell, maxCells] of stacked ? STACKED_CELLS : ROOMY_CELLS) {
+    const widest = Math.max(memoryWidth * 0.4, MIN_COLUMN_WIDTH);
+    const homes = homesOf(namedLives, runRows.storageNames, margins, { cell, most: maxCells, widest, slim: true });
+    const columns = windowColumns(homes, touches, code + 14, Math.max(memoryWidth, ...homes.map(homeWidth)));
     const cost =
       columns.missingRoom() +
-      (1 - shareThatFits(homes, touches, memory, RECENT_ROWS)) * (cell > COMFORTABLE_CELL ? RECENT_ROWS_WEIGHT : 0);
-    if (!best || cost < best.cost * (many < MIN_READABLE_CELL ? UNREADABLE_CELL_GAIN : SMALLER_CELL_GAIN))
-      best = { cell, columns, cost };
+      (1 - shareOfRowsThatFit(homes, touches, memoryWidth, RECENT_ROWS)) *
+        (cell > COMFORTABLE_CELL ? RECENT_ROWS_WEIGHT : 0);
+    if (!cheapest || cost < cheapest.cost * (maxCells < MIN_READABLE_CELL ? UNREADABLE_CELL_GAIN : SMALLER_CELL_GAIN))
+      cheapest = { cell, columns, cost };
     if (cost <= 1 - SUFFICIENT_SHARE) break;
   }
-  const { cell, columns } = best ?? { cell: 0, columns: windowColumns([], touches, code + 14, memory) };
+  const { cell, columns } = cheapest ?? { cell: 0, columns: windowColumns([], touches, code + 14, memoryWidth) };
   if (unnamed) {
     unnamed.x = columns.right;
     columns.right += unnamed.w;
   }
-  return { columns, unnamed, code, cell, room, stacked, bounded: true };
+  return { columns, unnamed, code, cell, room: width, stacked, bounded: true };
 }
 
 /** The plan with these columns. @param {import("./run_rows.js").RunRows} runRows @param {Arrangement} arrangement @returns {Loom} */
@@ -118,7 +122,7 @@ function assembleLoom(runRows, { columns, unnamed, code, cell, room, stacked, bo
     run: runRows,
     rows: [],
     shelves: [],
-    ends: new Set(columns.list.flatMap(({ uid }) => endOf(runRows, uid))),
+    ends: new Set(columns.all.flatMap(({ uid }) => freeingRows(runRows, uid))),
     columns,
     unnamed,
     handles: [],
@@ -149,16 +153,16 @@ function assembleLoom(runRows, { columns, unnamed, code, cell, room, stacked, bo
 }
 
 /** The row that freed a storage. @param {import("./run_rows.js").RunRows} run @param {string} uid */
-function endOf({ storages }, uid) {
+function freeingRows({ storages }, uid) {
   const life = storages.get(uid);
   return life?.freed ? [life.death] : [];
 }
 
-/** @param {import("./run_rows.js").RunRows} runRows @param {number} room @param {number} share of the room */
-function codeWidth(runRows, room, share) {
+/** @param {import("./run_rows.js").RunRows} runRows @param {number} stageWidth @param {number} maxShare of the room */
+function codeWidth(runRows, stageWidth, maxShare) {
   let longest = 0;
   for (const row of runRows.rows)
     for (const line of row.code)
       longest = Math.max(longest, textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7);
-  return Math.round(Math.min(330, Math.max(200, room * share), Math.max(190, longest + 62)));
+  return Math.round(Math.min(330, Math.max(200, stageWidth * maxShare), Math.max(190, longest + 62)));
 }

@@ -26,7 +26,7 @@ export class Columns {
   /** @param {number} left where the first may begin @param {number} rows how many there are */
   constructor(left, rows) {
     /** @type {Column[]} */
-    this.list = [];
+    this.all = [];
     /** @type {Map<string, Column[]>} */
     this.byStorage = new Map();
     /** @type {Map<string, Column[]>} */
@@ -34,37 +34,37 @@ export class Columns {
     /** @type {Map<number, string[]>} by row, storages that it touched for which there was no room */
     this.hidden = new Map();
     /** The first shelf of each row, and where that of one more row would be. */
-    this.shelves = Array.from({ length: rows + 1 }, (_, r) => r);
+    this.firstShelfOfRow = Array.from({ length: rows + 1 }, (_, r) => r);
     this.left = left;
     this.right = left;
   }
 
   /** How many shelves a row has. @param {number} row */
   shelfCount(row) {
-    return this.shelves[row + 1] - this.shelves[row];
+    return this.firstShelfOfRow[row + 1] - this.firstShelfOfRow[row];
   }
 
   /** How often a row has not enough room: shelves below the first, and what is hidden, for each row. */
   missingRoom() {
-    const rows = this.shelves.length - 1;
+    const rows = this.firstShelfOfRow.length - 1;
     let hidden = 0;
     for (const list of this.hidden.values()) hidden += list.length;
-    return rows ? (this.shelves[rows] - rows + hidden) / rows : 0;
+    return rows ? (this.firstShelfOfRow[rows] - rows + hidden) / rows : 0;
   }
 
   /** On which shelf of a row a column stands there first, counted from 0. @param {Column} column @param {number} row */
   shelfIn(column, row) {
-    return Math.max(0, column.from - this.shelves[row]);
+    return Math.max(0, column.from - this.firstShelfOfRow[row]);
   }
 
   /** Whether a column stands in some of these rows. @param {Column} column @param {number} from @param {number} to */
-  standsIn(column, from, to) {
-    return column.from < this.shelves[to + 1] && column.to >= this.shelves[from];
+  isInRows(column, from, to) {
+    return column.from < this.firstShelfOfRow[to + 1] && column.to >= this.firstShelfOfRow[from];
   }
 
   /** @param {Column} column */
   add(column) {
-    this.list.push(column);
+    this.all.push(column);
     addToList(this.byStorage, column.uid, column);
     for (const counterUid of column.rails.keys()) addToList(this.byCounter, counterUid, column);
     this.right = Math.max(this.right, column.right);
@@ -72,7 +72,7 @@ export class Columns {
 
   /** Where a storage stands in a row. @param {string | null | undefined} uid @param {number} row */
   columnAt(uid, row) {
-    return this.byStorage.get(uid ?? "")?.find((column) => this.standsIn(column, row, row));
+    return this.byStorage.get(uid ?? "")?.find((column) => this.isInRows(column, row, row));
   }
 
   /** Where a storage stands, from row to row. @param {string} uid */
@@ -92,7 +92,7 @@ export class Columns {
 
   /** Columns of what wears a counter, in a row. @param {string} counterUid @param {number} row */
   columnsOfCounter(counterUid, row) {
-    return (this.byCounter.get(counterUid) ?? []).filter((column) => this.standsIn(column, row, row));
+    return (this.byCounter.get(counterUid) ?? []).filter((column) => this.isInRows(column, row, row));
   }
 }
 
@@ -104,39 +104,39 @@ export function marginsOf(runRows) {
 /** How many pins hold a rail at once. @param {RunRows} runRows @returns {Map<string, number>} */
 function mostPinsByRail(runRows) {
   /** @type {Map<string, number>} */
-  const most = new Map();
+  const mostPins = new Map();
   /** @type {Map<string, Packer>} */
   const slots = new Map();
   for (const pin of runRows.pins.values()) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
-    const lane = slots.get(key) ?? new Packer();
-    slots.set(key, lane);
-    if (lane.height < MAX_PINS) lane.allocate(pin.birth, pin.death, 1);
-    most.set(key, lane.height);
+    const packer = slots.get(key) ?? new Packer();
+    slots.set(key, packer);
+    if (packer.height < MAX_PINS) packer.allocate(pin.birth, pin.death, 1);
+    mostPins.set(key, packer.height);
   }
-  return most;
+  return mostPins;
 }
 
 /** How wide the ticks of a counter are written. @param {RunRows} runRows @returns {Map<string, number>} */
 function tickWidths(runRows) {
   /** @type {Map<string, number>} */
-  const most = new Map();
+  const widths = new Map();
   for (const { bumps } of runRows.rows)
     for (const [counter, bump] of bumps)
-      most.set(counter, Math.max(most.get(counter) ?? 0, textWidth(bump.join("→"), 10.5) + 10));
-  return most;
+      widths.set(counter, Math.max(widths.get(counter) ?? 0, textWidth(bump.join("→"), 10.5) + 10));
+  return widths;
 }
 
 /** The storages that outlive the row that made them. @param {RunRows} runRows @returns {StorageLife[]} */
-export function lastingStorages(runRows) {
+export function storagesOutlivingRow(runRows) {
   return [...runRows.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
 /** A column for every one of these storages, which nothing else ever has. @param {RunRows} runRows @param {StorageLife[]} lives
  * @param {Margins} margins @param {number} left @param {Scale} scale @returns {Columns} */
-export function ownColumns(runRows, lives, margins, left, scale) {
+export function separateColumns(runRows, lives, margins, left, scale) {
   const columns = new Columns(left, runRows.rows.length);
-  for (const life of ownersFirst(lives)) columns.add(columnAt(life, margins, scale, columns.right));
+  for (const life of ownersFirst(lives)) columns.add(columnOfLife(life, margins, scale, columns.right));
   return columns;
 }
 
@@ -148,20 +148,20 @@ function ownersFirst(lives) {
   for (const life of lives)
     if (life.owner && life.owner !== life.uid) gradsOf.set(life.owner, [...(gradsOf.get(life.owner) ?? []), life]);
   /** @type {Set<StorageLife>} */
-  const out = new Set();
-  const add = (/** @type {StorageLife} */ life) => {
-    if (out.has(life)) return;
-    out.add(life);
-    gradsOf.get(life.uid)?.forEach(add);
+  const ordered = new Set();
+  const addWithGradients = (/** @type {StorageLife} */ life) => {
+    if (ordered.has(life)) return;
+    ordered.add(life);
+    gradsOf.get(life.uid)?.forEach(addWithGradients);
   };
-  for (const life of lives) if (!life.owner || !uids.has(life.owner)) add(life);
-  lives.forEach(add);
-  return [...out];
+  for (const life of lives) if (!life.owner || !uids.has(life.owner)) addWithGradients(life);
+  lives.forEach(addWithGradients);
+  return [...ordered];
 }
 
 /** A storage's column for all its life. @param {StorageLife} life @param {Margins} margins @param {Scale} scale
  * @param {number} x @returns {Column} */
-export function columnAt(life, margins, scale, x) {
+export function columnOfLife(life, margins, scale, x) {
   const shape = columnShape(life, scale);
   const { before, after } = scale.slim ? SLIM_RAIL : RAIL;
   let railX = before;
@@ -189,13 +189,22 @@ function columnShape(life, { cell, most, widest = Infinity, slim = false }) {
   }
   if (!life.cells.size) return { w: 56, cell: 0, least: 1, heat: false };
   const sizes = [...life.cells].map(([dtype, n]) => ({ n, size: itemsize(dtype) }));
-  const least = Math.min(...sizes.map((s) => s.size));
-  const n = Math.max(1, ...sizes.map((s) => Math.ceil((s.n * s.size) / least)));
+  const smallestItemSize = Math.min(...sizes.map((s) => s.size));
+  const n = Math.max(1, ...sizes.map((s) => Math.ceil((s.n * s.size) / smallestItemSize)));
   if (n <= most && n * cell <= widest)
-    return { w: Math.max(n * cell, 26), cell: n === 1 ? Math.max(cell, 26) : cell, least, heat: false };
-  const usual = Math.min(most < 24 ? 7 : 10, Math.max(0.3, Math.min(most < 24 ? 200 : 300, widest) / n), widest / n);
-  const each = slim ? Math.max(usual, MIN_SLIM_BAND / n) : usual;
-  return { w: n * each, cell: each, least, heat: true };
+    return {
+      w: Math.max(n * cell, 26),
+      cell: n === 1 ? Math.max(cell, 26) : cell,
+      least: smallestItemSize,
+      heat: false,
+    };
+  const usualWidth = Math.min(
+    most < 24 ? 7 : 10,
+    Math.max(0.3, Math.min(most < 24 ? 200 : 300, widest) / n),
+    widest / n,
+  );
+  const cellWidth = slim ? Math.max(usualWidth, MIN_SLIM_BAND / n) : usualWidth;
+  return { w: n * cellWidth, cell: cellWidth, least: smallestItemSize, heat: true };
 }
 
 /** Where element i of a dtype lies. @param {Column} column @param {string} dtype @param {number} i */

@@ -17,9 +17,9 @@ export function shortNodeName(name) {
 }
 
 /** @param {Loom} plan @param {import("./run_rows.js").GraphNode} node @param {number} y @param {number} r
- * @param {boolean} inline whether its slots stand in its line @returns {Dot} */
-export function nodeDot(plan, node, y, r, inline) {
-  const slots = new Map(node.slots.map((slot, k) => [slot, inline ? y : y + NODE / 2 + k * SLOT + SLOT / 2]));
+ * @param {boolean} isInline whether its slots stand in its line @returns {Dot} */
+export function addNodeDot(plan, node, y, r, isInline) {
+  const slots = new Map(node.slots.map((slot, k) => [slot, isInline ? y : y + NODE / 2 + k * SLOT + SLOT / 2]));
   const name = unqualifiedNodeName(node.name).replace("+= ", "");
   const dot = {
     uid: node.uid,
@@ -31,7 +31,7 @@ export function nodeDot(plan, node, y, r, inline) {
     slots,
     row: r,
     label: plan.graph.short ? shortNodeName(node.name) : name,
-    inline,
+    inline: isInline,
     /** @type {string[]} */
     fold: [],
   };
@@ -41,10 +41,10 @@ export function nodeDot(plan, node, y, r, inline) {
 
 /** AccumulateGrad stands in its leaf's row: one place for all that ever lead there.
  * @param {Loom} plan @param {import("./run_rows.js").GraphNode} node @param {number} r @param {Dot[]} rowDots @returns {boolean} */
-export function leafDot(plan, node, r, rowDots) {
+export function addLeafDot(plan, node, r, rowDots) {
   const leafRow = plan.handleRows.get(node.variable ?? "");
   if (!leafRow) return false;
-  const dot = nodeDot(plan, node, leafRow.cy, leafRow.row, false);
+  const dot = addNodeDot(plan, node, leafRow.cy, leafRow.row, false);
   dot.label = `${dot.label} ${leafRow.name}`.trim();
   dot.group = `leaf ${node.variable} ${leafRow.row}`;
   (leafRow.row === r ? rowDots : plan.rowDots[leafRow.row]).push(dot);
@@ -53,7 +53,7 @@ export function leafDot(plan, node, r, rowDots) {
 
 /** About the width that the graph needs, at most its share of the room. @param {import("./run_rows.js").RunRows} runRows
  * @param {number} room @param {boolean} stacked */
-export function graphWidth(runRows, room, stacked) {
+export function graphWidthEstimate(runRows, room, stacked) {
   if (!runRows.nodes.size) return 16;
   const lanes = new Lanes();
   const order = [...runRows.nodes.keys()];
@@ -61,15 +61,18 @@ export function graphWidth(runRows, room, stacked) {
   const last = new Map(rank);
   for (const [uid, node] of runRows.nodes)
     for (const edge of node.next) if (edge && rank.has(edge[0])) last.set(edge[0], rank.get(uid) ?? 0);
-  let names = 0;
+  let nameWidth = 0;
   for (const [k, uid] of order.entries()) {
     const node = /** @type {import("./run_rows.js").GraphNode} */ (runRows.nodes.get(uid));
-    lanes.allocate(k, Math.max(k, last.get(uid) ?? k));
-    names = Math.max(names, textWidth(shortNodeName(node.name), 11.5) * BOLD + 90);
-    for (const slot of node.slots) names = Math.max(names, textWidth(`${slot} = name @ v0`, 10.5));
+    lanes.allocateLane(k, Math.max(k, last.get(uid) ?? k));
+    nameWidth = Math.max(nameWidth, textWidth(shortNodeName(node.name), 11.5) * BOLD + 90);
+    for (const slot of node.slots) nameWidth = Math.max(nameWidth, textWidth(`${slot} = name @ v0`, 10.5));
   }
   const pitch = lanePitch(lanes.count, stacked);
-  return Math.min(room * GRAPH_SHARE, 12 + Math.min(lanes.count * pitch, stacked ? LANES_STACKED : LANES) + names + 20);
+  return Math.min(
+    room * GRAPH_SHARE,
+    12 + Math.min(lanes.count * pitch, stacked ? LANES_STACKED : LANES) + nameWidth + 20,
+  );
 }
 
 /** @param {number} count @param {boolean} stacked */
@@ -86,33 +89,33 @@ export function layoutGraph(plan, room) {
   const lanes = new Lanes();
   const { dots, run } = plan;
   /** @type {Map<string, number>} */
-  const last = new Map();
+  const lowestReader = new Map();
   for (const [uid, node] of run.nodes) {
     const from = dots.get(uid);
     if (from)
       for (const edge of node.next) {
         const to = edge && dots.get(edge[0]);
-        if (to) last.set(to.group, Math.max(last.get(to.group) ?? 0, from.y));
+        if (to) lowestReader.set(to.group, Math.max(lowestReader.get(to.group) ?? 0, from.y));
       }
   }
   /** @type {Map<string, number>} */
-  const at = new Map();
+  const laneOfGroup = new Map();
   for (const dot of [...dots.values()].sort((a, b) => a.y - b.y)) {
     const key = dot.group;
-    if (at.has(key)) continue;
-    const straight = (run.nodes.get(dot.uid)?.next ?? [])
+    if (laneOfGroup.has(key)) continue;
+    const laneOfInput = (run.nodes.get(dot.uid)?.next ?? [])
       .flatMap((e) => {
         const to = e && dots.get(e[0]);
-        return to && to.y < dot.y && last.get(to.group) === dot.y ? [at.get(to.group) ?? -1] : [];
+        return to && to.y < dot.y && lowestReader.get(to.group) === dot.y ? [laneOfGroup.get(to.group) ?? -1] : [];
       })
       .find((lane) => lane >= 0);
-    at.set(key, lanes.allocate(dot.y, Math.max(dot.y, last.get(key) ?? 0), straight));
+    laneOfGroup.set(key, lanes.allocateLane(dot.y, Math.max(dot.y, lowestReader.get(key) ?? 0), laneOfInput));
   }
   const pitch = lanePitch(lanes.count, plan.stacked);
-  const across = Math.min(lanes.count * pitch, plan.stacked ? LANES_STACKED : LANES);
+  const lanesWidth = Math.min(lanes.count * pitch, plan.stacked ? LANES_STACKED : LANES);
   for (const dot of dots.values())
-    dot.x = plan.graph.x + 12 + Math.min((at.get(dot.group) ?? 0) * pitch, across - pitch);
-  plan.graph.names = Math.ceil(plan.graph.x + 12 + across + 4);
+    dot.x = plan.graph.x + 12 + Math.min((laneOfGroup.get(dot.group) ?? 0) * pitch, lanesWidth - pitch);
+  plan.graph.names = Math.ceil(plan.graph.x + 12 + lanesWidth + 4);
   let widest = 0;
   for (const dot of dots.values())
     widest = Math.max(
@@ -144,7 +147,7 @@ export function layoutGraph(plan, room) {
         });
         if (trunks.has(to.group)) return;
         trunks.add(to.group);
-        plan.trunks.push({ x: to.x, y0: to.y, y1: last.get(to.group) ?? to.y });
+        plan.trunks.push({ x: to.x, y0: to.y, y1: lowestReader.get(to.group) ?? to.y });
       });
   }
 }
@@ -160,6 +163,6 @@ function labelWidth(plan, dot) {
 function slotWidth(plan, dot, slot) {
   const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const text = pin && !plan.stacked ? `${slot} = ${plan.run.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
-  const more = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
-  return textWidth(text, 10.5) + 12 + more;
+  const suffixWidth = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
+  return textWidth(text, 10.5) + 12 + suffixWidth;
 }

@@ -1,6 +1,6 @@
 /** The loom's homes: storages that have the same name one after the other share a place across, with their `.grad` beside it. */
 
-import { columnAt } from "./loom_columns.js";
+import { columnOfLife } from "./loom_columns.js";
 
 /** @typedef {import("./loom_columns.js").Column} Column */
 /** @typedef {import("./loom_columns.js").Margins} Margins */
@@ -23,11 +23,11 @@ export function homesOf(lives, names, margins, scale) {
   /** @type {Home[]} */
   const homes = [];
   /** @type {Map<string, Home[]>} */
-  const named = new Map();
+  const homesByName = new Map();
   /** @type {Map<string, Home>} */
   const homeOf = new Map();
   for (const life of lives) {
-    const column = columnAt(life, margins, scale, 0);
+    const column = columnOfLife(life, margins, scale, 0);
     const owner = homeOf.get(life.owner ?? "");
     if (owner && (!owner.grads || owner.grads.until < life.birth)) {
       owner.grads = addToTrack(owner.grads, column);
@@ -35,11 +35,11 @@ export function homesOf(lives, names, margins, scale) {
       continue;
     }
     const name = names.get(life.uid) ?? life.uid;
-    const list = named.get(name) ?? [];
-    named.set(name, list);
-    const free = list.slice(-MAX_HOMES_TRIED).find(({ values }) => values.until < life.birth);
-    const home = free ?? { values: addToTrack(null, column), grads: null, name };
-    if (free) addToTrack(free.values, column);
+    const list = homesByName.get(name) ?? [];
+    homesByName.set(name, list);
+    const freeHome = list.slice(-MAX_HOMES_TRIED).find(({ values }) => values.until < life.birth);
+    const home = freeHome ?? { values: addToTrack(null, column), grads: null, name };
+    if (freeHome) addToTrack(freeHome.values, column);
     else {
       list.push(home);
       homes.push(home);
@@ -51,11 +51,11 @@ export function homesOf(lives, names, margins, scale) {
 
 /** @param {Track | null} track @param {Column} column @returns {Track} */
 function addToTrack(track, column) {
-  const to = track ?? { until: -1, w: 0, columns: [] };
-  to.columns.push(column);
-  to.until = column.to;
-  to.w = Math.max(to.w, column.right);
-  return to;
+  const extended = track ?? { until: -1, w: 0, columns: [] };
+  extended.columns.push(column);
+  extended.until = column.to;
+  extended.w = Math.max(extended.w, column.right);
+  return extended;
 }
 
 /** How wide a home is, with the place of its gradients. @param {Home} home */
@@ -66,8 +66,8 @@ export function homeWidth({ values, grads }) {
 /** The columns of a home that stands at x, cut to some shelves. @param {Home} home @param {number} x @param {number} from
  * @param {number} to @param {number[]} shelves the first of each row @returns {Column[]} */
 export function homeColumns({ values, grads }, x, from, to, shelves) {
-  const out = [];
-  for (const [track, left] of /** @type {[Track | null, number][]} */ ([
+  const columns = [];
+  for (const [track, trackX] of /** @type {[Track | null, number][]} */ ([
     [values, x],
     [grads, x + values.w],
   ]))
@@ -75,8 +75,8 @@ export function homeColumns({ values, grads }, x, from, to, shelves) {
       const first = Math.max(shelves[column.from], from);
       const last = Math.min(shelves[column.to + 1] - 1, to);
       if (first > last) continue;
-      const rails = new Map([...column.rails].map(([counter, at]) => [counter, at + left]));
-      out.push({ ...column, x: left, rails, right: left + column.right, from: first, to: last });
+      const rails = new Map([...column.rails].map(([counter, railX]) => [counter, railX + trackX]));
+      columns.push({ ...column, x: trackX, rails, right: trackX + column.right, from: first, to: last });
     }
-  return out;
+  return columns;
 }

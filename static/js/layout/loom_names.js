@@ -4,10 +4,10 @@ import { truncate } from "./metrics.js";
 
 /** A path cut before one of its parts where it is too long: `…2.weight.grad`. @param {string} name
  * @param {number} maxLength characters */
-export function shortPath(name, maxLength) {
+export function pathThatFits(name, maxLength) {
   if (Array.from(name).length <= maxLength) return name;
-  for (let at = name.indexOf("."); at >= 0; at = name.indexOf(".", at + 1)) {
-    const end = name.slice(at + 1);
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+    const end = name.slice(dot + 1);
     if (Array.from(end).length < maxLength) return `…${end}`;
   }
   return truncate(name, maxLength);
@@ -15,9 +15,9 @@ export function shortPath(name, maxLength) {
 
 /** All names of something where there is room for them, else the first and how many more there are.
  * @param {string} names parted by spaces @param {number} maxLength characters */
-export function fitNames(names, maxLength) {
+export function namesThatFit(names, maxLength) {
   if (Array.from(names).length <= maxLength) return names;
   const list = names.split(" ");
-  const more = list.length > 1 && maxLength > 12 ? ` +${list.length - 1}` : "";
-  return shortPath(list[0], maxLength - more.length) + more;
+  const moreText = list.length > 1 && maxLength > 12 ? ` +${list.length - 1}` : "";
+  return pathThatFits(list[0], maxLength - moreText.length) + moreText;
 }

@@ -16,13 +16,13 @@ export function layoutPins(plan) {
     const y = plan.dots.get(pin.node)?.slots.get(pin.slot);
     const columns = plan.columns
       .columnsOfStorage(pin.storage)
-      .filter((column) => plan.columns.standsIn(column, pin.birth, pin.death));
+      .filter((column) => plan.columns.isInRows(column, pin.birth, pin.death));
     if (!columns.length || y === undefined) continue;
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = lanes.get(key) ?? new Packer();
     lanes.set(key, lane);
-    const by = Math.min(lane.allocate(pin.birth, pin.death, 1), MAX_PINS - 1) * PIN_PITCH;
-    plan.pinLines.push(pinLine(plan, pin, columns, y, by));
+    const pinOffset = Math.min(lane.allocate(pin.birth, pin.death, 1), MAX_PINS - 1) * PIN_PITCH;
+    plan.pinLines.push(pinLine(plan, pin, columns, y, pinOffset));
   }
   joinWarnings(plan.pinLines);
 }
@@ -33,38 +33,42 @@ function joinWarnings(lines) {
   /** @type {Map<string, {x: number, y: number}>} */
   const firstByKey = new Map();
   for (const line of lines) {
-    const { pin, hit } = line;
-    if (!hit || pin.broken !== null || pin.silent === null) continue;
+    const { pin, hit: warning } = line;
+    if (!warning || pin.broken !== null || pin.silent === null) continue;
     const key = `${pin.storage} ${pin.counter ?? ""} ${pin.silent}`;
     const first = firstByKey.get(key);
-    if (first) first.x = (first.x + hit.x) / 2;
-    else firstByKey.set(key, hit);
+    if (first) first.x = (first.x + warning.x) / 2;
+    else firstByKey.set(key, warning);
     if (first) line.hit = null;
   }
 }
 
 /** @param {Loom} plan @param {Pin} pin @param {Column[]} columns those in which its storage stands while it is kept
- * @param {number} y of the slot @param {number} by how far right of the rail @returns {PinLine} */
-function pinLine(plan, pin, columns, y, by) {
+ * @param {number} y of the slot @param {number} pinOffset how far right of the rail @returns {PinLine} */
+function pinLine(plan, pin, columns, y, pinOffset) {
   const [first] = columns;
   const rail = railOf(first, pin);
-  const headed = plan.shelves[first.from].y <= y;
-  const hit = pin.broken ?? pin.silent;
-  const write = hit === null ? undefined : plan.writes[hit].find((box) => box.write.storage === pin.storage);
-  const struck =
-    write?.column ?? (hit === null ? undefined : columns.find((column) => plan.columns.standsIn(column, hit, hit)));
+  const isBelowTop = plan.shelves[first.from].y <= y;
+  const brokenRow = pin.broken ?? pin.silent;
+  const write =
+    brokenRow === null ? undefined : plan.writes[brokenRow].find((box) => box.write.storage === pin.storage);
+  const struckColumn =
+    write?.column ??
+    (brokenRow === null ? undefined : columns.find((column) => plan.columns.isInRows(column, brokenRow, brokenRow)));
   return {
     pin,
     rail,
-    x: rail + by,
+    x: rail + pinOffset,
     y,
     slotX: plan.graph.names,
-    headed,
+    headed: isBelowTop,
     holds: columns.map((column, k) => {
-      const top = k || !headed ? plan.shelves[column.from].y : y;
-      return { x: railOf(column, pin) + by, from: top, to: Math.max(top, holdEnd(plan, pin, column, y)) };
+      const top = k || !isBelowTop ? plan.shelves[column.from].y : y;
+      return { x: railOf(column, pin) + pinOffset, from: top, to: Math.max(top, endOfHold(plan, pin, column, y)) };
     }),
-    hit: struck ? { x: railOf(struck, pin) + by, y: write?.cy ?? plan.rows[hit ?? 0].cy } : null,
+    hit: struckColumn
+      ? { x: railOf(struckColumn, pin) + pinOffset, y: write?.cy ?? plan.rows[brokenRow ?? 0].cy }
+      : null,
   };
 }
 
@@ -74,10 +78,10 @@ function railOf(column, pin) {
 }
 
 /** @param {Loom} plan @param {Pin} pin @param {Column} column @param {number} y */
-function holdEnd(plan, pin, column, y) {
+function endOfHold(plan, pin, column, y) {
   const shelf = plan.shelves[column.to];
   const row = plan.rows[pin.death];
-  const over = pin.released && plan.columns.standsIn(column, pin.death, pin.death);
-  if (!over) return shelf.y + shelf.h;
+  const isReleasedHere = pin.released && plan.columns.isInRows(column, pin.death, pin.death);
+  if (!isReleasedHere) return shelf.y + shelf.h;
   return Math.min(shelf.y + shelf.h, pin.death > pin.birth ? row.y + row.h / 2 : y + 7);
 }

@@ -22,16 +22,16 @@ import { extent, plainDtype } from "./reads.js";
  */
 export function recordRow(runRows, row, r, rowState, steps) {
   const naming = rowState.names.namesOf(handlesToName(row, rowState, steps));
-  for (const uid of rowState.touched.keys()) {
+  for (const uid of rowState.touchSteps.keys()) {
     const now = rowState.after.get(uid);
     if (uid[0] === "s") recordStorage(runRows, row, r, uid, rowState);
-    else if (now?.kind === "counter") recordBump(row, uid, rowState.old.get(uid), now);
+    else if (now?.kind === "counter") recordBump(row, uid, rowState.stateBefore.get(uid), now);
     else if (isHandle(now)) recordHandle(row, uid, now, rowState, naming);
     else if (now?.kind === "frame") recordBindings(row, uid, now, rowState, naming);
   }
   for (const reader of row.readers) updateStorageFromHandle(runRows, reader, r);
-  for (const uid of rowState.touched.keys()) recordOwner(runRows, rowState.after, uid);
-  for (const write of row.writes.values()) write.step = rowState.wrote.get(write.storage) ?? row.last;
+  for (const uid of rowState.touchSteps.keys()) recordOwner(runRows, rowState.after, uid);
+  for (const write of row.writes.values()) write.step = rowState.writeSteps.get(write.storage) ?? row.last;
   recordEvents(row, rowState, naming, steps);
 }
 
@@ -39,41 +39,44 @@ export function recordRow(runRows, row, r, rowState, steps) {
  * @param {Row} row @param {RowState} rowState @param {import("../trace.js").Step[]} steps */
 function handlesToName(row, rowState, steps) {
   /** @type {Set<string>} */
-  const out = new Set();
-  for (const uid of rowState.touched.keys()) if (isHandle(rowState.after.get(uid))) out.add(uid);
-  for (const [frame, names] of rowState.bound) {
+  const uids = new Set();
+  for (const uid of rowState.touchSteps.keys()) if (isHandle(rowState.after.get(uid))) uids.add(uid);
+  for (const [frame, names] of rowState.valuesBefore) {
     const entity = rowState.after.get(frame);
     if (entity?.kind !== "frame") continue;
     for (const name of names.keys()) {
       const ref = refOf(entity.vars.get(name));
-      if (ref && isHandle(rowState.after.get(ref))) out.add(ref);
+      if (ref && isHandle(rowState.after.get(ref))) uids.add(ref);
     }
   }
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? [])
-      if (entry.kind === "event" && entry.event === "written" && entry.by) out.add(entry.by);
-  return out;
+      if (entry.kind === "event" && entry.event === "written" && entry.by) uids.add(entry.by);
+  return uids;
 }
 
-/** @param {Row} row @param {string} uid @param {Entity | undefined} old @param {import("../trace.js").Counter} now */
-function recordBump(row, uid, old, now) {
-  if (old?.kind === "counter" && old.value !== now.value) row.bumps.set(uid, [old.value ?? 0, now.value ?? 0]);
+/** @param {Row} row @param {string} uid @param {Entity | undefined} old @param {import("../trace.js").Counter} counterAfter */
+function recordBump(row, uid, old, counterAfter) {
+  if (old?.kind === "counter" && old.value !== counterAfter.value)
+    row.bumps.set(uid, [old.value ?? 0, counterAfter.value ?? 0]);
 }
 
 /** A handle that is new, or reads other memory than before. @param {Row} row @param {string} uid
  * @param {import("../entities.js").Handle} now @param {RowState} rowState @param {Names} naming */
 function recordHandle(row, uid, now, rowState, naming) {
-  const old = rowState.old.get(uid);
+  const old = rowState.stateBefore.get(uid);
   if (isHandle(old) && handleKey(uid, old) === handleKey(uid, now)) return;
-  const grad = isGradient(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
-  row.readers.push(newReader(uid, now, naming, { alias: false, grad, step: rowState.touched.get(uid) ?? row.last }));
+  const isGrad = isGradient(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  row.readers.push(
+    newReader(uid, now, naming, { alias: false, grad: isGrad, step: rowState.touchSteps.get(uid) ?? row.last }),
+  );
 }
 
 /** Whether a tensor that the row touched has the handle as its `.grad`. @param {string} uid @param {RowState} rowState */
 function isGradient(uid, rowState) {
-  for (const ownerUid of rowState.names.carriers.get(uid) ?? []) {
+  for (const ownerUid of rowState.names.carriersOf.get(uid) ?? []) {
     const tensor = rowState.after.get(ownerUid);
-    if (rowState.touched.has(ownerUid) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
+    if (rowState.touchSteps.has(ownerUid) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
   }
   return false;
 }
@@ -81,23 +84,33 @@ function isGradient(uid, rowState) {
 /** Names that now mean a handle which was there before. @param {Row} row @param {string} uid of the frame
  * @param {import("../entities.js").Frame} frame @param {RowState} rowState @param {Names} naming */
 function recordBindings(row, uid, frame, rowState, naming) {
-  const step = rowState.touched.get(uid) ?? row.last;
-  for (const [name, meant] of rowState.bound.get(uid) ?? []) {
+  const step = rowState.touchSteps.get(uid) ?? row.last;
+  for (const [name, valueBefore] of rowState.valuesBefore.get(uid) ?? []) {
     const value = frame.vars.get(name);
     const ref = refOf(value);
-    const bound = ref && rowState.before(ref) ? rowState.after.get(ref) : undefined;
-    if (!ref || !isHandle(bound) || !bound.storage || sameValue(meant, value)) continue;
-    const reader = newReader(ref, bound, naming, { alias: true, grad: false, step });
+    const handle = ref && rowState.existedBefore(ref) ? rowState.after.get(ref) : undefined;
+    if (!ref || !isHandle(handle) || !handle.storage || sameValue(valueBefore, value)) continue;
+    const reader = newReader(ref, handle, naming, { alias: true, grad: false, step });
     row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
   }
 }
 
 /** @param {string} uid @param {import("../entities.js").Handle} entity @param {Names} naming
  * @param {{alias: boolean, grad: boolean, step: number}} role @returns {Reader} */
-function newReader(uid, entity, naming, { alias, grad, step }) {
+function newReader(uid, entity, naming, { alias, grad: isGrad, step }) {
   const tags = (naming.tags.get(uid) ?? []).map((tag) => tag.text);
   const title = tags.slice(0, 3).join(" ");
-  return { uid, key: handleKey(uid, entity), entity, title, alias, grad, named: tags.length > 0, cut: null, step };
+  return {
+    uid,
+    key: handleKey(uid, entity),
+    entity,
+    title,
+    alias,
+    grad: isGrad,
+    named: tags.length > 0,
+    cut: null,
+    step,
+  };
 }
 
 /** A storage's first name, and its counters. @param {RunRows} run @param {Reader} reader @param {number} r its row */
@@ -121,15 +134,15 @@ function recordOwner({ storages }, after, uid) {
 
 /** @param {RunRows} run @param {Row} row @param {number} r @param {string} uid @param {RowState} rowState */
 function recordStorage({ storages }, row, r, uid, rowState) {
-  const old = rowState.old.get(uid);
+  const old = rowState.stateBefore.get(uid);
   const now = rowState.after.get(uid);
-  const recorded = storages.get(uid);
+  const known = storages.get(uid);
   if (now?.kind !== "storage") {
-    if (recorded) Object.assign(recorded, { death: r, freed: true });
+    if (known) Object.assign(known, { death: r, freed: true });
     else row.freed += 1;
     return;
   }
-  const life = recorded ?? {
+  const life = known ?? {
     uid,
     birth: r,
     death: r,
@@ -148,10 +161,10 @@ function recordStorage({ storages }, row, r, uid, rowState) {
   if (old?.kind !== "storage") return;
   /** @type {Write["cells"]} */
   const cells = new Map();
-  for (const [key, was] of changedCells({ ...old, windows: undefined }, { ...now, windows: undefined })) {
-    const at = key.lastIndexOf(":");
-    const value = now.cells?.[key.slice(0, at)][Number(key.slice(at + 1))];
-    if (value !== undefined) cells.set(key, { was, now: value });
+  for (const [key, valueBefore] of changedCells({ ...old, windows: undefined }, { ...now, windows: undefined })) {
+    const colon = key.lastIndexOf(":");
+    const value = now.cells?.[key.slice(0, colon)][Number(key.slice(colon + 1))];
+    if (value !== undefined) cells.set(key, { was: valueBefore, now: value });
   }
   if (cells.size) row.writes.set(uid, { ...newWrite(uid, row.last), cells });
 }
@@ -169,7 +182,7 @@ function recordEvents(row, rowState, naming, steps) {
       if (entry.kind !== "event") continue;
       if (entry.event === "written") {
         const now = rowState.after.get(entry.storage);
-        if (rowState.before(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
+        if (rowState.existedBefore(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
       } else if (entry.event === "saved_changed_silently") {
         const node = rowState.after.get(entry.node);
         const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;

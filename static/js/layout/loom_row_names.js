@@ -1,13 +1,13 @@
-/** How the program reaches the few things that a row is about: as `names` tells it, asked of no more than leads to them. */
+/** How the program reaches the few things that a row is about: as `namesAndPaths` tells it, asked of no more than leads to them. */
 
 import { isHandle } from "../entities.js";
-import { names, pairsOf, refOf } from "./names.js";
+import { namesAndPaths, pairsOf, refOf } from "./names.js";
 
 /** @typedef {import("../entities.js").Entity} Entity */
 /** @typedef {import("../entities.js").Value} Value */
 /** @typedef {import("./names.js").Names} Names */
 
-/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `names` says what is so. */
+/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `namesAndPaths` says what is so. */
 export class RowNames {
   /** @param {Map<string, Entity>} entities the state, which goes along */
   constructor(entities) {
@@ -15,34 +15,34 @@ export class RowNames {
     /** @type {Map<string, Map<string, Set<string>>>} by what it meant, by frame: names */
     this.boundTo = new Map();
     /** @type {Map<string, Map<string, number>>} by frame, its names with their rank */
-    this.order = new Map();
+    this.nameOrder = new Map();
     /** @type {Map<string, Set<string>>} by frame, names that meant an object */
-    this.objects = new Map();
+    this.objectNames = new Map();
     /** @type {Set<string>} what is or was in an object */
-    this.contained = new Set();
+    this.containedUids = new Set();
     /** @type {Set<string>} what is or was a key of a dict, and so is written in a path */
-    this.keys = new Set();
+    this.keyUids = new Set();
     /** @type {Map<string, Set<string>>} by what a tensor has as its .grad or carries otherwise, such tensors */
-    this.carriers = new Map();
+    this.carriersOf = new Map();
     /** @type {Set<string>} frames, in order */
     this.frames = new Set();
-    this.binds = 0;
+    this.bindCount = 0;
   }
 
   /** A frame's name means something. @param {string} frameUid @param {string} name @param {string} ref */
-  bind(frameUid, name, ref) {
-    const order = this.order.get(frameUid) ?? new Map();
-    this.order.set(frameUid, order);
-    if (!order.has(name)) order.set(name, this.binds++);
-    if (ref[0] === "o") setOf(this.objects, frameUid).add(name);
+  noteBinding(frameUid, name, ref) {
+    const order = this.nameOrder.get(frameUid) ?? new Map();
+    this.nameOrder.set(frameUid, order);
+    if (!order.has(name)) order.set(name, this.bindCount++);
+    if (ref[0] === "o") setAtKey(this.objectNames, frameUid).add(name);
     const frames = this.boundTo.get(ref) ?? new Map();
     this.boundTo.set(ref, frames);
-    setOf(frames, frameUid).add(name);
+    setAtKey(frames, frameUid).add(name);
   }
 
   /** A frame's name means nothing any more. @param {string} frameUid @param {string} name */
-  unbind(frameUid, name) {
-    this.order.get(frameUid)?.delete(name);
+  noteUnbinding(frameUid, name) {
+    this.nameOrder.get(frameUid)?.delete(name);
   }
 
   /** An entity has other fields. @param {string} uid @param {Entity} entity */
@@ -51,7 +51,7 @@ export class RowNames {
     else if (entity.kind === "tensor") {
       const { grad, parts, tangent, wraps } = entity;
       for (const ref of [grad, tangent, refOf(wraps?.value), ...Object.values(parts ?? {})])
-        if (ref) setOf(this.carriers, ref).add(uid);
+        if (ref) setAtKey(this.carriersOf, ref).add(uid);
     } else if (entity.kind === "object") this.noteObject(entity);
   }
 
@@ -61,32 +61,33 @@ export class RowNames {
     const values = /** @type {Value[]} */ (pairs ? pairs.map(([, value]) => value) : (object.items ?? []));
     for (const value of [...values, ...Object.values(object.attrs ?? {})]) {
       const ref = refOf(value);
-      if (ref) this.contained.add(ref);
+      if (ref) this.containedUids.add(ref);
     }
     for (const [key] of pairs ?? []) {
       const ref = refOf(key);
-      if (ref) this.keys.add(ref);
+      if (ref) this.keyUids.add(ref);
     }
   }
 
   /** The names and paths of these handles now. @param {Iterable<string>} uids @returns {Names} */
   namesOf(uids) {
-    const wanted = this.withCarriers(uids);
-    const isContained = [...wanted].some((uid) => this.contained.has(uid));
-    if (isContained) for (const uid of this.withCarriers(this.keys)) wanted.add(uid);
+    const wantedUids = this.withCarriers(uids);
+    const isContained = [...wantedUids].some((uid) => this.containedUids.has(uid));
+    if (isContained) for (const uid of this.withCarriers(this.keyUids)) wantedUids.add(uid);
     /** @type {Map<string, Set<string>>} */
-    const bound = new Map();
-    if (isContained) for (const [frame, list] of this.objects) for (const name of list) setOf(bound, frame).add(name);
-    for (const uid of wanted)
+    const namesByFrame = new Map();
+    if (isContained)
+      for (const [frame, list] of this.objectNames) for (const name of list) setAtKey(namesByFrame, frame).add(name);
+    for (const uid of wantedUids)
       for (const [frame, list] of this.boundTo.get(uid) ?? [])
-        for (const name of list) if (this.isNameOf(frame, name, uid)) setOf(bound, frame).add(name);
-    return names(this.entities, this.nameSources(bound, wanted));
+        for (const name of list) if (this.isNameOf(frame, name, uid)) setAtKey(namesByFrame, frame).add(name);
+    return namesAndPaths(this.entities, this.nameSources(namesByFrame, wantedUids));
   }
 
   /** These, and the tensors that carry them. @param {Iterable<string>} uids */
   withCarriers(uids) {
     const out = new Set(uids);
-    for (const uid of out) for (const carrier of this.carriers.get(uid) ?? []) out.add(carrier);
+    for (const uid of out) for (const carrier of this.carriersOf.get(uid) ?? []) out.add(carrier);
     return out;
   }
 
@@ -96,24 +97,24 @@ export class RowNames {
     return entity?.kind === "frame" && refOf(entity.vars.get(name)) === uid;
   }
 
-  /** What names can begin at: the frames with only these names, and the tensors of these. @param {Map<string, Set<string>>} bound
-   * @param {Set<string>} wanted */
-  nameSources(bound, wanted) {
+  /** What names can begin at: the frames with only these names, and the tensors of these. @param {Map<string, Set<string>>} namesByFrame
+   * @param {Set<string>} wantedUids */
+  nameSources(namesByFrame, wantedUids) {
     /** @type {Map<string, Entity>} */
     const out = new Map();
     for (const uid of this.frames) {
       const frame = this.entities.get(uid);
       if (frame?.kind !== "frame") this.frames.delete(uid);
-      const list = bound.get(uid);
+      const list = namesByFrame.get(uid);
       if (frame?.kind !== "frame" || !list) continue;
-      const rank = /** @type {Map<string, number>} */ (this.order.get(uid));
+      const rank = /** @type {Map<string, number>} */ (this.nameOrder.get(uid));
       const ordered = [...list].sort((a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0));
       out.set(uid, {
         ...frame,
         vars: new Map(ordered.map((name) => [name, /** @type {Value} */ (frame.vars.get(name) ?? null)])),
       });
     }
-    for (const uid of wanted) {
+    for (const uid of wantedUids) {
       const tensor = this.entities.get(uid);
       if (isHandle(tensor)) out.set(uid, tensor);
     }
@@ -122,7 +123,7 @@ export class RowNames {
 }
 
 /** @template K @param {Map<K, Set<string>>} map @param {K} key @returns {Set<string>} */
-function setOf(map, key) {
+function setAtKey(map, key) {
   const existing = map.get(key);
   if (existing) return existing;
   /** @type {Set<string>} */

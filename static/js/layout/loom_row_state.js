@@ -17,25 +17,25 @@ export class RowState {
     /** @type {Map<string, Entity>} the state after the row; frames are changed in place here */
     this.after = new Map();
     /** @type {Map<string, number>} the first step of the row that names each entity */
-    this.touched = new Map();
+    this.touchSteps = new Map();
     /** @type {Map<string, number>} the last step of the row that gives a storage cells */
-    this.wrote = new Map();
+    this.writeSteps = new Map();
     /** @type {Map<string, Entity | undefined>} what was there before the row, of what it touched */
-    this.old = new Map();
+    this.stateBefore = new Map();
     /** @type {Map<string, Map<string, Value | undefined>>} by frame, what its names meant before the row that it bound or unbound */
-    this.bound = new Map();
+    this.valuesBefore = new Map();
     this.names = new RowNames(this.after);
   }
 
   /** Go on to the end of the next row. @param {number} first @param {number} last its steps */
   advance(first, last) {
-    for (const map of [this.touched, this.wrote, this.old, this.bound]) map.clear();
+    for (const map of [this.touchSteps, this.writeSteps, this.stateBefore, this.valuesBefore]) map.clear();
     for (let k = first; k <= last; k++) {
       const { set = {}, gone = [] } = this.steps[k];
       for (const [uid, fields] of Object.entries(set)) {
         this.rememberBefore(uid, k);
         this.mergeFields(uid, fields);
-        if (fields.cells || fields.cells_at) this.wrote.set(uid, k);
+        if (fields.cells || fields.cells_at) this.writeSteps.set(uid, k);
       }
       for (const uid of gone) {
         this.rememberBefore(uid, k);
@@ -45,43 +45,43 @@ export class RowState {
   }
 
   /** Whether an entity was there before the row. @param {string} uid */
-  before(uid) {
-    return this.touched.has(uid) ? this.old.get(uid) !== undefined : this.after.has(uid);
+  existedBefore(uid) {
+    return this.touchSteps.has(uid) ? this.stateBefore.get(uid) !== undefined : this.after.has(uid);
   }
 
   /** @param {string} uid @param {number} k the step */
   rememberBefore(uid, k) {
-    if (this.touched.has(uid)) return;
-    this.touched.set(uid, k);
-    this.old.set(uid, this.after.get(uid));
+    if (this.touchSteps.has(uid)) return;
+    this.touchSteps.set(uid, k);
+    this.stateBefore.set(uid, this.after.get(uid));
   }
 
   /** @param {string} uid @param {import("../trace.js").Delta} fields */
   mergeFields(uid, fields) {
     const old = this.after.get(uid);
-    const { vars, unset, ...others } = fields;
-    const now = merge(old, old?.kind === "frame" ? others : fields);
+    const { vars, unset, ...otherFields } = fields;
+    const now = merge(old, old?.kind === "frame" ? otherFields : fields);
     if (!now) return;
     this.after.set(uid, now);
-    if (now.kind === "frame") this.bind(uid, now.vars, vars ?? {}, unset ?? [], old !== undefined);
+    if (now.kind === "frame") this.setNames(uid, now.vars, vars ?? {}, unset ?? [], old !== undefined);
     this.names.noteFields(uid, now);
   }
 
   /** @param {string} uid of a frame @param {Map<string, Value>} names what its names mean @param {Record<string, Value>} vars
-   * @param {string[]} unset @param {boolean} known whether the frame was there before */
-  bind(uid, names, vars, unset, known) {
-    const bound = this.bound.get(uid) ?? new Map();
-    this.bound.set(uid, bound);
+   * @param {string[]} unset @param {boolean} wasThere whether the frame was there before */
+  setNames(uid, names, vars, unset, wasThere) {
+    const bound = this.valuesBefore.get(uid) ?? new Map();
+    this.valuesBefore.set(uid, bound);
     for (const [name, value] of Object.entries(vars)) {
-      if (!bound.has(name)) bound.set(name, known ? names.get(name) : undefined);
+      if (!bound.has(name)) bound.set(name, wasThere ? names.get(name) : undefined);
       names.set(name, value);
       const ref = refOf(value);
-      if (ref) this.names.bind(uid, name, ref);
+      if (ref) this.names.noteBinding(uid, name, ref);
     }
     for (const name of unset) {
       if (!bound.has(name)) bound.set(name, names.get(name));
       names.delete(name);
-      this.names.unbind(uid, name);
+      this.names.noteUnbinding(uid, name);
     }
   }
 }

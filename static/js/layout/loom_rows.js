@@ -1,7 +1,7 @@
 /** The loom's rows: the heights of a statement's code, handles, nodes and writes. */
 
 import { elementBox } from "./loom_columns.js";
-import { leafDot, nodeDot } from "./loom_graph.js";
+import { addLeafDot, addNodeDot } from "./loom_graph.js";
 import {
   CODE,
   VISIT_FOOT,
@@ -21,7 +21,7 @@ import {
   WRITE,
 } from "./loom_sizes.js";
 import { truncate } from "./metrics.js";
-import { extent, numel, plainDtype, reads } from "./reads.js";
+import { extent, numel, plainDtype, cellReads } from "./reads.js";
 import { inputsFirst } from "./run_rows.js";
 
 /** @typedef {import("./loom.js").Column} Column */
@@ -37,31 +37,41 @@ import { inputsFirst } from "./run_rows.js";
  *   no room for */
 
 /** One row, from y on; where the next begins. @param {Loom} plan @param {Row} row @param {number} r
- * @param {number} top @param {number} room */
-export function placeRow(plan, row, r, top, room) {
+ * @param {number} top @param {number} width */
+export function placeRow(plan, row, r, top, width) {
   const { stacked, columns } = plan;
-  const widest = stacked
-    ? Math.max(24, Math.floor((room - 56 - row.inset * 10) / 7.2))
+  const maxCharacters = stacked
+    ? Math.max(24, Math.floor((width - 56 - row.inset * 10) / 7.2))
     : Math.max(12, Math.floor((plan.code - 62 - row.inset * 10) / 7.54));
-  const beside = row.turn ? Math.max(10, widest - row.turn.length - 1) : widest;
-  const begin = top + (row.skipped ? FOLD : 0);
+  const maxBesideTurn = row.turn ? Math.max(10, maxCharacters - row.turn.length - 1) : maxCharacters;
+  const rowTop = top + (row.skipped ? FOLD : 0);
   const readers = shownReaders(plan, row, r);
   /** @type {Content} */
   const content = { handles: [], writes: [], dots: [], hidden: readers.hidden };
-  const thin =
+  const isQuietRow =
     isQuiet(row) && columns.shelfCount(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
-  const code = thin ? firstLine(row.code, beside) : wrapCode(row.code, beside);
-  const codeH = code.length * CODE + (thin ? 0 : footHeight(row, readers.hidden));
+  const code = isQuietRow ? firstLine(row.code, maxBesideTurn) : wrapCode(row.code, maxBesideTurn);
+  const codeHeight = code.length * CODE + (isQuietRow ? 0 : footHeight(row, readers.hidden));
   const thinH = stacked ? QUIET_ROW_STACKED : QUIET_ROW;
-  const codeY = begin + (thin ? (thinH - CODE) / 2 : PAD);
-  let y = codeY + (stacked ? codeH + 4 : 0);
-  if (thin) plan.shelves.push({ y: begin, h: 0 });
+  const codeY = rowTop + (isQuietRow ? (thinH - CODE) / 2 : PAD);
+  let y = codeY + (stacked ? codeHeight + 4 : 0);
+  if (isQuietRow) plan.shelves.push({ y: rowTop, h: 0 });
   else y = placeShelves(plan, row, r, readers.shown, y, content);
   const { handles, writes, dots, hidden } = content;
-  const bottom = thin ? begin + thinH : Math.max(y, stacked ? 0 : codeY + codeH) + PAD - 3;
-  const first = writes[0]?.cy ?? handles[0]?.cy ?? dots[0]?.y ?? (begin + bottom) / 2;
-  closeShelves(plan, r, begin, bottom);
-  plan.rows.push({ y: begin, h: bottom - begin, cy: first, codeY, codeH, code, foldY: top, thin, hidden });
+  const bottom = isQuietRow ? rowTop + thinH : Math.max(y, stacked ? 0 : codeY + codeHeight) + PAD - 3;
+  const firstCenter = writes[0]?.cy ?? handles[0]?.cy ?? dots[0]?.y ?? (rowTop + bottom) / 2;
+  closeShelves(plan, r, rowTop, bottom);
+  plan.rows.push({
+    y: rowTop,
+    h: bottom - rowTop,
+    cy: firstCenter,
+    codeY,
+    codeH: codeHeight,
+    code,
+    foldY: top,
+    thin: isQuietRow,
+    hidden,
+  });
   plan.handles.push(handles);
   plan.writes.push(writes);
   plan.rowDots.push(dots);
@@ -90,8 +100,8 @@ function shownReaders({ columns, run }, row, r) {
   const hidden = (columns.hidden.get(r) ?? []).map((uid) => run.storageNames.get(uid) ?? uid);
   /** @type {Map<string, number>} */
   const counts = new Map();
-  const named = (/** @type {Reader} */ reader) => (reader.named ? 0 : 1);
-  for (const reader of [...row.readers].sort((a, b) => named(a) - named(b))) {
+  const nameRank = (/** @type {Reader} */ reader) => (reader.named ? 0 : 1);
+  for (const reader of [...row.readers].sort((a, b) => nameRank(a) - nameRank(b))) {
     const uid = reader.entity.storage ?? "";
     if (!columns.columnAt(uid, r)) continue;
     const n = (counts.get(uid) ?? 0) + 1;
@@ -107,22 +117,22 @@ function shownReaders({ columns, run }, row, r) {
 function placeShelves(plan, row, r, readers, y, content) {
   const { columns } = plan;
   const makers = new Set(row.nodes);
-  const made = readers.filter(({ entity, alias }) => !alias && makers.has(entity.grad_fn ?? ""));
-  const kept = new Set(made);
+  const madeHere = readers.filter(({ entity, alias }) => !alias && makers.has(entity.grad_fn ?? ""));
+  const madeReaders = new Set(madeHere);
   const shelfOf = (/** @type {string | null | undefined} */ storageUid) => {
     const column = columns.columnAt(storageUid, r);
     return column ? columns.shelfIn(column, r) : 0;
   };
-  const nodes = nodesWithShelf(plan, row, r, made, shelfOf, content);
+  const nodes = nodesWithShelf(plan, row, r, madeHere, shelfOf, content);
   for (let shelf = 0; shelf < columns.shelfCount(r); shelf++) {
     plan.shelves.push({ y, h: 0 });
-    const here = readers.filter((reader) => !kept.has(reader) && shelfOf(reader.entity.storage) === shelf);
-    y = placeHandles(plan, r, here, y, content);
+    const onShelf = readers.filter((reader) => !madeReaders.has(reader) && shelfOf(reader.entity.storage) === shelf);
+    y = placeHandles(plan, r, onShelf, y, content);
     y = placeNodes(
       plan,
       r,
       nodes.filter((line) => line.shelf === shelf),
-      made,
+      madeHere,
       y,
       content,
     );
@@ -135,7 +145,7 @@ function placeShelves(plan, row, r, readers, y, content) {
 /** The shelves of a row reach from its top to its bottom. @param {Loom} plan @param {number} r @param {number} top
  * @param {number} bottom */
 function closeShelves({ shelves, columns }, r, top, bottom) {
-  const from = columns.shelves[r];
+  const from = columns.firstShelfOfRow[r];
   shelves[from].y = top;
   for (let k = from; k < shelves.length; k++) shelves[k].h = (shelves[k + 1]?.y ?? bottom) - shelves[k].y;
 }
@@ -166,7 +176,7 @@ function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
   const { nodes } = plan.run;
   const list = inputsFirst(row.nodes, plan.run).filter((uid) => {
     const node = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(uid));
-    return !(node.variable && leafDot(plan, node, r, dots));
+    return !(node.variable && addLeafDot(plan, node, r, dots));
   });
   const inline = list.length > MAX_OPEN;
   let shelf = 0;
@@ -182,25 +192,25 @@ function placeNodes(plan, r, lines, made, y, { handles, dots }) {
   const { nodes } = plan.run;
   for (const { nodes: group, inline } of lines) {
     const node = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(group[0]));
-    const own = made.filter((reader) => reader.entity.grad_fn === group[0]);
-    const slotsH = inline ? 0 : node.slots.length * SLOT;
-    let tall = (inline ? SLOT + 2 : NODE) + slotsH;
-    let cy = y + tall / 2 - slotsH / 2;
-    for (const reader of own) {
+    const ownReaders = made.filter((reader) => reader.entity.grad_fn === group[0]);
+    const slotsHeight = inline ? 0 : node.slots.length * SLOT;
+    let height = (inline ? SLOT + 2 : NODE) + slotsHeight;
+    let cy = y + height / 2 - slotsHeight / 2;
+    for (const reader of ownReaders) {
       const block = handleBox(reader, plan.columns.columnAt(reader.entity.storage, r), y);
       if (!block) continue;
       handles.push(block);
       cy = block.cy;
-      tall = Math.max(cy - y + NODE / 2 + slotsH, TITLE + Math.max(1, block.lines.length) * LINE + 5);
-      y = own.at(-1) === reader ? y : y + tall;
+      height = Math.max(cy - y + NODE / 2 + slotsHeight, TITLE + Math.max(1, block.lines.length) * LINE + 5);
+      y = ownReaders.at(-1) === reader ? y : y + height;
     }
     for (const uid of group) {
       const member = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(uid));
-      const dot = nodeDot(plan, member, cy, r, inline);
+      const dot = addNodeDot(plan, member, cy, r, inline);
       if (group.length > 1) Object.assign(dot, { group: `fold ${group[0]}`, fold: group });
       dots.push(dot);
     }
-    y += tall;
+    y += height;
   }
   return y;
 }
@@ -209,17 +219,17 @@ function placeNodes(plan, r, lines, made, y, { handles, dots }) {
  * @returns {string[][]} */
 function nodeLines(list, made) {
   if (list.length <= MAX_NODES) return list.map((uid) => [uid]);
-  const alone = new Set(made.map(({ entity }) => entity.grad_fn));
-  const rest = list.filter((uid) => !alone.has(uid)).length;
-  const each = Math.ceil(rest / Math.max(4, MAX_NODES - (list.length - rest)));
+  const makerUids = new Set(made.map(({ entity }) => entity.grad_fn));
+  const otherCount = list.filter((uid) => !makerUids.has(uid)).length;
+  const perLine = Math.ceil(otherCount / Math.max(4, MAX_NODES - (list.length - otherCount)));
   /** @type {string[][]} */
   const lines = [];
-  let open = false;
+  let isOpen = false;
   for (const uid of list) {
     const last = lines[lines.length - 1];
-    if (open && !alone.has(uid) && last.length < each) last.push(uid);
+    if (isOpen && !makerUids.has(uid) && last.length < perLine) last.push(uid);
     else lines.push([uid]);
-    open = !alone.has(uid);
+    isOpen = !makerUids.has(uid);
   }
   return lines;
 }
@@ -241,24 +251,24 @@ function placeWrites({ columns }, r, list, y, { writes }) {
 
 /** Things beside each other on one shelf where their columns allow it. @template T
  * @param {T[]} list @param {(thing: T) => string | undefined} storageOf @param {number} y
- * @param {(thing: T, y: number) => {column: Column, h: number} | null} add */
-function flowBoxes(list, storageOf, y, add) {
-  let tall = 0;
+ * @param {(thing: T, y: number) => {column: Column, h: number} | null} addBox */
+function flowBoxes(list, storageOf, y, addBox) {
+  let height = 0;
   /** @type {Column[]} */
-  let taken = [];
-  for (const thing of list) {
-    const uid = storageOf(thing);
-    if (taken.some((column) => column.uid === uid)) {
-      y += tall;
-      tall = 0;
-      taken = [];
+  let takenColumns = [];
+  for (const item of list) {
+    const uid = storageOf(item);
+    if (takenColumns.some((column) => column.uid === uid)) {
+      y += height;
+      height = 0;
+      takenColumns = [];
     }
-    const made = add(thing, y);
-    if (!made) continue;
-    taken.push(made.column);
-    tall = Math.max(tall, made.h);
+    const box = addBox(item, y);
+    if (!box) continue;
+    takenColumns.push(box.column);
+    height = Math.max(height, box.h);
   }
-  return y + tall;
+  return y + height;
 }
 
 /** @param {string[]} lines @param {number} maxLength @returns {string[]} */
@@ -269,19 +279,19 @@ function firstLine(lines, maxLength) {
 
 /** @param {string[]} lines @param {number} maxLength @returns {string[]} */
 function wrapCode(lines, maxLength) {
-  const out = [];
+  const wrapped = [];
   for (const line of lines) {
     const indent = line.length - line.trimStart().length;
-    let rest = line.length > maxLength && indent > 8 ? `        ${line.trimStart()}` : line;
-    while (rest.length > maxLength) {
-      const at = Math.max(rest.lastIndexOf(" ", maxLength), rest.lastIndexOf("(", maxLength) + 1);
-      const k = at > rest.length - rest.trimStart().length + 3 ? at : maxLength;
-      out.push(rest.slice(0, k));
-      rest = `    ${rest.slice(k).trimStart()}`;
+    let remaining = line.length > maxLength && indent > 8 ? `        ${line.trimStart()}` : line;
+    while (remaining.length > maxLength) {
+      const breakIndex = Math.max(remaining.lastIndexOf(" ", maxLength), remaining.lastIndexOf("(", maxLength) + 1);
+      const end = breakIndex > remaining.length - remaining.trimStart().length + 3 ? breakIndex : maxLength;
+      wrapped.push(remaining.slice(0, end));
+      remaining = `    ${remaining.slice(end).trimStart()}`;
     }
-    out.push(rest);
+    wrapped.push(remaining);
   }
-  return out.length > 5 ? [...out.slice(0, 4), "…"] : out;
+  return wrapped.length > 5 ? [...wrapped.slice(0, 4), "…"] : wrapped;
 }
 
 /** The windows of a handle, a line for each of its logical rows. @param {import("./run_rows.js").Reader} reader
@@ -290,7 +300,7 @@ function handleBox(reader, column, y) {
   const { entity } = reader;
   if (!column) return null;
   const dtype = plainDtype(entity.dtype);
-  const list = column.heat || !column.cell ? [] : reads(entity);
+  const list = column.heat || !column.cell ? [] : cellReads(entity);
   /** @type {Map<string, ReadLine>} */
   const rows = new Map();
   let more = 0;
@@ -309,10 +319,10 @@ function handleBox(reader, column, y) {
   }
   const lines = [...rows.values()];
   if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape?.at(-1) ?? 1)) - MAX_LINES;
-  const span = lines.length ? null : extent(entity);
-  const ends =
-    span && column.cell
-      ? [elementBox(column, dtype, span[0]).x, elementBox(column, dtype, span[1] + 1).x]
+  const cellExtent = lines.length ? null : extent(entity);
+  const barEnds =
+    cellExtent && column.cell
+      ? [elementBox(column, dtype, cellExtent[0]).x, elementBox(column, dtype, cellExtent[1] + 1).x]
       : [column.x, column.x + column.w];
   return {
     reader,
@@ -320,6 +330,6 @@ function handleBox(reader, column, y) {
     y,
     cy: y + TITLE + LINE / 2 - 1,
     lines,
-    bar: lines.length ? null : /** @type {[number, number]} */ (ends),
+    bar: lines.length ? null : /** @type {[number, number]} */ (barEnds),
   };
 }

@@ -53,7 +53,7 @@ export const PIN_PITCH = 8;
 export const MAX_LINES = 8;
 
 /** Widths of a cell, and the most elements of a storage that is drawn cell by cell; more are a strip of colours. */
-export const ROOMY = [
+export const ROOMY_CELLS = [
   [56, 24],
   [48, 24],
   [42, 24],
@@ -65,7 +65,7 @@ export const ROOMY = [
   [20, 2],
 ];
 
-export const STACKED = [
+export const STACKED_CELLS = [
   [40, 24],
   [34, 24],
   [28, 8],

@@ -7,7 +7,7 @@ import { UNNAMED_WIDTH } from "./loom_sizes.js";
 
 /** @param {import("./run_rows.js").RunRows} runRows @param {import("./run_rows.js").StorageLife[]} lives those without a name
  * @returns {Unnamed | null} null where there are none */
-export function unnamedOf(runRows, lives) {
+export function unnamedColumn(runRows, lives) {
   if (!lives.length) return null;
   const counts = runRows.rows.map(() => 0);
   const bytes = runRows.rows.map(() => 0);
@@ -19,11 +19,11 @@ export function unnamedOf(runRows, lives) {
     counts[end] -= 1;
     bytes[end] -= nbytes;
   }
-  let most = 0;
+  let mostBytes = 0;
   for (let r = 1; r < counts.length; r++) {
     counts[r] += counts[r - 1];
     bytes[r] += bytes[r - 1];
   }
-  for (const sum of bytes) most = Math.max(most, sum);
-  return { x: 0, w: UNNAMED_WIDTH, counts, bytes, most };
+  for (const sum of bytes) mostBytes = Math.max(mostBytes, sum);
+  return { x: 0, w: UNNAMED_WIDTH, counts, bytes, most: mostBytes };
 }

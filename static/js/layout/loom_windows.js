@@ -12,7 +12,7 @@ import { MAX_SHELVES } from "./loom_sizes.js";
 /** @typedef {import("./run_rows.js").RunRows} RunRows */
 /** @typedef {{home: Home, width: number, rows: number[], next: number, until: number, wish: number}} Claim
  *   rows: those that touch it, next: the index of the first that is still to come; until: its last row; wish: where it stood */
-/** @typedef {{claim: Claim, x: number, from: number, used: number}} Open   a home that has its place; from: its first shelf,
+/** @typedef {{claim: Claim, x: number, from: number, used: number}} OpenHome   a home that has its place; from: its first shelf,
  *   used: the last that touched it */
 /** @typedef {{required: string[], preferred: string[]}} Touches   required: storages that a row made, wrote or read anew;
  *   preferred: those of which it saved the values */
@@ -20,21 +20,23 @@ import { MAX_SHELVES } from "./loom_sizes.js";
 /** What each row touches, what matters most first. @param {RunRows} runRows @returns {Touches[]} */
 export function storagesTouchedByRow(runRows) {
   /** @type {Map<string, string[]>} */
-  const wearing = new Map();
+  const storagesOfCounter = new Map();
   for (const life of runRows.storages.values())
-    for (const counterUid of life.counters) wearing.set(counterUid, [...(wearing.get(counterUid) ?? []), life.uid]);
+    for (const counterUid of life.counters)
+      storagesOfCounter.set(counterUid, [...(storagesOfCounter.get(counterUid) ?? []), life.uid]);
   /** @type {string[][]} */
-  const saved = runRows.rows.map(() => []);
-  for (const pin of runRows.pins.values()) saved[pin.birth].push(pin.storage);
+  const savedByRow = runRows.rows.map(() => []);
+  for (const pin of runRows.pins.values()) savedByRow[pin.birth].push(pin.storage);
   return runRows.rows.map((row, r) => {
     const required = new Set(row.writes.keys());
     for (const first of [true, false])
       for (const { entity, named, alias } of row.readers)
         if ((named && !alias) === first && entity.storage) required.add(entity.storage);
-    const last = new Set(madeStorages(row, runRows));
-    for (const uid of last) if (required.delete(uid)) required.add(uid);
-    for (const counterUid of row.bumps.keys()) for (const uid of wearing.get(counterUid) ?? []) required.add(uid);
-    return { required: [...required], preferred: [...new Set(saved[r])].filter((uid) => !required.has(uid)) };
+    const madeUids = new Set(madeStorages(row, runRows));
+    for (const uid of madeUids) if (required.delete(uid)) required.add(uid);
+    for (const counterUid of row.bumps.keys())
+      for (const uid of storagesOfCounter.get(counterUid) ?? []) required.add(uid);
+    return { required: [...required], preferred: [...new Set(savedByRow[r])].filter((uid) => !required.has(uid)) };
   });
 }
 
@@ -49,24 +51,24 @@ function madeStorages(row, runRows) {
 }
 
 /** The share of rows that have room for all that they and those just before them made, wrote or read anew.
- * @param {Home[]} homes @param {Touches[]} touches @param {number} room @param {number} [back] how many rows before
+ * @param {Home[]} homes @param {Touches[]} touches @param {number} room @param {number} [rowsBefore] how many rows before
  * @returns {number} */
-export function shareThatFits(homes, touches, room, back = 0) {
+export function shareOfRowsThatFit(homes, touches, room, rowsBefore = 0) {
   const homeOf = homeByStorage(homes);
-  let fits = 0;
+  let fittingRows = 0;
   touches.forEach((_, r) => {
     /** @type {Set<Home>} */
     const needed = new Set();
-    for (let k = Math.max(0, r - back); k <= r; k++)
+    for (let k = Math.max(0, r - rowsBefore); k <= r; k++)
       for (const uid of touches[k].required) {
         const home = homeOf.get(uid);
         if (home) needed.add(home);
       }
-    let wide = 0;
-    for (const home of needed) wide += homeWidth(home);
-    if (wide <= room) fits += 1;
+    let neededWidth = 0;
+    for (const home of needed) neededWidth += homeWidth(home);
+    if (neededWidth <= room) fittingRows += 1;
   });
-  return touches.length ? fits / touches.length : 1;
+  return touches.length ? fittingRows / touches.length : 1;
 }
 
 /** @param {Home[]} homes @returns {Map<string, Home>} */
@@ -82,40 +84,40 @@ function homeByStorage(homes) {
 export function windowColumns(homes, touches, left, room) {
   const columns = new Columns(left, touches.length);
   const claims = claimsOf(homes, touches);
-  const windows = new Windows(room);
+  const windows = new HomeWindows(room);
   touches.forEach(({ required, preferred }, r) => {
-    columns.shelves[r] = windows.shelf;
-    const open = required.filter((uid) => windows.isOpen(claims.get(uid)));
-    for (const uid of new Set([...open, ...required])) {
+    columns.firstShelfOfRow[r] = windows.shelf;
+    const openUids = required.filter((uid) => windows.isOpen(claims.get(uid)));
+    for (const uid of new Set([...openUids, ...required])) {
       const claim = claims.get(uid);
-      if (!claim || windows.place(claim, r)) continue;
-      if (windows.shelf - columns.shelves[r] + 1 < MAX_SHELVES) {
+      if (!claim || windows.placeHome(claim, r)) continue;
+      if (windows.shelf - columns.firstShelfOfRow[r] + 1 < MAX_SHELVES) {
         windows.shelf += 1;
-        windows.place(claim, r);
+        windows.placeHome(claim, r);
       } else columns.hidden.set(r, [...(columns.hidden.get(r) ?? []), uid]);
     }
     for (const uid of preferred) {
       const claim = claims.get(uid);
-      if (claim) windows.place(claim, r);
+      if (claim) windows.placeHome(claim, r);
     }
     windows.shelf += 1;
   });
-  columns.shelves[touches.length] = windows.shelf;
-  for (const held of windows.open) windows.close(held, windows.shelf - 1);
+  columns.firstShelfOfRow[touches.length] = windows.shelf;
+  for (const openHome of windows.open) windows.close(openHome, windows.shelf - 1);
   for (const { home, x, from, to } of windows.closed)
-    for (const column of homeColumns(home, left + x, from, to, columns.shelves)) columns.add(column);
-  columns.list.sort((a, b) => a.from - b.from);
+    for (const column of homeColumns(home, left + x, from, to, columns.firstShelfOfRow)) columns.add(column);
+  columns.all.sort((a, b) => a.from - b.from);
   columns.right = left + room;
   return columns;
 }
 
 /** Who stands where, from shelf to shelf. */
-class Windows {
+class HomeWindows {
   /** @param {number} room */
   constructor(room) {
     this.room = room;
     this.shelf = 0;
-    /** @type {Open[]} */
+    /** @type {OpenHome[]} */
     this.open = [];
     /** @type {{home: Home, x: number, from: number, to: number}[]} stays that are over */
     this.closed = [];
@@ -123,31 +125,31 @@ class Windows {
 
   /** @param {Claim | undefined} claim */
   isOpen(claim) {
-    return this.open.some((held) => held.claim === claim);
+    return this.open.some((openHome) => openHome.claim === claim);
   }
 
   /** Make a home stand on this shelf of row r; false where there is no room beside what stands on it already.
    * @param {Claim} claim @param {number} r */
-  place(claim, r) {
-    const stands = this.open.find((held) => held.claim === claim);
-    if (stands) {
-      stands.used = this.shelf;
+  placeHome(claim, r) {
+    const standingHome = this.open.find((openHome) => openHome.claim === claim);
+    if (standingHome) {
+      standingHome.used = this.shelf;
       return true;
     }
-    const x = bestPlace(this.open, claim, this.room, (held) =>
-      held.used === this.shelf ? Infinity : costOf(held, r, this.shelf),
+    const x = cheapestX(this.open, claim, this.room, (openHome) =>
+      openHome.used === this.shelf ? Infinity : displacementCost(openHome, r, this.shelf),
     );
     if (x === null) return false;
-    const gives = this.open.filter((held) => overlaps(held, x, claim.width));
-    for (const held of gives) this.close(held, this.shelf - 1);
+    const displaced = this.open.filter((openHome) => overlapsPlace(openHome, x, claim.width));
+    for (const openHome of displaced) this.close(openHome, this.shelf - 1);
     this.open = [
-      ...this.open.filter((held) => !gives.includes(held)),
+      ...this.open.filter((openHome) => !displaced.includes(openHome)),
       { claim, x, from: this.shelf, used: this.shelf },
     ];
     return true;
   }
 
-  /** @param {Open} held @param {number} to its last shelf */
+  /** @param {OpenHome} held @param {number} to its last shelf */
   close({ claim, x, from }, to) {
     claim.wish = x;
     this.closed.push({ home: claim.home, x, from, to });
@@ -173,33 +175,33 @@ function claimsOf(homes, touches) {
   return claims;
 }
 
-/** @param {Open} held @param {number} x @param {number} width */
-function overlaps({ x: from, claim }, x, width) {
+/** @param {OpenHome} held @param {number} x @param {number} width */
+function overlapsPlace({ x: from, claim }, x, width) {
   return from < x + width && x < from + claim.width;
 }
 
 /**
  * Where nobody stands, else where those stand that it costs least to send away; null where none may be.
- * @param {Open[]} open @param {Claim} claim @param {number} room @param {(held: Open) => number} cost @returns {number | null}
+ * @param {OpenHome[]} openHomes @param {Claim} claim @param {number} room @param {(held: OpenHome) => number} cost @returns {number | null}
  */
-function bestPlace(open, { width, wish }, room, cost) {
+function cheapestX(openHomes, { width, wish }, room, cost) {
   /** @type {{x: number, cost: number} | null} */
   let best = null;
-  const costs = open.map(cost);
-  const tries = [wish, 0, ...open.flatMap((held) => [held.x + held.claim.width, held.x])];
-  for (const x of tries) {
+  const costs = openHomes.map(cost);
+  const candidates = [wish, 0, ...openHomes.flatMap((openHome) => [openHome.x + openHome.claim.width, openHome.x])];
+  for (const x of candidates) {
     if (x < 0 || x + width > room) continue;
-    let sum = 0;
-    for (const [k, held] of open.entries()) if (overlaps(held, x, width)) sum += costs[k];
-    const better = !best || sum < best.cost || (sum === best.cost && best.x !== wish && x < best.x);
-    if (sum < Infinity && better) best = { x, cost: sum };
+    let totalCost = 0;
+    for (const [k, openHome] of openHomes.entries()) if (overlapsPlace(openHome, x, width)) totalCost += costs[k];
+    const isCheaper = !best || totalCost < best.cost || (totalCost === best.cost && best.x !== wish && x < best.x);
+    if (totalCost < Infinity && isCheaper) best = { x, cost: totalCost };
   }
   return best?.x ?? null;
 }
 
 /** What it costs that a home has to go in row r: more, the sooner it is touched again, or the less long ago it was.
- * @param {Open} held @param {number} r @param {number} shelf */
-function costOf({ claim, used }, r, shelf) {
+ * @param {OpenHome} held @param {number} r @param {number} shelf */
+function displacementCost({ claim, used }, r, shelf) {
   if (claim.until < r) return 0;
   const { rows } = claim;
   while (rows[claim.next] < r) claim.next += 1;

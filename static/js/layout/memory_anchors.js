@@ -22,50 +22,50 @@ export function memoryAnchors(placed, columns) {
     if (item.kind === "heading") {
       anchors.set(item.uid, line);
       for (const chip of place.chips?.chips ?? []) {
-        const to = refOf(chip.value);
-        if (to?.[0] === "o" && chip.kind === "here" && !anchors.has(to))
-          anchors.set(to, { x: chip.x, y: y + chip.line * 18 + 3, w: chip.w, h: 16 });
+        const targetUid = refOf(chip.value);
+        if (targetUid?.[0] === "o" && chip.kind === "here" && !anchors.has(targetUid))
+          anchors.set(targetUid, { x: chip.x, y: y + chip.line * 18 + 3, w: chip.w, h: 16 });
       }
       const key = item.type === "optimizer" ? `state ${item.uid}` : `rows ${item.section}`;
-      for (const { item: row } of place.folded) if (row.kind === "row") foldAll(folds, row.block, key);
-      for (const block of item.state) if (!anchors.has(block.key)) foldAll(folds, block, key);
-    } else if (item.kind === "fold") for (const block of item.blocks) foldAll(folds, block, item.key);
+      for (const { item: row } of place.folded) if (row.kind === "row") addFolded(folds, row.block, key);
+      for (const block of item.state) if (!anchors.has(block.key)) addFolded(folds, block, key);
+    } else if (item.kind === "fold") for (const block of item.blocks) addFolded(folds, block, item.key);
     else if (item.kind === "ghosts") for (const { uid } of item.freed) anchors.set(uid, line);
-    else if (item.kind === "row" && place.layout) rowAnchors(anchors, place, place.layout, columns);
+    else if (item.kind === "row" && place.layout) addRowAnchors(anchors, place, place.layout, columns);
   }
   for (const uid of anchors.keys()) folds.delete(uid);
   return { anchors, folds };
 }
 
 /** @param {Map<string, string>} folds @param {import("./memory_blocks.js").Block} block @param {string} key */
-function foldAll(folds, block, key) {
+function addFolded(folds, block, key) {
   for (const uid of block.uids) folds.set(uid, key);
   for (const { node, slot } of block.pins) folds.set(`pin ${node}:${slot}`, key);
-  for (const grad of block.grads.values()) foldAll(folds, grad, key);
+  for (const grad of block.grads.values()) addFolded(folds, grad, key);
 }
 
 /** @param {Map<string, Rect>} anchors @param {PlacedItem} place @param {RowLayout} layout @param {Columns} columns */
-function rowAnchors(anchors, { item, y, pins }, layout, columns) {
+function addRowAnchors(anchors, { item, y, pins }, layout, columns) {
   if (item.kind !== "row") return;
   const { block } = item;
-  const slim = layout.level === "slim";
+  const isSlim = layout.level === "slim";
   const top = y + SIZE.inset;
   const strip = { x: columns.strip, y: top + layout.top, w: layout.strip.w, h: layout.strip.h };
   if (block.storage) anchors.set(block.storage, strip);
   for (const group of layout.groups)
     if (group.counter) anchors.set(group.counter, { x: columns.rail, y: top + group.y, w: columns.railW, h: group.h });
-  const cardH = slim || layout.low ? 16 : SIZE.card;
+  const cardHeight = isSlim || layout.low ? 16 : SIZE.card;
   if (block.storage) anchors.set(`above ${block.storage}`, { ...strip, y: y + LANE, h: strip.y - y - LANE });
   for (const line of layout.lines) {
-    anchors.set(line.uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: cardH });
-    const lane = line.first ? y + LANE : top + line.y - LANE;
-    anchors.set(`above ${line.uid}`, { x: columns.card, y: lane, w: columns.cardW, h: top + line.y - lane });
-    if (line.grad) gradAnchors(anchors, line, top + line.y, columns);
+    anchors.set(line.uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: cardHeight });
+    const linkLane = line.first ? y + LANE : top + line.y - LANE;
+    anchors.set(`above ${line.uid}`, { x: columns.card, y: linkLane, w: columns.cardW, h: top + line.y - linkLane });
+    if (line.grad) addGradAnchors(anchors, line, top + line.y, columns);
   }
   for (const line of layout.quiet)
     for (const uid of line.uids) anchors.set(uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: 15 });
   for (const uid of block.others)
-    if (!anchors.has(uid)) anchors.set(uid, { x: columns.card, y: top + layout.top, w: columns.cardW, h: cardH });
+    if (!anchors.has(uid)) anchors.set(uid, { x: columns.card, y: top + layout.top, w: columns.cardW, h: cardHeight });
   for (const { pin, x, y: at, w, h } of pins?.pins ?? [])
     anchors.set(`pin ${pin.node}:${pin.slot}`, { x, y: top + at, w, h });
   for (const pin of pins?.more ?? [])
@@ -74,7 +74,7 @@ function rowAnchors(anchors, { item, y, pins }, layout, columns) {
 
 /** @param {Map<string, Rect>} anchors @param {import("./row_lines.js").HandleLine} line @param {number} y
  * @param {Columns} columns */
-function gradAnchors(anchors, line, y, columns) {
+function addGradAnchors(anchors, line, y, columns) {
   const { grad } = line;
   if (!grad) return;
   const rect = { x: grad.x, y: y + grad.y, w: grad.strip?.w ?? Math.min(42, columns.gradW), h: grad.strip?.h ?? 16 };
@@ -87,12 +87,12 @@ function gradAnchors(anchors, line, y, columns) {
 /** What the step touched and is drawn, what matters most first. @param {PlacedItem[]} placed @param {Columns} columns
  * @returns {Rect[]} */
 export function memoryFocus(placed, columns) {
-  const out = /** @type {{rect: Rect, weight: number}[]} */ ([]);
+  const weighted = /** @type {{rect: Rect, weight: number}[]} */ ([]);
   for (const { item, y, h, hidden } of placed) {
     if (hidden) continue;
     const rect = { x: 0, y, w: columns.w, h };
-    if (item.kind === "row" && item.block.hot) out.push({ rect, weight: (item.small ? 1 : 3) + item.block.heat });
-    else if (item.kind === "heading" && item.hot) out.push({ rect, weight: 2.5 });
+    if (item.kind === "row" && item.block.hot) weighted.push({ rect, weight: (item.small ? 1 : 3) + item.block.heat });
+    else if (item.kind === "heading" && item.hot) weighted.push({ rect, weight: 2.5 });
   }
-  return out.sort((a, b) => b.weight - a.weight).map(({ rect }) => rect);
+  return weighted.sort((a, b) => b.weight - a.weight).map(({ rect }) => rect);
 }

@@ -1,7 +1,7 @@
 /** The storages of a step as rows to draw: with the handles that read them, their names, gradients and pins. */
 
 import { isHandle } from "../entities.js";
-import { purposeFinder } from "./nameless.js";
+import { createPurposeFinder } from "./nameless.js";
 import { shownNames, uidNumber } from "./pane_names.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
@@ -19,20 +19,20 @@ import { shownNames, uidNumber } from "./pane_names.js";
 /** Those with names, those that an optimizer keeps, and those without.
  * @param {MemoryStep} memoryStep @returns {{named: Block[], states: Block[], nameless: Block[]}} */
 export function memoryBlocks(memoryStep) {
-  const purposeOf = purposeFinder(memoryStep);
+  const purposeOf = createPurposeFinder(memoryStep);
   const named = /** @type {Block[]} */ ([]);
-  const states = /** @type {Block[]} */ ([]);
+  const optimizerStates = /** @type {Block[]} */ ([]);
   const nameless = /** @type {Block[]} */ ([]);
   const gradients = /** @type {Map<string, Block>} */ (new Map());
   const byHandle = /** @type {Map<string, Block>} */ (new Map());
   for (const [key, uids] of memoryStep.readers) {
     const block = makeBlock(memoryStep, key, uids);
-    const owned = block.handles.length ? undefined : uids.find((uid) => memoryStep.owners.has(uid));
+    const gradientUid = block.handles.length ? undefined : uids.find((uid) => memoryStep.owners.has(uid));
     if (block.handles.length) {
       named.push(block);
       for (const uid of block.handles) byHandle.set(uid, block);
-    } else if (owned) gradients.set(owned, block);
-    else if (block.state) states.push(block);
+    } else if (gradientUid) gradients.set(gradientUid, block);
+    else if (block.state) optimizerStates.push(block);
     else nameless.push(block);
   }
   for (const [uid, entity] of memoryStep.entities)
@@ -40,24 +40,24 @@ export function memoryBlocks(memoryStep) {
   for (const [uid, block] of gradients) {
     const ownerUid = memoryStep.owners.get(uid) ?? "";
     const row = byHandle.get(ownerUid);
-    putInFront(block, uid);
+    showFirst(block, uid);
     if (row) attachGradient(row, ownerUid, block);
     else nameless.push(block);
   }
-  for (const block of named) findLost(memoryStep, block);
-  const number = (/** @type {Block} */ block) => uidNumber(block.key);
-  for (const list of [states, nameless]) list.sort((a, b) => number(a) - number(b));
+  for (const block of named) findLostGradients(memoryStep, block);
+  const numberOf = (/** @type {Block} */ block) => uidNumber(block.key);
+  for (const list of [optimizerStates, nameless]) list.sort((a, b) => numberOf(a) - numberOf(b));
   for (const block of nameless) {
     block.purpose = purposeOf(block);
     block.label = block.purpose.label;
   }
-  for (const block of [...states, ...nameless])
-    if (block.others.length && !block.handles.length) putInFront(block, block.purpose?.gradient ?? block.others[0]);
-  return { named, states, nameless };
+  for (const block of [...optimizerStates, ...nameless])
+    if (block.others.length && !block.handles.length) showFirst(block, block.purpose?.gradient ?? block.others[0]);
+  return { named, states: optimizerStates, nameless };
 }
 
 /** Puts a handle without a name in front. @param {Block} block @param {string} uid */
-function putInFront(block, uid) {
+function showFirst(block, uid) {
   block.handles = [uid];
   block.others = block.others.filter((other) => other !== uid);
 }
@@ -76,19 +76,19 @@ function makeBlock(memoryStep, key, uids) {
   let state = null;
   const section = memoryStep.homes.ofStorage(key)?.section ?? "";
   for (const uid of uids) {
-    const worn = memoryStep.namesOn(uid);
-    state ??= worn.state;
-    if (worn.list.length) names.set(uid, shownNames(memoryStep, uid, worn.list, section));
+    const wornNames = memoryStep.namesOn(uid);
+    state ??= wornNames.state;
+    if (wornNames.list.length) names.set(uid, shownNames(memoryStep, uid, wornNames.list, section));
   }
-  const all = [...(storageUid ? [storageUid] : []), ...uids];
+  const allUids = [...(storageUid ? [storageUid] : []), ...uids];
   for (const uid of uids) {
     const handle = memoryStep.entities.get(uid);
-    if (isHandle(handle) && handle.counter && !all.includes(handle.counter)) all.push(handle.counter);
+    if (isHandle(handle) && handle.counter && !allUids.includes(handle.counter)) allUids.push(handle.counter);
   }
   const { fresh, written } = memoryStep.snap;
-  const moved = [...names.values()].some((list) => list.some((name) => name.moved));
-  const hot = moved || all.some((uid) => memoryStep.touched.uids.has(uid));
-  const strong = moved || written.has(key) || fresh.has(key) || uids.some((uid) => fresh.has(uid));
+  const hasNewName = [...names.values()].some((list) => list.some((name) => name.moved));
+  const isTouched = hasNewName || allUids.some((uid) => memoryStep.touched.uids.has(uid));
+  const isChanged = hasNewName || written.has(key) || fresh.has(key) || uids.some((uid) => fresh.has(uid));
   const pins = memoryStep.pins.get(key) ?? [];
   return {
     storage: storageUid,
@@ -98,13 +98,13 @@ function makeBlock(memoryStep, key, uids) {
       uids.filter((uid) => names.has(uid)),
     ),
     others: uids.filter((uid) => !names.has(uid)),
-    uids: all,
+    uids: allUids,
     names,
     grads: new Map(),
     lost: new Map(),
     pins,
-    hot,
-    heat: hot ? (strong ? 2 : 1) : 0,
+    hot: isTouched,
+    heat: isTouched ? (isChanged ? 2 : 1) : 0,
     broken: pins.some((pin) => pin.broken),
     kept: memoryStep.model.kept.has(key),
     label: "",
@@ -120,17 +120,17 @@ function sortHandles(memoryStep, uids) {
     const handle = memoryStep.entities.get(uid);
     return (isHandle(handle) && handle.counter) || uid;
   };
-  const first = /** @type {Map<string, number>} */ (new Map());
+  const firstRank = /** @type {Map<string, number>} */ (new Map());
   for (const uid of uids)
-    first.set(counterOf(uid), Math.min(first.get(counterOf(uid)) ?? Infinity, memoryStep.rank(uid)));
-  const group = (/** @type {string} */ uid) => first.get(counterOf(uid)) ?? 0;
+    firstRank.set(counterOf(uid), Math.min(firstRank.get(counterOf(uid)) ?? Infinity, memoryStep.rank(uid)));
+  const groupRank = (/** @type {string} */ uid) => firstRank.get(counterOf(uid)) ?? 0;
   return uids.sort(
-    (a, b) => group(a) - group(b) || memoryStep.rank(a) - memoryStep.rank(b) || uidNumber(a) - uidNumber(b),
+    (a, b) => groupRank(a) - groupRank(b) || memoryStep.rank(a) - memoryStep.rank(b) || uidNumber(a) - uidNumber(b),
   );
 }
 
 /** A gradient that the step took away leaves its place for this step. @param {MemoryStep} memoryStep @param {Block} block */
-function findLost(memoryStep, block) {
+function findLostGradients(memoryStep, block) {
   for (const uid of block.handles) {
     const before = memoryStep.previous.get(uid);
     const now = memoryStep.entities.get(uid);

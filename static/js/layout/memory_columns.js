@@ -18,21 +18,21 @@ export const SMALL_COUNTER = 14;
 
 /** @param {import("./homes.js").Homes} homes @param {number} w @returns {Columns} */
 export function memoryColumns(homes, w) {
-  const phone = w < PHONE_WIDTH;
-  const [least, most] = phone ? [62, 104] : [84, Math.max(132, Math.min(160, w * 0.2))];
-  const longest = homes.widest + (homes.sections.size && !phone ? 12 : 0);
-  const namesW = Math.round(Math.min(most, Math.max(least, longest)));
-  const cardW = phone ? 50 : 104;
-  const railW = phone ? 24 : 30;
+  const isPhone = w < PHONE_WIDTH;
+  const [minNames, maxNames] = isPhone ? [62, 104] : [84, Math.max(132, Math.min(160, w * 0.2))];
+  const widestName = homes.widest + (homes.sections.size && !isPhone ? 12 : 0);
+  const namesW = Math.round(Math.min(maxNames, Math.max(minNames, widestName)));
+  const cardW = isPhone ? 50 : 104;
+  const railW = isPhone ? 24 : 30;
   const card = LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
-  const rest = Math.max(MIN_STRIPS_WIDTH, w - strip - 14);
-  const stripW = homes.hasGrads ? Math.floor((rest - 34) * 0.52) : rest;
-  const gradW = homes.hasGrads ? rest - 30 - stripW : 0;
+  const stripsWidth = Math.max(MIN_STRIPS_WIDTH, w - strip - 14);
+  const stripW = homes.hasGrads ? Math.floor((stripsWidth - 34) * 0.52) : stripsWidth;
+  const gradW = homes.hasGrads ? stripsWidth - 30 - stripW : 0;
   return {
     w,
-    phone,
+    phone: isPhone,
     names: LEFT_MARGIN,
     namesW,
     card,
@@ -43,8 +43,8 @@ export function memoryColumns(homes, w) {
     stripW,
     grad: strip + stripW + 30,
     gradW,
-    fullStripW: phone ? rest : stripW,
-    fullGradW: phone ? rest - SMALL_COUNTER : gradW,
-    indent: phone ? 0 : 12,
+    fullStripW: isPhone ? stripsWidth : stripW,
+    fullGradW: isPhone ? stripsWidth - SMALL_COUNTER : gradW,
+    indent: isPhone ? 0 : 12,
   };
 }

@@ -28,8 +28,8 @@ const MAX_CALL_LINES = 6;
 
 /** @param {MemoryStep} memoryStep @returns {MemoryItem[]} */
 export function memoryItems(memoryStep) {
-  const { named, states, nameless } = memoryBlocks(memoryStep);
-  const items = sectionItems(memoryStep, named, states);
+  const { named: namedBlocks, states, nameless } = memoryBlocks(memoryStep);
+  const items = sectionItems(memoryStep, namedBlocks, states);
   return [...items, ...footItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
 }
 
@@ -38,7 +38,7 @@ export function memoryItems(memoryStep) {
 function sectionItems(memoryStep, named, states) {
   const entries = /** @type {Entry[]} */ ([]);
   for (const block of named) {
-    const home = memoryStep.homes.ofStorage(block.key) ?? memoryStep.homes.of.get(block.handles[0]);
+    const home = memoryStep.homes.ofStorage(block.key) ?? memoryStep.homes.homeOf.get(block.handles[0]);
     const section = home?.section ?? "";
     const rank = section ? memoryStep.homes.sectionRank(section) : (home?.rank ?? Infinity);
     block.label = block.names.get(block.handles[0])?.[0].text ?? block.key;
@@ -47,47 +47,50 @@ function sectionItems(memoryStep, named, states) {
     entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
   }
   const calls = [...memoryStep.homes.frames].filter(([uid]) => memoryStep.entities.has(uid));
-  const folded = foldedCalls(memoryStep, calls);
+  const foldedKeys = sectionsOfFoldedCalls(memoryStep, calls);
   for (const [uid, key] of calls)
-    if (!folded.has(key))
+    if (!foldedKeys.has(key))
       entries.push({
         rank: memoryStep.homes.sectionRank(key),
         inner: -1,
         number: 0,
         items: [frameHeading(memoryStep, uid, key)],
       });
-  if (folded.size) entries.push(foldCalls(memoryStep, calls, folded, entries));
+  if (foldedKeys.size) entries.push(foldCallEntries(memoryStep, calls, foldedKeys, entries));
   entries.push(...objectEntries(memoryStep, states));
   entries.sort((a, b) => a.rank - b.rank || a.inner - b.inner || a.number - b.number);
-  return entries.flatMap(({ rank, inner, items }) => items.map((item) => ({ ...item, place: `${rank}:${inner}` })));
+  return entries.flatMap(({ rank, inner: rankWithin, items }) =>
+    items.map((item) => ({ ...item, place: `${rank}:${rankWithin}` })),
+  );
 }
 
 /** Calls that wait for others in a deep recursion: the sections of those between the first and the last few.
  * @param {MemoryStep} memoryStep @param {[string, string][]} calls @returns {Set<string>} */
-function foldedCalls(memoryStep, calls) {
+function sectionsOfFoldedCalls(memoryStep, calls) {
   if (calls.length <= MAX_CALL_LINES || memoryStep.options.toggled.has("calls")) return new Set();
   return new Set(calls.slice(1, calls.length - MAX_CALL_LINES + 2).map(([, key]) => key));
 }
 
 /** One line for the calls that are folded; their rows are taken out of the entries.
- * @param {MemoryStep} memoryStep @param {[string, string][]} calls @param {Set<string>} folded @param {Entry[]} entries
+ * @param {MemoryStep} memoryStep @param {[string, string][]} calls @param {Set<string>} foldedKeys @param {Entry[]} entries
  * @returns {Entry} */
-function foldCalls(memoryStep, calls, folded, entries) {
+function foldCallEntries(memoryStep, calls, foldedKeys, entries) {
   const blocks = /** @type {Block[]} */ ([]);
-  const kept = entries.filter(({ items: [item] }) => {
-    const hide = item.kind === "row" && folded.has(item.section) && !item.block.hot;
-    if (hide) blocks.push(item.block);
-    return !hide;
+  const keptEntries = entries.filter(({ items: [item] }) => {
+    const isHidden = item.kind === "row" && foldedKeys.has(item.section) && !item.block.hot;
+    if (isHidden) blocks.push(item.block);
+    return !isHidden;
   });
-  entries.splice(0, entries.length, ...kept);
-  const count = folded.size;
+  entries.splice(0, entries.length, ...keptEntries);
+  const count = foldedKeys.size;
   const rank = memoryStep.homes.sectionRank(calls[1][1]);
   return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, foldKind: "calls", count }] };
 }
 
 /** @param {MemoryStep} memoryStep @param {string} uid @param {string} key @returns {HeadingItem} */
 function frameHeading(memoryStep, uid, key) {
-  const hot = memoryStep.snap.fresh.has(uid) || [...memoryStep.snap.changed].some((name) => name.startsWith(`${uid}/`));
+  const isTouched =
+    memoryStep.snap.fresh.has(uid) || [...memoryStep.snap.changed].some((name) => name.startsWith(`${uid}/`));
   return {
     kind: "heading",
     key: `frame ${uid}`,
@@ -98,7 +101,7 @@ function frameHeading(memoryStep, uid, key) {
     state: [],
     open: false,
     indent: 0,
-    hot,
+    hot: isTouched,
   };
 }
 

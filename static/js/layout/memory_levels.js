@@ -12,14 +12,14 @@ import { rowLayout, slimHeight } from "./row_lines.js";
 const MANY_UNTOUCHED = 14;
 /** Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as many
  * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
-const LEFT_ALONE = 0.66;
+const UNTOUCHED_SHARE = 0.66;
 
 /** So many of the rows that the step touched stay where there is no room for them: the pane is scrolled to them. */
-const ROWS_KEPT = 3;
+const MIN_TOUCHED_ROWS = 3;
 
 /** Heights and levels of all rows, so that they fit into the room where that is possible.
  * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
-export function fitLevels(memoryStep, placed, columns, room) {
+export function chooseLevels(memoryStep, placed, columns, room) {
   const { selected } = memoryStep.options;
   const rows = /** @type {Candidate[]} */ ([]);
   placed.forEach((place, at) => {
@@ -28,32 +28,34 @@ export function fitLevels(memoryStep, placed, columns, room) {
     const slim = slimHeight(memoryStep, item, columns);
     const { block } = item;
     const grads = [...block.grads.values()];
-    const chosen = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
-    const hot = block.hot || chosen;
+    const isSelected = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
+    const hot = block.hot || isSelected;
     rows.push({ placed: place, item, slim, hot, seen: hot ? memoryStep.index : lastTouched(memoryStep, block), at });
   });
-  const fixed = placed.reduce((sum, place) => sum + place.h, 0);
+  const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
   const order = [...rows].sort(byPriority);
-  const free = room - fixed - foldRows(memoryStep, placed, rows, order, room - fixed, columns);
-  openRows(memoryStep, order, columns, free);
+  const freeHeight =
+    room - fixedHeight - foldRowsWithoutRoom(memoryStep, placed, rows, order, room - fixedHeight, columns);
+  openRows(memoryStep, order, columns, freeHeight);
 }
 
 /** The last step that touched a row, or a gradient in it. @param {MemoryStep} memoryStep
  * @param {import("./memory_blocks.js").Block} block */
 function lastTouched(memoryStep, block) {
-  let last = -1;
-  for (const uid of block.uids) last = Math.max(last, memoryStep.model.history.last(uid, memoryStep.index));
-  for (const grad of block.grads.values()) last = Math.max(last, lastTouched(memoryStep, grad));
-  return last;
+  let lastStep = -1;
+  for (const uid of block.uids)
+    lastStep = Math.max(lastStep, memoryStep.model.history.lastTouch(uid, memoryStep.index));
+  for (const grad of block.grads.values()) lastStep = Math.max(lastStep, lastTouched(memoryStep, grad));
+  return lastStep;
 }
 
 /** @param {Candidate} a @param {Candidate} b */
 function byPriority(a, b) {
-  const [one, other] = [a.item.block, b.item.block];
+  const [blockA, blockB] = [a.item.block, b.item.block];
   return (
     Number(b.hot) - Number(a.hot) ||
-    other.heat - one.heat ||
-    Number(other.broken) - Number(one.broken) ||
+    blockB.heat - blockA.heat ||
+    Number(blockB.broken) - Number(blockA.broken) ||
     Number(a.item.small) - Number(b.item.small) ||
     b.seen - a.seen ||
     a.at - b.at
@@ -63,48 +65,50 @@ function byPriority(a, b) {
 /** Folds the rows that were left alone longest, while not even closed ones fit, and those that the reader folded.
  * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Candidate[]} rows @param {Candidate[]} order by claim
  * @param {number} room @param {Columns} columns @returns {number} what the closed rows take */
-function foldRows(memoryStep, placed, rows, order, room, columns) {
-  let used = rows.reduce((sum, row) => sum + row.slim, 0);
-  const cold = rows.filter((row) => !row.hot).length;
-  const crowd = cold > MANY_UNTOUCHED;
-  const wants = crowd ? Math.min(room / 2, roomForTouched(memoryStep, rows, columns)) : 0;
-  const fixed = placed.reduce((sum, place) => sum + place.h, 0);
-  const touched = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);
-  const most = crowd ? Math.min(room - wants, (room + fixed) * LEFT_ALONE + touched) : room;
-  const folding = used > room;
+function foldRowsWithoutRoom(memoryStep, placed, rows, order, room, columns) {
+  let usedHeight = rows.reduce((sum, row) => sum + row.slim, 0);
+  const untouchedCount = rows.filter((row) => !row.hot).length;
+  const isCrowded = untouchedCount > MANY_UNTOUCHED;
+  const touchedHeight = isCrowded ? Math.min(room / 2, extraForTouched(memoryStep, rows, columns)) : 0;
+  const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
+  const touchedSlimHeight = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);
+  const maxUntouched = isCrowded
+    ? Math.min(room - touchedHeight, (room + fixedHeight) * UNTOUCHED_SHARE + touchedSlimHeight)
+    : room;
+  const isTooHigh = usedHeight > room;
   const hidden = /** @type {Map<string, Candidate[]>} */ (new Map());
   const headings = headingsOf(placed);
-  let rest = 0;
-  const last = [...order].reverse();
-  const first = new Set(order.filter(({ hot }) => hot).slice(0, ROWS_KEPT));
-  for (const row of [...last.filter(({ hot }) => !hot), ...last.filter(({ hot }) => hot)]) {
-    if (first.has(row)) continue;
-    if (!folding || used <= (row.hot ? room : most)) continue;
-    used -= row.slim;
+  let lineForRest = 0;
+  const leastImportant = [...order].reverse();
+  const keptRows = new Set(order.filter(({ hot }) => hot).slice(0, MIN_TOUCHED_ROWS));
+  for (const row of [...leastImportant.filter(({ hot }) => !hot), ...leastImportant.filter(({ hot }) => hot)]) {
+    if (keptRows.has(row)) continue;
+    if (!isTooHigh || usedHeight <= (row.hot ? room : maxUntouched)) continue;
+    usedHeight -= row.slim;
     const { section } = row.item;
-    if (!headings.has(section) && !rest) used += rest = 20;
+    if (!headings.has(section) && !lineForRest) usedHeight += lineForRest = 20;
     hidden.set(section, [...(hidden.get(section) ?? []), row]);
   }
   for (const key of memoryStep.options.toggled) {
     if (!key.startsWith("rows ")) continue;
     const section = key.slice(5);
     if (hidden.has(section)) {
-      used += (hidden.get(section) ?? []).reduce((sum, row) => sum + row.slim, 0);
+      usedHeight += (hidden.get(section) ?? []).reduce((sum, row) => sum + row.slim, 0);
       hidden.delete(section);
     } else {
-      const closing = rows.filter((row) => row.item.section === section && !row.hot && !row.item.small);
-      if (closing.length) hidden.set(section, closing);
-      used -= closing.reduce((sum, row) => sum + row.slim, 0);
+      const closedRows = rows.filter((row) => row.item.section === section && !row.hot && !row.item.small);
+      if (closedRows.length) hidden.set(section, closedRows);
+      usedHeight -= closedRows.reduce((sum, row) => sum + row.slim, 0);
     }
   }
   for (const list of hidden.values()) for (const row of list) row.placed.hidden = true;
-  countHiddenRows(placed);
-  return used;
+  attachHiddenRows(placed);
+  return usedHeight;
 }
 
 /** What the rows that the step touched take more when they are open. @param {MemoryStep} memoryStep @param {Candidate[]} rows
  * @param {Columns} columns */
-function roomForTouched(memoryStep, rows, columns) {
+function extraForTouched(memoryStep, rows, columns) {
   let sum = 0;
   for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(memoryStep, item, columns, "full").h - slim;
   return sum;
@@ -121,18 +125,18 @@ function headingsOf(placed) {
 
 /** Headings count the rows that they hide; those without a heading have a line at the end of the named ones.
  * @param {PlacedItem[]} placed */
-function countHiddenRows(placed) {
+function attachHiddenRows(placed) {
   const headings = headingsOf(placed);
-  const rest = /** @type {PlacedItem[]} */ ([]);
+  const withoutHeading = /** @type {PlacedItem[]} */ ([]);
   for (const place of placed) {
     if (!place.hidden || place.item.kind !== "row") continue;
     const heading = headings.get(place.item.section);
     if (heading) heading.folded.push(place);
-    else rest.push(place);
+    else withoutHeading.push(place);
   }
-  if (!rest.length) return;
+  if (!withoutHeading.length) return;
   const foot = placed.findIndex(({ item }) => item.kind === "rule" || item.kind === "allocator");
-  const blocks = rest.flatMap(({ item }) => (item.kind === "row" ? [item.block] : []));
+  const blocks = withoutHeading.flatMap(({ item }) => (item.kind === "row" ? [item.block] : []));
   placed.splice(foot < 0 ? placed.length : foot, 0, {
     item: { kind: "fold", key: "rows ", blocks, foldKind: "rows" },
     y: 0,
@@ -141,25 +145,25 @@ function countHiddenRows(placed) {
     hidden: false,
     chips: null,
     chipX: 0,
-    folded: rest,
+    folded: withoutHeading,
     pins: null,
   });
 }
 
 /** Open what there is room for, by claim; the others are closed. @param {MemoryStep} memoryStep @param {Candidate[]} order
- * @param {Columns} columns @param {number} free */
-function openRows(memoryStep, order, columns, free) {
-  let left = free;
-  const folded = order.some(({ placed, hot }) => placed.hidden && !hot);
+ * @param {Columns} columns @param {number} freeHeight */
+function openRows(memoryStep, order, columns, freeHeight) {
+  let heightLeft = freeHeight;
+  const hasFolded = order.some(({ placed, hot }) => placed.hidden && !hot);
   for (const { placed, item, slim, hot } of order) {
     if (placed.hidden) continue;
-    if (hot || item.block.broken || !(item.small || folded))
+    if (hot || item.block.broken || !(item.small || hasFolded))
       for (const level of /** @type {const} */ (["full", "tight"])) {
-        if (left <= 0) break;
+        if (heightLeft <= 0) break;
         const layout = rowLayout(memoryStep, item, columns, level);
-        if (layout.h - slim > left) continue;
+        if (layout.h - slim > heightLeft) continue;
         placed.layout = layout;
-        left -= layout.h - slim;
+        heightLeft -= layout.h - slim;
         break;
       }
     placed.layout ??= rowLayout(memoryStep, item, columns, "slim");

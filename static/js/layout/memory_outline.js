@@ -18,28 +18,28 @@ const MAX_OBJECT_LINES = 8;
 export function objectEntries(memoryStep, states) {
   /** @type {Entry[]} */
   const out = [];
-  const shown = /** @type {Map<string, number>} */ (new Map());
+  const linesBySection = /** @type {Map<string, number>} */ (new Map());
   for (const [uid, object] of memoryStep.entities) {
-    const home = memoryStep.homes.of.get(uid);
+    const home = memoryStep.homes.homeOf.get(uid);
     if (object.kind !== "object" || !home) continue;
-    const worn = memoryStep.namesOn(uid);
-    const heads = home.key === home.section;
+    const wornNames = memoryStep.namesOn(uid);
+    const isSectionHead = home.key === home.section;
     const objectIsOptimizer = isOptimizer(object);
-    if (!worn.list.length && !objectIsOptimizer) continue;
-    const hot = memoryStep.touched.uids.has(uid);
-    const named = worn.list.some((tag) => tag.kind === "var");
-    if (!heads && !named && !objectIsOptimizer) {
+    if (!wornNames.list.length && !objectIsOptimizer) continue;
+    const isTouched = memoryStep.touched.uids.has(uid);
+    const isVariable = wornNames.list.some((tag) => tag.kind === "var");
+    if (!isSectionHead && !isVariable && !objectIsOptimizer) {
       if (!hasValues(object)) continue;
-      const lines = shown.get(home.section) ?? 0;
-      if (!hot && lines >= MAX_OBJECT_LINES) continue;
-      shown.set(home.section, lines + 1);
+      const lines = linesBySection.get(home.section) ?? 0;
+      if (!isTouched && lines >= MAX_OBJECT_LINES) continue;
+      linesBySection.set(home.section, lines + 1);
     }
-    const own = objectIsOptimizer ? states.filter((block) => holdsState(memoryStep, uid, block)) : [];
-    const heading = objectHeading(memoryStep, uid, heads ? "object" : "inner", hot);
-    if (objectIsOptimizer) [heading.type, heading.state] = ["optimizer", own];
+    const ownStates = objectIsOptimizer ? states.filter((block) => holdsState(memoryStep, uid, block)) : [];
+    const heading = objectHeading(memoryStep, uid, isSectionHead ? "object" : "inner", isTouched);
+    if (objectIsOptimizer) [heading.type, heading.state] = ["optimizer", ownStates];
     out.push({
       rank: memoryStep.homes.sectionRank(home.section),
-      inner: heads ? -0.5 : home.rank,
+      inner: isSectionHead ? -0.5 : home.rank,
       number: 0,
       items: [heading, ...optimizerStateRows(memoryStep, heading)],
     });
@@ -47,13 +47,13 @@ export function objectEntries(memoryStep, states) {
   return out;
 }
 
-/** @param {MemoryStep} memoryStep @param {string} uid @param {"object" | "inner"} type @param {boolean} hot @returns {HeadingItem} */
-function objectHeading(memoryStep, uid, type, hot) {
-  const { section = "" } = memoryStep.homes.of.get(uid) ?? {};
+/** @param {MemoryStep} memoryStep @param {string} uid @param {"object" | "inner"} type @param {boolean} isTouched @returns {HeadingItem} */
+function objectHeading(memoryStep, uid, type, isTouched) {
+  const { section = "" } = memoryStep.homes.homeOf.get(uid) ?? {};
   const tags = memoryStep.namesOn(uid).list;
   const names = shownNames(memoryStep, uid, tags, type === "object" ? "" : section);
   const list = type === "object" ? names.filter((name) => !name.short) : names;
-  const moved = list.some((name) => name.moved);
+  const hasNewName = list.some((name) => name.moved);
   const indent = type === "object" ? 0 : 1;
   return {
     kind: "heading",
@@ -65,7 +65,7 @@ function objectHeading(memoryStep, uid, type, hot) {
     state: [],
     open: false,
     indent,
-    hot: hot || moved,
+    hot: isTouched || hasNewName,
   };
 }
 
@@ -127,6 +127,6 @@ export function optimizerSettings(memoryStep, uid) {
   const pairs = /** @type {[string, import("../entities.js").Value][]} */ (
     (first?.items ?? []).filter((item) => Array.isArray(item))
   );
-  const shown = ["lr", "momentum", "betas", "weight_decay"];
-  return pairs.filter(([key, value]) => shown.includes(key) && value !== 0 && value !== null);
+  const shownSettings = ["lr", "momentum", "betas", "weight_decay"];
+  return pairs.filter(([key, value]) => shownSettings.includes(key) && value !== 0 && value !== null);
 }

@@ -1,7 +1,7 @@
 /** The memory pane at a step: which rows are open, which closed, which folded, and where everything stands. */
 
 import { frameChips } from "./heading_chips.js";
-import { homes } from "./homes.js";
+import { homesOf } from "./homes.js";
 import { memoryAnchors, memoryFocus } from "./memory_anchors.js";
 import { memoryColumns } from "./memory_columns.js";
 import { HEIGHT, placeItems } from "./memory_placed.js";
@@ -9,7 +9,7 @@ import { MemoryStep } from "./memory_step.js";
 import { findStill, stillPlaces, stillWithin } from "./memory_still.js";
 import { namelessPlaces } from "./nameless_places.js";
 import { PLAIN } from "./pane.js";
-import { flowPins } from "./row_pins.js";
+import { placePins } from "./row_pins.js";
 import { touchHistory } from "./touched.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
@@ -25,12 +25,12 @@ import { touchHistory } from "./touched.js";
  * nodes, where that is more than the operation @returns {MemoryModel} */
 export function memoryModel(opened, nodeNames = new Map()) {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
-  const base = { opened, homes: homes(opened), history: touchHistory(opened) };
+  const modelBase = { opened, homes: homesOf(opened), history: touchHistory(opened) };
   return {
-    ...base,
+    ...modelBase,
     nodeNames,
     kept,
-    nameless: namelessPlaces(base),
+    nameless: namelessPlaces(modelBase),
     stills: new Map(),
     leastHeights: new Map(),
     plainSteps: new Map(),
@@ -50,17 +50,28 @@ export function memoryPane(model, i, room, options = PLAIN) {
   height ??= placeBelowEachOther(placed);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout)
-      place.pins = flowPins(memoryStep, place.item.block, place.layout, columns);
-  const main = [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
-  const values = main ? frameChips(memoryStep, main) : [];
+      place.pins = placePins(memoryStep, place.item.block, place.layout, columns);
+  const moduleFrame =
+    [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
+  const values = moduleFrame ? frameChips(memoryStep, moduleFrame) : [];
   const anchors = memoryAnchors(placed, columns);
   const focus = memoryFocus(placed, columns);
-  return { height, ...anchors, focus, still: places !== null, columns, placed, values, main, step: memoryStep };
+  return {
+    height,
+    ...anchors,
+    focus,
+    still: places !== null,
+    columns,
+    placed,
+    values,
+    main: moduleFrame,
+    step: memoryStep,
+  };
 }
 
 /** The height at which every row of the run is open at a place of its own; Infinity where there is none.
  * @param {MemoryModel} model @param {number} w */
-export function memoryStill(model, w) {
+export function stillHeight(model, w) {
   return findStill(model, w)?.h ?? Infinity;
 }
 

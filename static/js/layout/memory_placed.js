@@ -4,7 +4,7 @@ import { lineLabel } from "../program_files.js";
 import { allocatorLayout } from "./allocator.js";
 import { flowChips, headingChips } from "./heading_chips.js";
 import { memoryItems } from "./memory_items.js";
-import { fitLevels } from "./memory_levels.js";
+import { chooseLevels } from "./memory_levels.js";
 import { EM, textWidth, truncate } from "./metrics.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
@@ -27,7 +27,7 @@ export const HEIGHT = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
  * @param {import("./memory_items.js").MemoryItem[]} [items] those of the step @returns {PlacedItem[]} */
 export function placeItems(memoryStep, columns, room, items = memoryItems(memoryStep)) {
   const placed = items.map((item) => {
-    const out = /** @type {PlacedItem} */ ({
+    const place = /** @type {PlacedItem} */ ({
       item,
       y: 0,
       h: 0,
@@ -38,34 +38,34 @@ export function placeItems(memoryStep, columns, room, items = memoryItems(memory
       folded: [],
       pins: null,
     });
-    if (item.kind === "rule") out.h = HEIGHT.rule;
-    else if (item.kind === "fold" || item.kind === "ghosts") out.h = HEIGHT.fold;
-    else if (item.kind === "heading") placeChips(memoryStep, out, item, columns);
+    if (item.kind === "rule") place.h = HEIGHT.rule;
+    else if (item.kind === "fold" || item.kind === "ghosts") place.h = HEIGHT.fold;
+    else if (item.kind === "heading") placeChips(memoryStep, place, item, columns);
     else if (item.kind === "allocator") {
-      out.allocator = allocatorLayout(memoryStep, item, columns);
-      out.h = out.allocator.h;
+      place.allocator = allocatorLayout(memoryStep, item, columns);
+      place.h = place.allocator.h;
     }
-    return out;
+    return place;
   });
-  fitLevels(memoryStep, placed, columns, room - 2 * HEIGHT.top);
+  chooseLevels(memoryStep, placed, columns, room - 2 * HEIGHT.top);
   for (const place of placed)
     if (place.item.kind === "heading" && place.folded.length) placeChips(memoryStep, place, place.item, columns);
   return placed;
 }
 
-/** @param {MemoryStep} memoryStep @param {PlacedItem} out @param {import("./memory_items.js").HeadingItem} item
+/** @param {MemoryStep} memoryStep @param {PlacedItem} place @param {import("./memory_items.js").HeadingItem} item
  * @param {Columns} columns */
-function placeChips(memoryStep, out, item, columns) {
-  out.chipX = headingStart(memoryStep, item, columns);
-  const open = memoryStep.options.toggled.has(`items ${item.uid}`);
-  const right = columns.w - 16 - (out.folded.length ? FOLDED_COUNT_WIDTH : 0);
-  out.chips = flowChips(headingChips(memoryStep, item), out.chipX, right, columns.names + 24, open);
-  out.h = HEIGHT.heading + (out.chips.lines - 1) * HEIGHT.line;
+function placeChips(memoryStep, place, item, columns) {
+  place.chipX = chipsStart(memoryStep, item, columns);
+  const isOpen = memoryStep.options.toggled.has(`items ${item.uid}`);
+  const right = columns.w - 16 - (place.folded.length ? FOLDED_COUNT_WIDTH : 0);
+  place.chips = flowChips(headingChips(memoryStep, item), place.chipX, right, columns.names + 24, isOpen);
+  place.h = HEIGHT.heading + (place.chips.lines - 1) * HEIGHT.line;
 }
 
 /** Where a heading's chips begin: after its names and its type. @param {MemoryStep} memoryStep
  * @param {import("./memory_items.js").HeadingItem} item @param {Columns} columns */
-function headingStart(memoryStep, item, columns) {
+function chipsStart(memoryStep, item, columns) {
   const entity = memoryStep.entities.get(item.uid);
   if (item.type === "frame") {
     const line = lineLabel("line", entity?.kind === "frame" ? entity.line : null);
@@ -98,18 +98,18 @@ export function headingTitle(entity, end, columns) {
 /** A heading's names in its line, and how many have no room. @param {import("./memory_items.js").HeadingItem} item
  * @param {Columns} columns */
 export function headingNames(item, columns) {
-  const left = columns.names + 14 + item.indent * 12;
+  const leftEdge = columns.names + 14 + item.indent * 12;
   const right = columns.w - CHIP_COUNT_WIDTH - 14;
   const placed = [];
-  let x = left;
+  let x = leftEdge;
   for (const name of item.names) {
-    const w = Math.min(headingNameWidth(name), right - left);
+    const w = Math.min(headingNameWidth(name), right - leftEdge);
     if (placed.length && x + w > right) break;
     placed.push({ name, x, w });
     x += w + 5;
   }
   const hidden = item.names.slice(placed.length);
-  return { left, placed, hidden, end: x + (hidden.length ? 22 : 0) };
+  return { left: leftEdge, placed, hidden, end: x + (hidden.length ? 22 : 0) };
 }
 
 /** @param {import("./pane_names.js").ShownName} name */

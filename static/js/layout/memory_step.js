@@ -11,7 +11,7 @@ import { touched } from "./touched.js";
  *   history: import("./touched.js").TouchHistory, kept: Set<string>,
  *   stills: Map<number, import("./memory_still.js").Still | null>, leastHeights: Map<number, number>,
  *   plainSteps: Map<number, {step: MemoryStep, items: import("./memory_items.js").MemoryItem[]}>,
- *   causes: Map<string, import("./row_pins.js").Cause | null>, nameless: Map<string, import("./nameless_places.js").Stay[]>,
+ *   causes: Map<string, import("./row_pins.js").Cause | null>, nameless: Map<string, import("./nameless_places.js").PlaceStay[]>,
  *   nodeNames: ReadonlyMap<string, string>}} MemoryModel
  *   what is known of a run before any step is drawn. kept: the storages that a node saves at some step; stills: by width,
  *   the places at which nothing has to move; causes: by `node:slot`, what broke it; nameless: where storages without a
@@ -32,7 +32,7 @@ export class MemoryStep {
     this.entities = this.snap.entities;
     this.previous = opened.state(i - 1);
     this.names = opened.names(i);
-    this.through = optimizerPaths(homes.optimizers, this.names.paths);
+    this.optimizerPrefixes = optimizerPaths(homes.optimizers, this.names.paths);
     this.touched = touched(this.snap.step, this.entities);
     /** @type {Map<string, string[]>} by storage, or `none` and the handle where it has none */
     this.readers = new Map();
@@ -40,10 +40,10 @@ export class MemoryStep {
     this.owners = new Map();
     /** @type {Map<string, Pin[]>} by storage */
     this.pins = new Map();
-    this.collect();
+    this.collectRelations();
   }
 
-  collect() {
+  collectRelations() {
     for (const [uid, entity] of this.entities) {
       if (isHandle(entity)) {
         addToList(this.readers, entity.storage ?? `none ${uid}`, uid);
@@ -61,11 +61,11 @@ export class MemoryStep {
 
   /** @param {string} uid */
   namesOn(uid) {
-    return namesOnRow(this.names.tags.get(uid), this.through);
+    return namesOnRow(this.names.tags.get(uid), this.optimizerPrefixes);
   }
 
   /** @param {string} uid */
   rank(uid) {
-    return this.homes.of.get(uid)?.rank ?? Infinity;
+    return this.homes.homeOf.get(uid)?.rank ?? Infinity;
   }
 }

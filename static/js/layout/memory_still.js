@@ -11,7 +11,7 @@ import { PLAIN } from "./pane.js";
 /** @typedef {import("./memory_placed.js").PlacedItem} PlacedItem */
 /**
  * @typedef {{h: number, slots: Map<string, number>, y: Map<string, number>, heights: Map<string, number>,
- *   foot: Map<string, import("./nameless_places.js").Stay[]>}} Still
+ *   foot: Map<string, import("./nameless_places.js").PlaceStay[]>}} Still
  *   slots: by place and what is drawn, which of the places of the same names it has; y and heights: by place. foot: by
  *   storage, the places of what has no name
  */
@@ -34,27 +34,27 @@ export function findStill(model, w) {
 /** The places, where they are no higher than that. Mostly a step or two say that they are: they are looked at first.
  * @param {MemoryModel} model @param {number} w @param {number} h @returns {Still | null} */
 export function stillWithin(model, w, h) {
-  if (!model.stills.has(w) && leastHeight(model, w) > h) return null;
+  if (!model.stills.has(w) && minHeight(model, w) > h) return null;
   const still = findStill(model, w);
   return still && still.h <= h ? still : null;
 }
 
 /** A height that all steps together need at least: the most that one of a few needs. @param {MemoryModel} model @param {number} w */
-function leastHeight(model, w) {
+function minHeight(model, w) {
   const cached = model.leastHeights.get(w);
   if (cached !== undefined) return cached;
   const steps = stepsToMeasure(model.opened.count);
-  const few = [1, 0.75, 0.5].map((part) => steps[Math.ceil(steps.length * part) - 1]);
-  const totals = [...new Set(few)]
+  const sampleSteps = [1, 0.75, 0.5].map((part) => steps[Math.ceil(steps.length * part) - 1]);
+  const totals = [...new Set(sampleSteps)]
     .filter((i) => i !== undefined)
     .map((i) => {
-      const search = new StillMeasurement(model, w);
-      search.measure(i);
-      return search.total;
+      const measurement = new StillMeasurement(model, w);
+      measurement.measure(i);
+      return measurement.totalHeight;
     });
-  const least = 2 * HEIGHT.top + Math.max(0, ...totals);
-  model.leastHeights.set(w, least);
-  return least;
+  const height = 2 * HEIGHT.top + Math.max(0, ...totals);
+  model.leastHeights.set(w, height);
+  return height;
 }
 
 /** @param {number} count @returns {number[]} */
@@ -75,45 +75,45 @@ class StillMeasurement {
     this.slots = new Map();
     /** @type {Map<string, number>} heights by place */
     this.heights = new Map();
-    this.foot = model.nameless;
-    this.total = 0;
+    this.footStays = model.nameless;
+    this.totalHeight = 0;
   }
 
   /** @returns {Still | null} */
   measureAll() {
     for (const i of stepsToMeasure(this.model.opened.count)) {
       this.measure(i);
-      if (this.total > MAX_HEIGHT) return null;
+      if (this.totalHeight > MAX_HEIGHT) return null;
     }
     const y = /** @type {Map<string, number>} */ (new Map());
-    let at = HEIGHT.top;
-    for (const place of [...this.heights.keys()].sort(byOrder)) {
-      y.set(place, at);
-      at += this.heights.get(place) ?? 0;
+    let nextY = HEIGHT.top;
+    for (const place of [...this.heights.keys()].sort(comparePlaces)) {
+      y.set(place, nextY);
+      nextY += this.heights.get(place) ?? 0;
     }
-    return { h: at + HEIGHT.top, slots: this.slots, y, heights: this.heights, foot: this.foot };
+    return { h: nextY + HEIGHT.top, slots: this.slots, y, heights: this.heights, foot: this.footStays };
   }
 
   /** @param {number} i */
   measure(i) {
     const { plainSteps } = this.model;
-    let plain = plainSteps.get(i);
-    if (!plain) {
+    let plainStep = plainSteps.get(i);
+    if (!plainStep) {
       const memoryStep = new MemoryStep(this.model, i, PLAIN);
-      plain = { step: memoryStep, items: memoryItems(memoryStep) };
-      plainSteps.set(i, plain);
+      plainStep = { step: memoryStep, items: memoryItems(memoryStep) };
+      plainSteps.set(i, plainStep);
     }
-    this.add(placeItems(plain.step, this.columns, Infinity, plain.items), i);
+    this.addPlaced(placeItems(plainStep.step, this.columns, Infinity, plainStep.items), i);
   }
 
   /** @param {PlacedItem[]} placed @param {number} i */
-  add(placed, i) {
+  addPlaced(placed, i) {
     const groups = /** @type {Map<string, PlacedItem[]>} */ (new Map());
     for (const item of placed) {
       const place = orderOf(item);
       if (place) addToList(groups, place, item);
       else {
-        const foot = footPlace(item, this.foot, i);
+        const foot = placeBelowNamed(item, this.footStays, i);
         if (foot) this.growPlace(foot, item.h);
         else addToList(groups, FORMER_NAMES_PLACE, item);
       }
@@ -124,15 +124,15 @@ class StillMeasurement {
   /** Gives each its slot, for good. @param {PlacedItem[]} items @param {string} place */
   giveSlots(items, place) {
     const { slots } = this;
-    const keyed = items.map(({ item, h }) => ({ key: `${place}/${item.key}`, h }));
-    const taken = new Set(keyed.map(({ key }) => slots.get(key)));
-    for (const { key, h } of keyed) {
+    const keyedItems = items.map(({ item, h }) => ({ key: `${place}/${item.key}`, h }));
+    const takenSlots = new Set(keyedItems.map(({ key }) => slots.get(key)));
+    for (const { key, h } of keyedItems) {
       let slot = slots.get(key);
       if (slot === undefined) {
         slot = 0;
-        while (taken.has(slot)) slot += 1;
+        while (takenSlots.has(slot)) slot += 1;
         slots.set(key, slot);
-        taken.add(slot);
+        takenSlots.add(slot);
       }
       this.growPlace(`${place}/${slot}`, h);
     }
@@ -143,7 +143,7 @@ class StillMeasurement {
     const before = this.heights.get(place) ?? 0;
     if (h <= before) return;
     this.heights.set(place, h);
-    this.total += h - before;
+    this.totalHeight += h - before;
   }
 }
 
@@ -157,7 +157,7 @@ function orderOf({ item }) {
 
 /** The place of what stands below the named rows. @param {PlacedItem} placed @param {Still["foot"]} foot @param {number} i
  * @returns {string | null} */
-function footPlace({ item }, foot, i) {
+function placeBelowNamed({ item }, foot, i) {
   if (item.kind === "rule") return "foot:0/0";
   if (item.kind === "ghosts") return "foot:9/0";
   if (item.kind === "allocator") return `foot:10/${item.uid.slice(1)}`;
@@ -167,9 +167,9 @@ function footPlace({ item }, foot, i) {
 }
 
 /** Places are told apart as `rank:inner/slot`. @param {string} a @param {string} b */
-function byOrder(a, b) {
-  const [one, other] = [placeNumbers(a), placeNumbers(b)];
-  for (let k = 0; k < 3; k++) if (one[k] !== other[k]) return one[k] < other[k] ? -1 : 1;
+function comparePlaces(a, b) {
+  const [numbersA, numbersB] = [placeNumbers(a), placeNumbers(b)];
+  for (let k = 0; k < 3; k++) if (numbersA[k] !== numbersB[k]) return numbersA[k] < numbersB[k] ? -1 : 1;
   return 0;
 }
 
@@ -185,7 +185,8 @@ export function stillPlaces(still, placed, i) {
     const order = orderOf(item);
     const group = order ?? FORMER_NAMES_PLACE;
     const place =
-      (order ? null : footPlace(item, still.foot, i)) ?? `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
+      (order ? null : placeBelowNamed(item, still.foot, i)) ??
+      `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
     const y = still.y.get(place);
     if (y === undefined || item.h > (still.heights.get(place) ?? 0)) return null;
     item.y = y;

@@ -9,14 +9,14 @@ import { spokenName } from "./pane_names.js";
 /** @typedef {import("./memory_blocks.js").Block} Block */
 
 /** @param {import("./memory_step.js").MemoryStep} memoryStep @returns {(block: Block) => Purpose} */
-export function purposeFinder(memoryStep) {
-  const onTheWay = gradientsOnTheWay(memoryStep);
+export function createPurposeFinder(memoryStep) {
+  const gradients = gradientsOnTheWay(memoryStep);
   return (block) => {
-    const passing = onTheWay.get(block.key);
-    if (passing) {
-      const { to, shape, arrived } = passing;
+    const gradientOnWay = gradients.get(block.key);
+    if (gradientOnWay) {
+      const { to, shape, arrived: hasArrived } = gradientOnWay;
       const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
-      if (arrived) return { foldKind: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
+      if (hasArrived) return { foldKind: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
       return { foldKind: "flight", label: to ? `∇ → ${nameOfTarget(memoryStep, to)}` : "∇", gradient };
     }
     const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
@@ -44,14 +44,14 @@ function nodeName(memoryStep, uid) {
 }
 
 /**
- * @typedef {{to: string, shape: number[], arrived: boolean}} Passing   to: the node that it goes to, empty for what a node
+ * @typedef {{to: string, shape: number[], arrived: boolean}} GradientOnWay   to: the node that it goes to, empty for what a node
  *   begins with. arrived: that node has run, at an earlier step
  */
 
 /** Storages that the backwards under way hand from node to node. @param {import("./memory_step.js").MemoryStep} memoryStep
- * @returns {Map<string, Passing>} */
+ * @returns {Map<string, GradientOnWay>} */
 function gradientsOnTheWay(memoryStep) {
-  /** @type {Map<string, Passing>} */
+  /** @type {Map<string, GradientOnWay>} */
   const out = new Map();
   const { trace, index } = memoryStep.model.opened;
   for (const [uid, entity] of memoryStep.entities) {
@@ -59,10 +59,10 @@ function gradientsOnTheWay(memoryStep) {
     for (const { node, step } of index.visits.get(uid) ?? []) {
       if (step > memoryStep.index) break;
       const visit = trace.steps[step].visit;
-      const arrived = step < memoryStep.index;
+      const hasArrived = step < memoryStep.index;
       for (const grad of visit?.grad_outputs ?? [])
-        if (grad?.storage && (arrived || !out.has(grad.storage)))
-          out.set(grad.storage, { to: arrived ? node : "", shape: grad.shape, arrived });
+        if (grad?.storage && (hasArrived || !out.has(grad.storage)))
+          out.set(grad.storage, { to: hasArrived ? node : "", shape: grad.shape, arrived: hasArrived });
       const from = memoryStep.entities.get(node);
       (visit?.grad_inputs ?? []).forEach((grad, k) => {
         const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;

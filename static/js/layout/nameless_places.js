@@ -4,29 +4,30 @@ import { addToList } from "../multimap.js";
 import { Slots } from "./packing.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
-/** @typedef {{from: number, to: number, place: number}} Stay   steps, both included */
+/** @typedef {{from: number, to: number, place: number}} PlaceStay   steps, both included */
 
-/** @param {Pick<MemoryModel, "opened" | "homes" | "history">} model @returns {Map<string, Stay[]>} by storage */
+/** @param {Pick<MemoryModel, "opened" | "homes" | "history">} model @returns {Map<string, PlaceStay[]>} by storage */
 export function namelessPlaces({ opened, homes, history }) {
   const { index } = opened;
-  const related = /** @type {Map<string, string[]>} */ (new Map());
+  const relatedUids = /** @type {Map<string, string[]>} */ (new Map());
   for (const { uid, storage, counter } of index.placements.values()) {
     const key = storage ?? `none ${uid}`;
-    addToList(related, key, uid);
-    if (counter) addToList(related, key, counter);
+    addToList(relatedUids, key, uid);
+    if (counter) addToList(relatedUids, key, counter);
   }
-  const runs = /** @type {(Stay & {storage: string})[]} */ ([]);
-  for (const [uid, { kind }] of index.lives) if (kind === "storage" && !related.has(uid)) related.set(uid, []);
-  for (const [storage, uids] of related) {
-    if (homes.named.has(storage)) continue;
+  const stays = /** @type {(PlaceStay & {storage: string})[]} */ ([]);
+  for (const [uid, { kind }] of index.lives) if (kind === "storage" && !relatedUids.has(uid)) relatedUids.set(uid, []);
+  for (const [storage, uids] of relatedUids) {
+    if (homes.handlesOfStorage.has(storage)) continue;
     const steps = new Set([storage, ...uids].flatMap((uid) => history.steps.get(uid) ?? []));
     const death = index.lives.get(storage)?.death ?? index.end;
-    for (const run of stretchesOf([...steps].filter((step) => step <= death))) runs.push({ ...run, storage, place: 0 });
+    for (const stretch of stretchesOf([...steps].filter((step) => step <= death)))
+      stays.push({ ...stretch, storage, place: 0 });
   }
-  const places = new Slots();
-  const out = /** @type {Map<string, Stay[]>} */ (new Map());
-  for (const { from, to, storage } of runs.sort((a, b) => a.from - b.from))
-    addToList(out, storage, { from, to, place: places.allocate(from, to) });
+  const slots = new Slots();
+  const out = /** @type {Map<string, PlaceStay[]>} */ (new Map());
+  for (const { from, to, storage } of stays.sort((a, b) => a.from - b.from))
+    addToList(out, storage, { from, to, place: slots.allocate(from, to) });
   return out;
 }
 

@@ -19,37 +19,37 @@ export function shortNodeName(name) {
  * @returns {Map<string, string>} by uid: `Addmm`, or `Addmm ₂` where several have the name */
 export function numberedLabels(uids, nameOf) {
   /** @type {Map<string, number>} */
-  const total = new Map();
+  const totals = new Map();
   for (const uid of uids) {
     const name = shortNodeName(nameOf(uid));
-    total.set(name, (total.get(name) ?? 0) + 1);
+    totals.set(name, (totals.get(name) ?? 0) + 1);
   }
   /** @type {Map<string, number>} */
-  const seen = new Map();
+  const counts = new Map();
   /** @type {Map<string, string>} */
   const labels = new Map();
   for (const uid of uids) {
     const name = shortNodeName(nameOf(uid));
-    const k = (seen.get(name) ?? 0) + 1;
-    seen.set(name, k);
-    labels.set(uid, (total.get(name) ?? 0) > 1 ? `${name} ${subscript(k)}` : name);
+    const k = (counts.get(name) ?? 0) + 1;
+    counts.set(name, k);
+    labels.set(uid, (totals.get(name) ?? 0) > 1 ? `${name} ${subscript(k)}` : name);
   }
   return labels;
 }
 
 /** A node's name in full: `AddBackward0`, `+= AccumulateGrad`. @param {string} name torch's own */
 export function unqualifiedNodeName(name) {
-  const short = name.slice(name.lastIndexOf("::") + (name.includes("::") ? 2 : 1));
-  return short === "AccumulateGrad" ? `+= ${short}` : short;
+  const plainName = name.slice(name.lastIndexOf("::") + (name.includes("::") ? 2 : 1));
+  return plainName === "AccumulateGrad" ? `+= ${plainName}` : plainName;
 }
 
 /** A label cut so that its number stays. @param {string} label @param {number} maxLength characters */
 export function shortenLabel(label, maxLength) {
   const chars = Array.from(label);
   if (chars.length <= maxLength) return label;
-  const at = label.lastIndexOf(" ");
-  const number = at < 0 ? "" : label.slice(at);
-  return `${chars.slice(0, Math.max(1, maxLength - 1 - Array.from(number).length)).join("")}…${number}`;
+  const space = label.lastIndexOf(" ");
+  const numberText = space < 0 ? "" : label.slice(space);
+  return `${chars.slice(0, Math.max(1, maxLength - 1 - Array.from(numberText).length)).join("")}…${numberText}`;
 }
 
 /** A path in at most so many characters: `net.0.weight`, `0.weight`, `…weight`. @param {string} path @param {number} maxLength */

@@ -14,14 +14,20 @@ import { EM, textWidth } from "./metrics.js";
 /** @param {import("./memory_step.js").MemoryStep} memoryStep @param {Tag} tag
  * @param {string} section of the row @returns {ShownName} */
 export function shownName(memoryStep, tag, section) {
-  const moved = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
+  const isNew = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
   if (tag.kind === "var") {
-    const here = tag.scope !== "" && memoryStep.homes.frames.get(tag.frame ?? "") === section;
-    return { tag, text: tag.text, scope: here ? "" : tag.scope, short: false, moved };
+    const isUnderHeading = tag.scope !== "" && memoryStep.homes.frames.get(tag.frame ?? "") === section;
+    return { tag, text: tag.text, scope: isUnderHeading ? "" : tag.scope, short: false, moved: isNew };
   }
-  const inner = section !== "" && memoryStep.homes.sections.get(section)?.kind === "object";
-  const short = inner && rootOf(tag.text) === section && tag.text[section.length] === ".";
-  return { tag, text: short ? tag.text.slice(section.length + 1) : tag.text, scope: "", short, moved };
+  const isUnderObject = section !== "" && memoryStep.homes.sections.get(section)?.kind === "object";
+  const isShort = isUnderObject && rootOf(tag.text) === section && tag.text[section.length] === ".";
+  return {
+    tag,
+    text: isShort ? tag.text.slice(section.length + 1) : tag.text,
+    scope: "",
+    short: isShort,
+    moved: isNew,
+  };
 }
 
 /** @param {ShownName} name @param {number} font */
@@ -30,38 +36,38 @@ function nameWidth(name, font) {
 }
 
 /** The names of a handle in lines as wide as their column; one that is too long is written smaller.
- * @param {ShownName[]} list @param {number} width @param {boolean} full @returns {{names: PlacedName[], lines: number}} */
-export function flowNames(list, width, full) {
+ * @param {ShownName[]} list @param {number} width @param {boolean} isOpen @returns {{names: PlacedName[], lines: number}} */
+export function flowNames(list, width, isOpen) {
   /** @type {PlacedName[]} */
-  const out = [];
+  const placed = [];
   let x = 0;
   let line = 0;
   for (const name of list) {
-    let font = full && !out.length ? 12 : 11;
+    let font = isOpen && !placed.length ? 12 : 11;
     while (font > 9 && nameWidth(name, font) > width) font -= 0.5;
     const w = Math.min(width, nameWidth(name, font));
     if (x && x + w > width) {
       line += 1;
       x = 0;
     }
-    out.push({ ...name, x, line, w, font });
+    placed.push({ ...name, x, line, w, font });
     x += w + 4;
   }
-  return { names: out, lines: out.length ? line + 1 : 0 };
+  return { names: placed, lines: placed.length ? line + 1 : 0 };
 }
 
-/** A name cut to its room, at its beginning, for a path says most at its end. @param {string} text @param {number} room
+/** A name cut to its room, at its beginning, for a path says most at its end. @param {string} text @param {number} width
  * @param {number} font */
-export function cutPath(text, room, font) {
-  const maxChars = Math.max(2, Math.floor(room / (EM * font) + 0.02));
-  const letters = Array.from(text);
-  return letters.length <= maxChars ? text : `…${letters.slice(letters.length - maxChars + 1).join("")}`;
+export function cutPath(text, width, font) {
+  const maxChars = Math.max(2, Math.floor(width / (EM * font) + 0.02));
+  const characters = Array.from(text);
+  return characters.length <= maxChars ? text : `…${characters.slice(characters.length - maxChars + 1).join("")}`;
 }
 
 /** The names of a handle, that of its home first. @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid
  * @param {Tag[]} tags @param {string} section */
 export function shownNames(memoryStep, uid, tags, section) {
-  const home = memoryStep.homes.of.get(uid);
+  const home = memoryStep.homes.homeOf.get(uid);
   const list = tags.map((tag) => shownName(memoryStep, tag, section));
   return list.sort((a, b) => Number(b.tag.text === home?.path) - Number(a.tag.text === home?.path));
 }
@@ -74,7 +80,7 @@ export function uidNumber(uid) {
 /** What a thing is called in a sentence: its name at home where it has that, else the first that leads to it.
  * @param {import("./memory_step.js").MemoryStep} memoryStep @param {string} uid @returns {string | undefined} */
 export function spokenName(memoryStep, uid) {
-  const home = memoryStep.homes.of.get(uid)?.path;
+  const home = memoryStep.homes.homeOf.get(uid)?.path;
   const tags = memoryStep.names.tags.get(uid) ?? [];
   return tags.some((tag) => tag.text === home) ? home : memoryStep.names.paths.get(uid);
 }

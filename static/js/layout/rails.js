@@ -19,14 +19,14 @@ export function edgeKey(reader, { k, to }) {
 class LaneStretches {
   constructor() {
     /** @type {[number, number][][]} by lane */
-    this.held = [];
+    this.stretchesOfLane = [];
   }
 
   /** The first lane that is free from one line to another. @param {number} from @param {number} to */
   takeLane(from, to) {
-    let lane = this.held.findIndex((stretches) => !stretches.some(([a, z]) => a <= to && from <= z));
-    if (lane < 0) lane = this.held.push([]) - 1;
-    this.held[lane].push([from, to]);
+    let lane = this.stretchesOfLane.findIndex((stretches) => !stretches.some(([a, z]) => a <= to && from <= z));
+    if (lane < 0) lane = this.stretchesOfLane.push([]) - 1;
+    this.stretchesOfLane[lane].push([from, to]);
     return lane;
   }
 }
@@ -37,35 +37,35 @@ class LaneStretches {
  * @returns {Rails}
  */
 export function assignLanes(order, inputs) {
-  const at = new Map(order.map((uid, line) => [uid, line]));
-  const lineOf = (/** @type {string} */ uid) => /** @type {number} */ (at.get(uid));
+  const lineByUid = new Map(order.map((uid, line) => [uid, line]));
+  const lineOf = (/** @type {string} */ uid) => /** @type {number} */ (lineByUid.get(uid));
   const readers = readersOf(order, inputs);
-  const depths = depthOf(order, inputs);
+  const depths = longestWays(order, inputs);
   const lanes = new LaneStretches();
   /** @type {Map<string, number>} */
   const laneOf = new Map();
   /** @type {Map<string, EdgeRail>} */
   const edges = new Map();
-  for (const last of [...order].reverse()) {
-    if (laneOf.has(last)) continue;
-    const chain = chainUp(last, inputs, laneOf, depths);
+  for (const lowestUid of [...order].reverse()) {
+    if (laneOf.has(lowestUid)) continue;
+    const chain = chainUp(lowestUid, inputs, laneOf, depths);
     const top = chain[chain.length - 1].uid;
-    const above = (inputs.get(top) ?? [])
+    const inputAbove = (inputs.get(top) ?? [])
       .filter((input) => laneOf.has(input.to))
       .sort((p, q) => lineOf(q.to) - lineOf(p.to))[0];
-    const below = (readers.get(last) ?? [])
+    const readerBelow = (readers.get(lowestUid) ?? [])
       .filter(({ uid }) => laneOf.has(uid))
       .sort((p, q) => lineOf(p.uid) - lineOf(q.uid))[0];
     const lane = lanes.takeLane(
-      above ? lineOf(above.to) + 1 : lineOf(top),
-      below ? lineOf(below.uid) - 1 : lineOf(last),
+      inputAbove ? lineOf(inputAbove.to) + 1 : lineOf(top),
+      readerBelow ? lineOf(readerBelow.uid) - 1 : lineOf(lowestUid),
     );
     for (const { uid, input } of chain) {
       laneOf.set(uid, lane);
       if (input) edges.set(edgeKey(uid, input), { kind: "chain", lane });
     }
-    if (above) edges.set(edgeKey(top, above), { kind: "branch", lane });
-    if (below) edges.set(edgeKey(below.uid, below.input), { kind: "join", lane });
+    if (inputAbove) edges.set(edgeKey(top, inputAbove), { kind: "branch", lane });
+    if (readerBelow) edges.set(edgeKey(readerBelow.uid, readerBelow.input), { kind: "join", lane });
   }
   for (const uid of order)
     for (const input of inputs.get(uid) ?? []) {
@@ -74,22 +74,23 @@ export function assignLanes(order, inputs) {
       if (!edges.has(key))
         edges.set(key, { kind: "skip", lane: lanes.takeLane(from, Math.max(from, lineOf(uid) - 1)) });
     }
-  return { lanes: lanes.held.length, laneOf, edges };
+  return { lanes: lanes.stretchesOfLane.length, laneOf, edges };
 }
 
 /** From a node up, at each the input with the longest way behind it, as far as no lane is given.
- * @param {string} last @param {Map<string, Input[]>} inputs @param {Map<string, number>} laneOf
+ * @param {string} lowestUid @param {Map<string, Input[]>} inputs @param {Map<string, number>} laneOf
  * @param {Map<string, number>} depths @returns {{uid: string, input: Input | null}[]} with the edge that goes on up */
-function chainUp(last, inputs, laneOf, depths) {
+function chainUp(lowestUid, inputs, laneOf, depths) {
   /** @type {{uid: string, input: Input | null}[]} */
   const chain = [];
-  for (let uid = /** @type {string | null} */ (last); uid; ) {
+  for (let uid = /** @type {string | null} */ (lowestUid); uid; ) {
     /** @type {Input | null} */
-    let next = null;
+    let deepestInput = null;
     for (const input of inputs.get(uid) ?? [])
-      if (!laneOf.has(input.to) && (!next || (depths.get(input.to) ?? 0) > (depths.get(next.to) ?? 0))) next = input;
-    chain.push({ uid, input: next });
-    uid = next ? next.to : null;
+      if (!laneOf.has(input.to) && (!deepestInput || (depths.get(input.to) ?? 0) > (depths.get(deepestInput.to) ?? 0)))
+        deepestInput = input;
+    chain.push({ uid, input: deepestInput });
+    uid = deepestInput ? deepestInput.to : null;
   }
   return chain;
 }
@@ -108,7 +109,7 @@ function readersOf(order, inputs) {
 }
 
 /** How many nodes the longest way up from each has. @param {string[]} order @param {Map<string, Input[]>} inputs */
-function depthOf(order, inputs) {
+function longestWays(order, inputs) {
   /** @type {Map<string, number>} */
   const depths = new Map();
   for (const uid of order)

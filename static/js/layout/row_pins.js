@@ -24,11 +24,11 @@ const CAUSE_LETTERS = 28;
 
 /** @param {MemoryStep} memoryStep @param {Block} block @param {import("./row_lines.js").RowLayout} layout
  * @param {import("./memory_columns.js").Columns} columns @returns {PinFlow | null} */
-export function flowPins(memoryStep, block, layout, columns) {
+export function placePins(memoryStep, block, layout, columns) {
   const list = [...block.pins].sort((a, b) => Number(b.broken) - Number(a.broken));
   if (!list.length) return null;
   const broken = list.find((pin) => pin.broken);
-  const cause = broken ? causeOf(memoryStep, broken) : null;
+  const cause = broken ? causeOfBreak(memoryStep, broken) : null;
   return layout.top
     ? pinsAboveStrip(memoryStep, list, layout, columns, cause)
     : pinsAtStripEnd(memoryStep, list, layout, columns, cause);
@@ -38,27 +38,29 @@ export function flowPins(memoryStep, block, layout, columns) {
  * @param {import("./memory_columns.js").Columns} columns @param {Cause | null} cause @returns {PinFlow} */
 function pinsAboveStrip(memoryStep, list, layout, columns, cause) {
   /** @type {PinFlow} */
-  const out = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
+  const flow = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
   const y = layout.top - 14;
   const right = columns.w - 30;
-  let short = false;
-  const wide = list.reduce((sum, pin) => sum + pinWidth(pinText(memoryStep, pin, false)) + 4, 0);
-  if (columns.strip + wide > right) short = true;
-  const said = cause ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LETTERS), CAUSE_FONT) + 10 : 0;
-  const tight = said > 0 && columns.strip + wide + said > columns.w;
+  let isShort = false;
+  const allWidth = list.reduce((sum, pin) => sum + pinWidth(pinText(memoryStep, pin, false)) + 4, 0);
+  if (columns.strip + allWidth > right) isShort = true;
+  const causeWidth = cause
+    ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LETTERS), CAUSE_FONT) + 10
+    : 0;
+  const isTight = causeWidth > 0 && columns.strip + allWidth + causeWidth > columns.w;
   for (const pin of list) {
-    const text = pinText(memoryStep, pin, !pin.broken && (short || tight));
+    const text = pinText(memoryStep, pin, !pin.broken && (isShort || isTight));
     const w = pinWidth(text);
-    if (out.end + w > right) {
-      out.more.push(pin);
+    if (flow.end + w > right) {
+      flow.more.push(pin);
       continue;
     }
-    out.pins.push({ pin, text, x: out.end, y, w, h: 13, dot: false });
-    out.end += w + 4;
+    flow.pins.push({ pin, text, x: flow.end, y, w, h: 13, dot: false });
+    flow.end += w + 4;
   }
-  out.moreX = out.end;
-  if (out.more.length) out.end += 22;
-  return out;
+  flow.moreX = flow.end;
+  if (flow.more.length) flow.end += 22;
+  return flow;
 }
 
 /** At the end of a closed row's strip. @param {MemoryStep} memoryStep @param {Pin[]} list
@@ -68,18 +70,18 @@ function pinsAtStripEnd(memoryStep, list, layout, columns, cause) {
   const end = columns.gradW ? columns.grad - 24 : columns.w - 4;
   let x = columns.strip + layout.strip.w + 4;
   /** @type {PinFlow} */
-  const out = { pins: [], more: [], moreX: 0, end: x, cause };
+  const flow = { pins: [], more: [], moreX: 0, end: x, cause };
   for (const pin of list) {
-    if (out.pins.length && (out.pins.length >= MAX_DOTS || x + 9 > end)) {
-      out.more.push(pin);
+    if (flow.pins.length && (flow.pins.length >= MAX_DOTS || x + 9 > end)) {
+      flow.more.push(pin);
       continue;
     }
-    out.pins.push({ pin, text: pinText(memoryStep, pin, true), x, y: layout.top + 3, w: 9, h: 9, dot: true });
+    flow.pins.push({ pin, text: pinText(memoryStep, pin, true), x, y: layout.top + 3, w: 9, h: 9, dot: true });
     x += 11;
   }
-  out.moreX = x;
-  out.end = x + (out.more.length ? 18 : 0);
-  return out;
+  flow.moreX = x;
+  flow.end = x + (flow.more.length ? 18 : 0);
+  return flow;
 }
 
 /** @param {string} text */
@@ -88,38 +90,40 @@ function pinWidth(text) {
 }
 
 /** `v0 Addmm · mat1`: the version that a node expects, the node and its slot. @param {MemoryStep} memoryStep @param {Pin} pin
- * @param {boolean} short without the slot */
-function pinText(memoryStep, { node, slot, saved }, short) {
+ * @param {boolean} isShort without the slot */
+function pinText(memoryStep, { node, slot, saved }, isShort) {
   const version = saved.expected === null || saved.expected === undefined ? "v?" : `v${saved.expected}`;
   const name = memoryStep.model.nodeNames.get(node) ?? opName(find(memoryStep.entities, node, "node")?.name ?? node);
-  return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${short ? "" : ` · ${slot}`}`;
+  return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${isShort ? "" : ` · ${slot}`}`;
 }
 
 /** What broke a saved value. @param {MemoryStep} memoryStep @param {Pin} pin @returns {Cause | null} */
-function causeOf(memoryStep, { node, slot, saved }) {
+function causeOfBreak(memoryStep, { node, slot, saved }) {
   const { opened, causes } = memoryStep.model;
   const key = `${node}:${slot}`;
   const cached = causes.get(key);
   if (cached !== undefined) return cached;
   const entry = opened.index.slots.get(key);
-  const at = Math.min(entry?.stale ?? Infinity, entry?.changed ?? Infinity);
-  const isSeen = Number.isFinite(at) && opened.trace.steps[at].kind !== "begin"; // not before the recording
-  const cause = isSeen ? writeAt(opened, at, saved) : null;
+  const causeStep = Math.min(entry?.stale ?? Infinity, entry?.changed ?? Infinity);
+  const isSeen = Number.isFinite(causeStep) && opened.trace.steps[causeStep].kind !== "begin"; // not before the recording
+  const cause = isSeen ? causeAt(opened, causeStep, saved) : null;
   causes.set(key, cause);
   return cause;
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {number} at @param {import("../entities.js").Slot} saved
+/** @param {import("../state.js").OpenTrace} opened @param {number} causeStep @param {import("../entities.js").Slot} saved
  * @returns {Cause | null} */
-function writeAt({ trace, state }, at, saved) {
-  const { line } = trace.steps[at];
+function causeAt({ trace, state }, causeStep, saved) {
+  const { line } = trace.steps[causeStep];
   const text = (trace.program.source.split("\n")[line - 1] ?? "").trim();
-  const before = find(state(at - 1), saved.storage, "storage");
-  const after = find(state(at), saved.storage, "storage");
+  const before = find(state(causeStep - 1), saved.storage, "storage");
+  const after = find(state(causeStep), saved.storage, "storage");
   const span = extent({ kind: "tensor", ...saved });
   for (const [dtype, cells] of Object.entries(before?.cells ?? {})) {
-    const now = after?.cells?.[dtype] ?? [];
-    const cell = cells.findIndex((value, k) => span && k >= span[0] && k <= span[1] && !sameValue(value, now[k]));
+    const cellsAfter = after?.cells?.[dtype] ?? [];
+    const cell = cells.findIndex(
+      (value, k) => span && k >= span[0] && k <= span[1] && !sameValue(value, cellsAfter[k]),
+    );
     if (cell >= 0) return { line, text, was: cells[cell], cell };
   }
   return { line, text, was: undefined, cell: -1 };

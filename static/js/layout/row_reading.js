@@ -1,7 +1,7 @@
 /** How a handle of a row reads the strip: an underline, beads in lines or in stacks, or a small map of the cells. */
 
 import { addToList } from "../multimap.js";
-import { extent, numel, readLines, reads } from "./reads.js";
+import { extent, numel, linesOfReads, cellReads } from "./reads.js";
 
 /** @typedef {import("./row_strip.js").CellBand} CellBand */
 /** @typedef {import("../entities.js").Handle} Handle */
@@ -21,21 +21,21 @@ const BEAD_ROOM = 19;
 
 /** @param {Handle} handle @param {CellBand | undefined} band @param {{alone: boolean, most: number}} options alone: no
  *   other handle reads the storage; most: lines of beads @returns {RowReading} */
-export function rowReading(handle, band, { alone, most }) {
+export function rowReading(handle, band, { alone, most: maxLines }) {
   const span = extent(handle);
   if (!band || !span || !numel(handle.shape)) return { kind: "none" };
   const [low, high] = span;
-  const list = reads(handle);
+  const list = cellReads(handle);
   if (band.mode === "bare" || low < 0 || (band.mode !== "summary" && high >= band.n)) return { kind: "none" };
-  const whole = low === 0 && high === band.n - 1;
+  const readsAll = low === 0 && high === band.n - 1;
   if (band.mode === "summary" || !list.length)
-    return alone && whole ? { kind: "none" } : { kind: "map", cells: null, low, high };
+    return alone && readsAll ? { kind: "none" } : { kind: "map", cells: null, low, high };
   const inOrder = list.every((read, k) => k === 0 || read.cell === list[k - 1].cell + 1);
   if (inOrder && alone && (band.lines === 1 || list.length === band.n)) return { kind: "under", low, high };
   if (band.lines > 1 || band.cw < BEAD_ROOM)
     return { kind: "map", cells: [...new Set(list.map((read) => read.cell))], low, high };
-  const lines = readLines(list);
-  if (lines.length <= most) return { kind: "beads", low, high, lines: lines.map(beadsOf) };
+  const lines = linesOfReads(list);
+  if (lines.length <= maxLines) return { kind: "beads", low, high, lines: lines.map(beadsOf) };
   return { kind: "beads", low, high, lines: [beadsOf(list)] };
 }
 

@@ -11,8 +11,8 @@ import { elementCount } from "./big_storage.js";
  */
 
 /** The widest cell, the narrowest with a number in it, and the narrowest where beads need all cells in one line. */
-const CELL = { most: 42, least: 25, tight: 22 };
-const COMPLEX = { most: 78, least: 52, tight: 46 };
+const CELL_WIDTHS = { most: 42, least: 25, tight: 22 };
+const COMPLEX_CELL_WIDTHS = { most: 78, least: 52, tight: 46 };
 
 /** How tall cells as colours may get together. */
 const HEAT_HEIGHT = 64;
@@ -38,26 +38,26 @@ export function rowStrip(storage, room) {
     const band = cellBand(rows[0][0], rows[0][1].length, room);
     return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h: band.lines * band.ch };
   }
-  return severalStrips(rows, room);
+  return stripsByDtype(rows, room);
 }
 
 /** The same bytes under several dtypes: strips of one width below each other, so that cells of the same bytes line up.
  * @param {[string, unknown[]][]} rows @param {Parameters<typeof rowStrip>[1]} room @returns {RowStrip} */
-function severalStrips(rows, room) {
-  const natural = Math.max(...rows.map(([dtype, cells]) => cells.length * sizes(dtype).most));
-  const width = Math.min(room.width - 34, natural);
+function stripsByDtype(rows, room) {
+  const naturalWidth = Math.max(...rows.map(([dtype, cells]) => cells.length * cellWidths(dtype).most));
+  const width = Math.min(room.width - 34, naturalWidth);
   /** @type {CellBand[]} */
   const bands = [];
   let y = 0;
   for (const [dtype, cells] of rows) {
     const n = cells.length;
-    const fits = n > 0 && width / n >= sizes(dtype).tight;
+    const hasNumbers = n > 0 && width / n >= cellWidths(dtype).tight;
     const ch = room.full ? (room.low ? 16 : 21) : 13;
     /** @type {CellBand} */
-    const band = fits
+    const band = hasNumbers
       ? { dtype, n, y, columns: n, lines: 1, cw: width / n, ch, mode: "numbers" }
       : { ...cellBand(dtype, n, { ...room, width }), y };
-    if (!room.full && !fits) [band.columns, band.lines, band.cw] = [Math.max(1, n), 1, width / Math.max(1, n)];
+    if (!room.full && !hasNumbers) [band.columns, band.lines, band.cw] = [Math.max(1, n), 1, width / Math.max(1, n)];
     bands.push(band);
     y += band.lines * band.ch + 3;
   }
@@ -65,8 +65,8 @@ function severalStrips(rows, room) {
 }
 
 /** @param {string} dtype */
-function sizes(dtype) {
-  return plainDtype(dtype).startsWith("complex") ? COMPLEX : CELL;
+function cellWidths(dtype) {
+  return plainDtype(dtype).startsWith("complex") ? COMPLEX_CELL_WIDTHS : CELL_WIDTHS;
 }
 
 /** @param {{full: boolean, width: number}} room @returns {CellBand} */
@@ -85,15 +85,15 @@ function summaryStrip(storage, { width, full }) {
 
 /** @param {string} dtype @param {number} n @param {Parameters<typeof rowStrip>[1]} room @returns {CellBand} */
 function cellBand(dtype, n, room) {
-  const { most, least, tight } = sizes(dtype);
-  const { width, full, low, last } = room;
+  const { most: maxCell, least: minCell, tight: minBeadCell } = cellWidths(dtype);
+  const { width, full, low, last: lastDimension } = room;
   const bandOf = (
     /** @type {number} */ columns,
     /** @type {number} */ lines,
     /** @type {number} */ cw,
     /** @type {number} */ ch,
   ) => /** @type {CellBand} */ ({ dtype, n, y: 0, columns, lines, cw, ch, mode: "numbers" });
-  const tall = (/** @type {number} */ lines) => {
+  const lineHeight = (/** @type {number} */ lines) => {
     if (!full) return 15;
     if (low) return lines === 1 ? 20 : 16;
     return lines === 1 ? 30 : lines === 2 ? 21 : 18;
@@ -101,21 +101,21 @@ function cellBand(dtype, n, room) {
   if (!n) return { ...bandOf(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
   if (!full) {
     const cw = Math.min(36, width / n);
-    return { ...bandOf(n, 1, cw, 15), mode: cw >= least ? "numbers" : "heat" };
+    return { ...bandOf(n, 1, cw, 15), mode: cw >= minCell ? "numbers" : "heat" };
   }
-  if (room.beads && width / n >= tight) return bandOf(n, 1, Math.min(most, width / n), tall(1));
-  const deepest = n > 40 ? 6 : 4;
-  for (const enough of [least + 2, least])
-    for (let lines = 1; lines <= deepest; lines++) {
+  if (room.beads && width / n >= minBeadCell) return bandOf(n, 1, Math.min(maxCell, width / n), lineHeight(1));
+  const maxLines = n > 40 ? 6 : 4;
+  for (const minCellWidth of [minCell + 2, minCell])
+    for (let lines = 1; lines <= maxLines; lines++) {
       let columns = Math.ceil(n / lines);
-      if (last > 1 && last <= n) columns = Math.ceil(columns / last) * last;
-      const cw = Math.min(most, width / columns);
-      if (cw < enough || (n % columns && lines < deepest)) continue;
+      if (lastDimension > 1 && lastDimension <= n) columns = Math.ceil(columns / lastDimension) * lastDimension;
+      const cw = Math.min(maxCell, width / columns);
+      if (cw < minCellWidth || (n % columns && lines < maxLines)) continue;
       const rows = Math.ceil(n / columns);
-      return bandOf(columns, rows, cw, tall(rows));
+      return bandOf(columns, rows, cw, lineHeight(rows));
     }
-  const size = Math.min(8, Math.max(3, Math.sqrt((width * HEAT_HEIGHT) / n)));
-  const columns = heatColumns(n, Math.floor(width / size), last);
+  const heatCellSize = Math.min(8, Math.max(3, Math.sqrt((width * HEAT_HEIGHT) / n)));
+  const columns = heatColumns(n, Math.floor(width / heatCellSize), lastDimension);
   const rows = Math.ceil(n / columns);
   const cw = Math.min(16, width / columns);
   return {
@@ -124,10 +124,12 @@ function cellBand(dtype, n, room) {
   };
 }
 
-/** Whole rows of the handle, where that is possible. @param {number} n @param {number} most @param {number} last */
-function heatColumns(n, most, last) {
-  if (n <= most) return n;
-  return last > 1 && last <= most ? Math.floor(most / last) * last : most;
+/** Whole rows of the handle, where that is possible. @param {number} n @param {number} maxColumns @param {number} lastDimension */
+function heatColumns(n, maxColumns, lastDimension) {
+  if (n <= maxColumns) return n;
+  return lastDimension > 1 && lastDimension <= maxColumns
+    ? Math.floor(maxColumns / lastDimension) * lastDimension
+    : maxColumns;
 }
 
 /** Where cell i of a band is, from the strip's corner. @param {CellBand} band @param {number} i */

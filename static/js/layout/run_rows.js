@@ -1,6 +1,6 @@
 /** What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows. */
 
-import { chip } from "./chip.js";
+import { gradientChip } from "./chip.js";
 import { recordRow } from "./loom_row_changes.js";
 import { RowState } from "./loom_row_state.js";
 
@@ -55,8 +55,8 @@ export function runRows(opened) {
     storageNames: new Map(),
   };
   for (let first = 0; first < opened.count; first = run.rowOfStep.length) {
-    const last = lastOfRow(steps, first);
-    const row = newRow(trace, sourceLines, first, last);
+    const last = lastStepOfRow(steps, first);
+    const row = emptyRow(trace, sourceLines, first, last);
     const r = run.rows.push(row) - 1;
     for (let k = first; k <= last; k++) {
       run.rowOfStep.push(r);
@@ -64,7 +64,7 @@ export function runRows(opened) {
       if (!visit) continue;
       row.visits.push(k);
       const grad = visit.grad_outputs?.find(Boolean);
-      if (grad) run.gradWidths.set(k, chip(grad).width);
+      if (grad) run.gradWidths.set(k, gradientChip(grad).width);
     }
   }
   addNodes(run, index);
@@ -90,14 +90,14 @@ function addNodes(runRows, index) {
 
 /** @param {RunRows} runRows @param {import("../trace_index.js").TraceIndex} index */
 function addSlotSpans(runRows, index) {
-  const row = (/** @type {number | null} */ step) => (step === null ? null : runRows.rowOfStep[step]);
+  const rowOf = (/** @type {number | null} */ step) => (step === null ? null : runRows.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)
     runRows.pins.set(key, {
       ...slot,
       birth: runRows.rowOfStep[slot.birth],
-      death: row(released) ?? runRows.rows.length - 1,
-      broken: row(stale),
-      silent: row(changed),
+      death: rowOf(released) ?? runRows.rows.length - 1,
+      broken: rowOf(stale),
+      silent: rowOf(changed),
       released: released !== null,
       steps: { broken: stale ?? Infinity, silent: changed ?? Infinity, released: released ?? Infinity },
     });
@@ -107,23 +107,23 @@ function addSlotSpans(runRows, index) {
 export function inputsFirst(nodes, runRows) {
   const included = new Set(nodes);
   /** @type {Set<string>} */
-  const out = new Set();
+  const ordered = new Set();
   for (const start of nodes) {
     const stack = [start];
-    const open = new Set();
+    const opened = new Set();
     while (stack.length) {
       const uid = stack[stack.length - 1];
-      const todo = out.has(uid)
+      const inputs = ordered.has(uid)
         ? []
         : (runRows.nodes.get(uid)?.next ?? []).flatMap((e) =>
-            e && included.has(e[0]) && !out.has(e[0]) && !open.has(e[0]) ? [e[0]] : [],
+            e && included.has(e[0]) && !ordered.has(e[0]) && !opened.has(e[0]) ? [e[0]] : [],
           );
-      open.add(uid);
-      if (todo.length) stack.push(...todo.reverse());
-      else out.add(/** @type {string} */ (stack.pop()));
+      opened.add(uid);
+      if (inputs.length) stack.push(...inputs.reverse());
+      else ordered.add(/** @type {string} */ (stack.pop()));
     }
   }
-  return [...out];
+  return [...ordered];
 }
 
 /** What a saved slot is at a step, as the trace says it. @param {Pin} pin @param {number} i
@@ -135,7 +135,7 @@ export function pinState({ steps }, i) {
 }
 
 /** The last step of a row: what the engine visits belongs to the statement that called it. @param {Step[]} steps @param {number} first */
-function lastOfRow(steps, first) {
+function lastStepOfRow(steps, first) {
   let k = first;
   while (
     steps[k].kind === "visit" &&
@@ -153,7 +153,7 @@ function sameStatement(a, b) {
 }
 
 /** @param {Trace} trace @param {string[]} sourceLines its lines @param {number} firstStep @param {number} lastStep @returns {Row} */
-function newRow(trace, sourceLines, firstStep, lastStep) {
+function emptyRow(trace, sourceLines, firstStep, lastStep) {
   const traceStep = trace.steps[lastStep];
   const { code, indent } = codeOf(trace, sourceLines, traceStep);
   return {
@@ -178,9 +178,11 @@ function newRow(trace, sourceLines, firstStep, lastStep) {
  * @param {Trace} trace @param {string[]} sourceLines @param {Step} traceStep */
 function codeOf(trace, sourceLines, traceStep) {
   const statement = trace.program.statements?.[traceStep.stmt ?? -1];
-  const whole = statement && !COMPOUND.test(statement.kind) ? statement : null;
-  const to = whole ? Math.min(whole.end_line, whole.line + MAX_CODE - 1) : traceStep.line;
-  const lines = sourceLines.slice((whole ?? traceStep).line - 1, to);
+  const wholeStatement = statement && !COMPOUND.test(statement.kind) ? statement : null;
+  const lastLine = wholeStatement
+    ? Math.min(wholeStatement.end_line, wholeStatement.line + MAX_CODE - 1)
+    : traceStep.line;
+  const lines = sourceLines.slice((wholeStatement ?? traceStep).line - 1, lastLine);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
   const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd());
   return { code, indent };

@@ -2,7 +2,7 @@
 
 import { graphModelOf } from "./graph_model.js";
 import { graphPane, graphStill, graphWidth, nodeLabels } from "./graph_pane.js";
-import { fitsStill, memoryModel, memoryPane, memoryStill } from "./memory_pane.js";
+import { fitsStill, memoryModel, memoryPane, stillHeight } from "./memory_pane.js";
 import { PLAIN } from "./pane.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
@@ -44,13 +44,20 @@ export function isNarrow(w) {
 
 /** @param {StageModel} model @param {number} i @param {Size} size @param {StageOptions} [options] @returns {StagePlan} */
 export function stagePlan(model, i, size, options = {}) {
-  const { scale = null, share = null, foot = 0, selected = PLAIN.selected, toggled = PLAIN.toggled, compact } = options;
+  const {
+    scale = null,
+    share = null,
+    foot: footHeight = 0,
+    selected = PLAIN.selected,
+    toggled = PLAIN.toggled,
+    compact,
+  } = options;
   const side = isNarrow(size.w) ? (options.side ?? sideOf(model, i)) : null;
-  const k = scale ?? fittingScale(model, size, share, side, foot);
+  const k = scale ?? fittingScale(model, size, share, side, footHeight);
   const widths = paneWidths(model, size.w / k, share, side);
   const height = size.h / k - HEADING;
-  const pane = { selected, toggled, compact };
-  const rooms = roomsOf(widths, height, foot / k);
+  const paneOptions = { selected, toggled, compact };
+  const paneRooms = roomsOf(widths, height, footHeight / k);
   return {
     model,
     i,
@@ -58,8 +65,8 @@ export function stagePlan(model, i, size, options = {}) {
     side,
     widths,
     height,
-    memory: widths.memory ? memoryPane(model.memory, i, rooms.memory, pane) : null,
-    graph: widths.graph ? graphPane(model.graph, i, rooms.graph, pane) : null,
+    memory: widths.memory ? memoryPane(model.memory, i, paneRooms.memory, paneOptions) : null,
+    graph: widths.graph ? graphPane(model.graph, i, paneRooms.graph, paneOptions) : null,
   };
 }
 
@@ -72,24 +79,24 @@ export function sideOf({ opened }, i) {
  * @returns {Record<Side, number>} */
 function paneWidths(model, w, share, side) {
   if (side) return { memory: side === "memory" ? w : 0, graph: side === "graph" ? w : 0 };
-  const wish = graphWidth(model.graph, w);
-  if (!wish) return { memory: w, graph: 0 };
-  const memory = Math.round(share === null ? w - wish : w * Math.max(MIN_SHARE, Math.min(1 - MIN_SHARE, share)));
+  const graphShare = graphWidth(model.graph, w);
+  if (!graphShare) return { memory: w, graph: 0 };
+  const memory = Math.round(share === null ? w - graphShare : w * Math.max(MIN_SHARE, Math.min(1 - MIN_SHARE, share)));
   return { memory, graph: w - memory };
 }
 
 /** The room of each pane; the foot is taken from the one at the right. @param {Record<Side, number>} widths
- * @param {number} h @param {number} foot @returns {Record<Side, import("./pane.js").Room>} */
-function roomsOf(widths, h, foot) {
+ * @param {number} h @param {number} footHeight @returns {Record<Side, import("./pane.js").Room>} */
+function roomsOf(widths, h, footHeight) {
   return {
-    memory: { w: widths.memory, h: widths.graph ? h : h - foot },
-    graph: { w: widths.graph, h: h - foot },
+    memory: { w: widths.memory, h: widths.graph ? h : h - footHeight },
+    graph: { w: widths.graph, h: h - footHeight },
   };
 }
 
 /** The largest scale at which every row of every step is full and nothing ever moves; 1 where there is none.
- * @param {StageModel} model @param {Size} size @param {number | null} share @param {Side | null} side @param {number} foot */
-function fittingScale(model, size, share, side, foot) {
+ * @param {StageModel} model @param {Size} size @param {number | null} share @param {Side | null} side @param {number} footHeight */
+function fittingScale(model, size, share, side, footHeight) {
   if (side || !Number.isFinite(size.h)) return 1;
   const key = `${size.w} ${size.h} ${share}`;
   let fitting = model.scales.get(key);
@@ -97,7 +104,7 @@ function fittingScale(model, size, share, side, foot) {
     fitting =
       SCALES.find((k) => {
         const widths = paneWidths(model, size.w / k, share, side);
-        const { memory, graph } = roomsOf(widths, size.h / k - HEADING, foot / k);
+        const { memory, graph } = roomsOf(widths, size.h / k - HEADING, footHeight / k);
         if (k > 1 && memory.w < MIN_MEMORY) return false;
         if (graph.w && graphStill(model.graph, graph.w) > graph.h) return false;
         return fitsStill(model.memory, memory.w, memory.h);
@@ -114,7 +121,7 @@ export function scaleToFitAll(model, size, share) {
     const widths = paneWidths(model, size.w / k, share, null);
     const height = size.h / k - HEADING;
     const graph = widths.graph ? graphStill(model.graph, widths.graph) : 0;
-    if (Math.max(memoryStill(model.memory, widths.memory), graph) <= height) return k;
+    if (Math.max(stillHeight(model.memory, widths.memory), graph) <= height) return k;
   }
   return 0.4;
 }

@@ -19,7 +19,7 @@ import { rowLayout } from "./row_lines.js";
 export const THUMBNAIL = { width: 288, height: 60 };
 /** Units that a still has room for, and those that it has at least: few rows are shown larger. */
 const STILL = { height: 126, least: { width: 190, height: 64 } };
-const EDGE = 3;
+const THUMBNAIL_EDGE = 3;
 const NAMES_WIDTH = { least: 18, most: 70 };
 const CARD_WIDTH = { least: 30, most: 52 };
 const RAIL = 22;
@@ -35,44 +35,47 @@ const GAP = 3;
 /** @param {import("../state.js").OpenTrace} opened of a program whose last statement is the operation's @returns {Thumbnail} */
 export function thumbnail(opened) {
   const model = memoryModel(opened);
-  const { i, items } = lastTouchingStep(opened, model);
-  const least = { width: THUMBNAIL.width, height: THUMBNAIL.height };
-  return arrangeRows(model, i, items, THUMBNAIL.height, least);
+  const { i, items } = lastStepTouchingRows(opened, model);
+  const minSize = { width: THUMBNAIL.width, height: THUMBNAIL.height };
+  return arrangeRows(model, i, items, THUMBNAIL.height, minSize);
 }
 
 /** @param {import("../state.js").OpenTrace} opened @param {number} i the step @returns {Thumbnail} */
 export function stillRows(opened, i) {
   const model = memoryModel(opened);
   const items = rowItems(model, i);
-  const most = Math.max(1, Math.floor(STILL.height / LOWEST_ROW));
-  const wanted = [...items.filter(({ block }) => block.hot), ...items.filter(({ block }) => !block.hot)].slice(0, most);
+  const maxRows = Math.max(1, Math.floor(STILL.height / LOWEST_ROW));
+  const shownItems = [...items.filter(({ block }) => block.hot), ...items.filter(({ block }) => !block.hot)].slice(
+    0,
+    maxRows,
+  );
   return arrangeRows(
     model,
     i,
-    items.filter((item) => wanted.includes(item)),
+    items.filter((item) => shownItems.includes(item)),
     STILL.height,
     STILL.least,
   );
 }
 
 /** The last of the rows that there is room for, in the middle of the height.
- * @param {import("./memory_pane.js").MemoryModel} model @param {number} i @param {RowItem[]} items @param {number} room
- * @param {{width: number, height: number}} least @returns {Thumbnail} */
-function arrangeRows(model, i, items, room, least) {
+ * @param {import("./memory_pane.js").MemoryModel} model @param {number} i @param {RowItem[]} items @param {number} maxHeight
+ * @param {{width: number, height: number}} minSize @returns {Thumbnail} */
+function arrangeRows(model, i, items, maxHeight, minSize) {
   const memoryStep = new MemoryStep(model, i, PLAIN);
   let columns = thumbnailColumns(model, memoryStep, items);
   let placed = placedRows(memoryStep, items, columns);
-  if (least.width < THUMBNAIL.width && columns.gradW) {
-    const widest = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE_WIDTH);
-    columns = { ...columns, stripW: widest, fullStripW: widest, grad: columns.strip + widest + GRAD_GAP };
+  if (minSize.width < THUMBNAIL.width && columns.gradW) {
+    const stripWidth = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE_WIDTH);
+    columns = { ...columns, stripW: stripWidth, fullStripW: stripWidth, grad: columns.strip + stripWidth + GRAD_GAP };
     placed = placedRows(memoryStep, items, columns);
   }
   let first = Math.max(0, placed.length - 1);
-  while (first > 0 && heightOf(placed.slice(first - 1)) <= room) first--;
+  while (first > 0 && heightOf(placed.slice(first - 1)) <= maxHeight) first--;
   const rows = placed.slice(first);
-  const width = Math.min(THUMBNAIL.width, Math.max(least.width, ...rows.map((row) => endOf(row, columns))));
-  const height = Math.max(least.height, heightOf(rows));
-  let y = (height - heightOf(rows)) / 2 + EDGE;
+  const width = Math.min(THUMBNAIL.width, Math.max(minSize.width, ...rows.map((row) => rightEnd(row, columns))));
+  const height = Math.max(minSize.height, heightOf(rows));
+  let y = (height - heightOf(rows)) / 2 + THUMBNAIL_EDGE;
   for (const row of rows) {
     row.y = y;
     y += row.layout.h + GAP;
@@ -87,23 +90,23 @@ function placedRows(memoryStep, items, columns) {
 }
 
 /** Where the last cell of a row, or of its gradients, ends. @param {PlacedRow} row @param {import("./memory_columns.js").Columns} columns */
-function endOf({ layout }, columns) {
+function rightEnd({ layout }, columns) {
   const grads = layout.lines.flatMap(({ grad }) => (grad?.strip ? [grad.x + grad.strip.w] : []));
-  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * EDGE);
+  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * THUMBNAIL_EDGE);
 }
 
 /** @param {PlacedRow[]} rows */
 function heightOf(rows) {
-  return rows.reduce((sum, { layout }) => sum + layout.h + GAP, 2 * EDGE - GAP);
+  return rows.reduce((sum, { layout }) => sum + layout.h + GAP, 2 * THUMBNAIL_EDGE - GAP);
 }
 
 /** The last step of the last statement, or within it, that touched a row, with those rows; where none did, the last of all
  * with all of its rows. @param {import("../state.js").OpenTrace} opened @param {import("./memory_pane.js").MemoryModel} model
  * @returns {{i: number, items: RowItem[]}} */
-function lastTouchingStep(opened, model) {
+function lastStepTouchingRows(opened, model) {
   const statements = opened.trace.program.statements ?? [];
-  const from = statements.findLastIndex(({ parent }) => parent === null || parent === undefined);
-  for (let i = opened.count - 1; i >= 0 && (opened.trace.steps[i].stmt ?? -1) >= from; i--) {
+  const lastStatement = statements.findLastIndex(({ parent }) => parent === null || parent === undefined);
+  for (let i = opened.count - 1; i >= 0 && (opened.trace.steps[i].stmt ?? -1) >= lastStatement; i--) {
     const items = rowItems(model, i).filter(({ block }) => block.hot);
     if (items.length) return { i, items };
   }
@@ -120,22 +123,22 @@ function rowItems(model, i) {
  * @param {import("./memory_pane.js").MemoryModel} model @param {MemoryStep} memoryStep @param {RowItem[]} items
  * @returns {import("./memory_columns.js").Columns} */
 function thumbnailColumns(model, memoryStep, items) {
-  const longest = Math.max(0, ...items.map(({ block }) => namesWidth(block)));
-  const namesW = Math.round(Math.max(NAMES_WIDTH.least, Math.min(NAMES_WIDTH.most, longest)));
-  const card = EDGE + namesW + 4;
+  const widestNames = Math.max(0, ...items.map(({ block }) => namesWidth(block)));
+  const namesW = Math.round(Math.max(NAMES_WIDTH.least, Math.min(NAMES_WIDTH.most, widestNames)));
+  const card = THUMBNAIL_EDGE + namesW + 4;
   const cardW = Math.max(
     CARD_WIDTH.least,
     ...items.flatMap(({ block }) => block.uids.map((uid) => shapeWidth(memoryStep, uid))),
   );
   const rail = card + cardW + 3;
   const strip = rail + RAIL + 8;
-  const rest = THUMBNAIL.width - strip - EDGE - 2;
+  const stripsWidth = THUMBNAIL.width - strip - THUMBNAIL_EDGE - 2;
   const hasGrads = items.some(({ block }) => block.grads.size > 0);
-  const stripW = hasGrads ? Math.floor((rest - GRAD_GAP) / 2) : rest;
+  const stripW = hasGrads ? Math.floor((stripsWidth - GRAD_GAP) / 2) : stripsWidth;
   return {
     ...memoryColumns(model.homes, THUMBNAIL.width),
     phone: false,
-    names: EDGE,
+    names: THUMBNAIL_EDGE,
     namesW,
     card,
     cardW,

@@ -18,46 +18,46 @@ const DRAWN_KINDS = new Set("tascno");
  * @returns {Touched} */
 export function touched(traceStep, entities) {
   /** @type {Touched} */
-  const out = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
-  if (!traceStep) return out;
+  const touchedHere = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
+  if (!traceStep) return touchedHere;
   for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
     if (!entities.has(uid)) continue;
-    if (DRAWN_KINDS.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by")) out.uids.add(uid);
-    if (uid[0] === "f") boundNames(out, uid, fields, entities);
+    if (DRAWN_KINDS.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by")) touchedHere.uids.add(uid);
+    if (uid[0] === "f") addBoundNames(touchedHere, uid, fields, entities);
   }
-  for (const uid of traceStep.gone ?? []) if (uid[0] === "s") out.uids.add(uid);
-  if (traceStep.visit) addVisited(out, traceStep.visit, entities);
-  return out;
+  for (const uid of traceStep.gone ?? []) if (uid[0] === "s") touchedHere.uids.add(uid);
+  if (traceStep.visit) addVisited(touchedHere, traceStep.visit, entities);
+  return touchedHere;
 }
 
-/** @param {Touched} out @param {string} uid of the frame @param {import("../trace.js").Delta} fields
+/** @param {Touched} touchedHere @param {string} uid of the frame @param {import("../trace.js").Delta} fields
  * @param {import("../state.js").Entities} entities */
-function boundNames(out, uid, fields, entities) {
+function addBoundNames(touchedHere, uid, fields, entities) {
   const frame = entities.get(uid);
   if (frame?.kind !== "frame") return;
   for (const name of Object.keys(/** @type {{vars?: Record<string, unknown>}} */ (fields).vars ?? {})) {
-    const to = refOf(frame.vars.get(name));
-    if (!to || !entities.has(to)) continue;
-    out.names.add(`${uid}/${name}`);
-    out.uids.add(to);
+    const boundUid = refOf(frame.vars.get(name));
+    if (!boundUid || !entities.has(boundUid)) continue;
+    touchedHere.names.add(`${uid}/${name}`);
+    touchedHere.uids.add(boundUid);
   }
 }
 
 /** The node that backward visits, where its gradients go, and their memory.
- * @param {Touched} out @param {import("../trace.js").Visit} visit @param {import("../state.js").Entities} entities */
-function addVisited(out, visit, entities) {
+ * @param {Touched} touchedHere @param {import("../trace.js").Visit} visit @param {import("../state.js").Entities} entities */
+function addVisited(touchedHere, visit, entities) {
   const node = entities.get(visit.node);
-  out.uids.add(visit.node);
+  touchedHere.uids.add(visit.node);
   (visit.grad_inputs ?? []).forEach((grad, k) => {
-    const to = node?.kind === "node" ? node.next?.[k]?.[0] : undefined;
-    if (grad && to && entities.has(to)) out.uids.add(to);
+    const inputUid = node?.kind === "node" ? node.next?.[k]?.[0] : undefined;
+    if (grad && inputUid && entities.has(inputUid)) touchedHere.uids.add(inputUid);
   });
   for (const grad of [...(visit.grad_inputs ?? []), ...(visit.grad_outputs ?? [])])
-    if (grad?.storage && entities.has(grad.storage)) out.uids.add(grad.storage);
+    if (grad?.storage && entities.has(grad.storage)) touchedHere.uids.add(grad.storage);
   const leaf = visit.accumulates ? entities.get(visit.accumulates) : undefined;
   if (leaf?.kind !== "tensor" || !visit.accumulates) return;
-  out.uids.add(visit.accumulates);
-  if (leaf.grad && entities.has(leaf.grad)) out.uids.add(leaf.grad);
+  touchedHere.uids.add(visit.accumulates);
+  if (leaf.grad && entities.has(leaf.grad)) touchedHere.uids.add(leaf.grad);
 }
 
 /** When each entity was touched, over the whole run. */
@@ -78,7 +78,7 @@ export class TouchHistory {
   }
 
   /** The last step up to `i` that touched an entity; -1 where none did. @param {string} uid @param {number} i */
-  last(uid, i) {
+  lastTouch(uid, i) {
     const steps = this.steps.get(uid) ?? [];
     let low = 0;
     let high = steps.length;

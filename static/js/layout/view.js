@@ -14,10 +14,10 @@ const BAND_STEP = 400;
 
 /** The band to draw for what is in sight, with room to scroll into. @param {number} top @param {number} bottom @returns {Band} */
 export function visibleBand(top, bottom) {
-  const room = Math.max(bottom - top, BAND_STEP);
+  const margin = Math.max(bottom - top, BAND_STEP);
   return {
-    top: Math.floor((top - room / 2) / BAND_STEP) * BAND_STEP,
-    bottom: Math.ceil((bottom + room / 2) / BAND_STEP) * BAND_STEP,
+    top: Math.floor((top - margin / 2) / BAND_STEP) * BAND_STEP,
+    bottom: Math.ceil((bottom + margin / 2) / BAND_STEP) * BAND_STEP,
   };
 }
 

@@ -9,7 +9,7 @@ import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
-/** @typedef {import("../layout/allocator.js").Part} Part */
+/** @typedef {import("../layout/allocator.js").BlockPart} Part */
 /** @typedef {import("../layout/allocator.js").PlacedSegment} PlacedSegment */
 /** @typedef {import("../layout/allocator.js").AllocatorItem} AllocatorItem */
 /** @typedef {import("../layout/allocator.js").AllocatorLayout} AllocatorLayout */
@@ -35,49 +35,49 @@ export function allocatorMark(stepFacts, { y, allocator }, item, columns) {
 
 /** What the allocator has, and what opens its segments. @param {StepFacts} facts @param {AllocatorItem} item
  * @param {AllocatorLayout} layout @param {Columns} columns */
-function titleMark({ snap, labels }, item, { open }, columns) {
+function titleMark({ snap, labels }, item, { open: isOpen }, columns) {
   const device = find(snap.entities, item.uid, "device");
-  const foldable = item.segments.length > 0;
-  const sums = /** @type {[string, number | undefined][]} */ ([
+  const isFoldable = item.segments.length > 0;
+  const totals = /** @type {[string, number | undefined][]} */ ([
     [labels.allocated, device?.allocated],
     [labels.reserved, device?.reserved],
     [labels.peak, device?.peak],
   ]).flatMap(([word, bytes]) => (bytes === undefined ? [] : [`${word} ${bytesText(bytes)}`]));
   const name = device?.name ?? item.uid;
-  const text = (columns.phone ? sums : [name, ...sums]).join(" · ");
+  const text = (columns.phone ? totals : [name, ...totals]).join(" · ");
   const x = columns.names + 18;
-  const button = { "data-fold": item.key, role: "button", tabindex: "0", "aria-expanded": `${open}` };
+  const button = { "data-fold": item.key, role: "button", tabindex: "0", "aria-expanded": `${isOpen}` };
   return h(
     "g",
     {
       key: "title",
-      class: cls("line", foldable && "fold"),
+      class: cls("line", isFoldable && "fold"),
       transform: `translate(0 ${ALLOCATOR.top})`,
-      ...(foldable ? button : { role: "img" }),
-      "aria-label": [name, ...sums].join(", "),
+      ...(isFoldable ? button : { role: "img" }),
+      "aria-label": [name, ...totals].join(", "),
     },
     h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
-    foldable &&
+    isFoldable &&
       h(
         "text",
         { key: "sign", class: "fold-sign", x: columns.names + 4, y: 14, "font-size": 11, "aria-hidden": "true" },
-        open ? "▾" : "▸",
+        isOpen ? "▾" : "▸",
       ),
     h(
       "text",
       { key: "text", class: "fold-text", x, y: 14, "font-size": 11 },
       truncate(text, Math.floor((columns.w - x - 8) / (EM * 11))),
     ),
-    h("title", {}, [name, ...sums].join("\n")),
+    h("title", {}, [name, ...totals].join("\n")),
   );
 }
 
 /** @param {Labels} labels @param {PlacedSegment} segment @param {AllocatorLayout} layout @param {Columns} columns */
 function segmentMark(labels, segment, { x, w }, columns) {
-  const top = columns.phone ? ALLOCATOR.label : 0;
-  const said = `${poolText(segment.pool, labels)} · ${bytesText(segment.size)} · ${labels.allocated} ${bytesText(segment.allocated)}`;
-  const label = columns.phone ? said : `${segment.pool} ${bytesText(segment.size)}`;
-  const ground = { x: x - 1.5, y: top + 0.5, width: w + 3, height: segment.h - top, rx: 3 };
+  const labelHeight = columns.phone ? ALLOCATOR.label : 0;
+  const description = `${poolText(segment.pool, labels)} · ${bytesText(segment.size)} · ${labels.allocated} ${bytesText(segment.allocated)}`;
+  const label = columns.phone ? description : `${segment.pool} ${bytesText(segment.size)}`;
+  const ground = { x: x - 1.5, y: labelHeight + 0.5, width: w + 3, height: segment.h - labelHeight, rx: 3 };
   return h(
     "g",
     {
@@ -85,13 +85,15 @@ function segmentMark(labels, segment, { x, w }, columns) {
       class: "segment",
       transform: `translate(0 ${segment.y})`,
       role: "group",
-      "aria-label": said,
+      "aria-label": description,
     },
     h("text", { key: "label", class: "meta", x: columns.names + 4, y: columns.phone ? 9 : 15, "font-size": 10 }, label),
-    h("title", {}, `${said}\n${labels.notToScale}`),
+    h("title", {}, `${description}\n${labels.notToScale}`),
     h("rect", { key: "ground", class: "segment-ground", ...ground }),
     segment.lines.map((parts, line) =>
-      parts.map((part, at) => partMark(labels, part, `${line} ${at}`, x + part.x, top + 2 + line * ALLOCATOR.line)),
+      parts.map((part, index) =>
+        partMark(labels, part, `${line} ${index}`, x + part.x, labelHeight + 2 + line * ALLOCATOR.line),
+      ),
     ),
   );
 }
@@ -101,67 +103,68 @@ function poolText(pool, labels) {
   return { small: labels.smallPool, large: labels.largePool }[pool] ?? pool;
 }
 
-/** A block, or several that have no room of their own. @param {Labels} labels @param {Part} part @param {string} at its place
+/** A block, or several that have no room of their own. @param {Labels} labels @param {Part} part @param {string} position its place
  * @param {number} x @param {number} y */
-function partMark(labels, part, at, x, y) {
+function partMark(labels, part, position, x, y) {
   const { state, storage, size, requested } = part;
   const w = Math.max(1, part.w - 1.5);
-  const said = partText(labels, part);
-  const asked = state === "free" ? 0 : (w * requested) / Math.max(1, size);
+  const description = partText(labels, part);
+  const askedWidth = state === "free" ? 0 : (w * requested) / Math.max(1, size);
   return h(
     "g",
     {
-      key: storage ? `block ${storage}` : `part ${at}`,
+      key: storage ? `block ${storage}` : `part ${position}`,
       class: cls("block", state, part.gradient && "grad", part.touched && "moved", !storage && "nobody"),
       "data-block": storage,
       role: "img",
       tabindex: storage ? "0" : null,
-      "aria-label": said,
+      "aria-label": description,
     },
     h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR.bar, rx: 2 }),
-    state !== "free" && askedMark(x, y + ALLOCATOR.bar - ASKED_BAR_HEIGHT, w, asked),
+    state !== "free" && askedMark(x, y + ALLOCATOR.bar - ASKED_BAR_HEIGHT, w, askedWidth),
     textMark(labels, part, x, y, w),
-    h("title", { key: "title" }, said),
+    h("title", { key: "title" }, description),
   );
 }
 
 /** How much of a block was asked for; what the allocator added by rounding is hatched. @param {number} x @param {number} y
- * @param {number} w @param {number} asked */
-function askedMark(x, y, w, asked) {
+ * @param {number} w @param {number} askedWidth */
+function askedMark(x, y, w, askedWidth) {
   return [
-    asked < w - 0.5 &&
+    askedWidth < w - 0.5 &&
       h("rect", {
         key: "rounded",
         class: "block-rounded",
-        x: x + asked,
+        x: x + askedWidth,
         y,
-        width: w - asked,
+        width: w - askedWidth,
         height: ASKED_BAR_HEIGHT,
       }),
-    h("rect", { key: "asked", class: "block-asked", x, y, width: Math.max(asked, 1), height: ASKED_BAR_HEIGHT }),
+    h("rect", { key: "asked", class: "block-asked", x, y, width: Math.max(askedWidth, 1), height: ASKED_BAR_HEIGHT }),
   ];
 }
 
 /** What a block says of itself, where it has room for that. @param {Labels} labels @param {Part} part @param {number} x
  * @param {number} y @param {number} w */
 function textMark(labels, { state, name, size }, x, y, w) {
-  const room = w - 6;
+  const textRoom = w - 6;
   if (state === "free" || state === "several") {
     const bytes = state === "free" ? freeText(size) : bytesText(size);
     const text = [`${labels.free} ${bytes}`, bytes].find(
-      (some, k) => (k || state === "free") && textWidth(some, SIZE_FONT) <= room,
+      (some, k) => (k || state === "free") && textWidth(some, SIZE_FONT) <= textRoom,
     );
     return text && h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": SIZE_FONT }, text);
   }
   const bytes = bytesText(size);
   const word = name || labels.otherBlock;
-  if (textWidth(word, BLOCK_FONT) > room && room < MIN_NAME_WIDTH) return null;
-  const shown = cutPath(word, room, BLOCK_FONT);
-  const after = x + 4 + textWidth(shown, BLOCK_FONT) + 7;
-  const beside = after + textWidth(bytes, SIZE_FONT) <= x + w - 3;
+  if (textWidth(word, BLOCK_FONT) > textRoom && textRoom < MIN_NAME_WIDTH) return null;
+  const shown = cutPath(word, textRoom, BLOCK_FONT);
+  const sizeX = x + 4 + textWidth(shown, BLOCK_FONT) + 7;
+  const hasRoomForSize = sizeX + textWidth(bytes, SIZE_FONT) <= x + w - 3;
   return [
     h("text", { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": BLOCK_FONT }, shown),
-    beside && h("text", { key: "size", class: "block-size", x: after, y: y + 11.5, "font-size": SIZE_FONT }, bytes),
+    hasRoomForSize &&
+      h("text", { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": SIZE_FONT }, bytes),
   ];
 }
 
@@ -169,9 +172,9 @@ function textMark(labels, { state, name, size }, x, y, w) {
 function partText(labels, { state, name, storage, size, requested, blocks }) {
   const bytes = bytesText(size);
   if (state === "free") return `${labels.free}: ${freeText(size)}`;
-  const asked = requested < size ? `${bytes}, ${labels.asked} ${bytesText(requested)}` : bytes;
-  if (state === "several") return `${blocks.length} ${labels.blocks}: ${asked}`;
-  if (state === "waiting") return `${labels.awaitingFree}: ${asked}`;
-  const who = storage ? (name === storage ? storage : `${name} · ${storage}`) : labels.noStorage;
-  return `${who}: ${asked}`;
+  const sizeText = requested < size ? `${bytes}, ${labels.asked} ${bytesText(requested)}` : bytes;
+  if (state === "several") return `${blocks.length} ${labels.blocks}: ${sizeText}`;
+  if (state === "waiting") return `${labels.awaitingFree}: ${sizeText}`;
+  const owner = storage ? (name === storage ? storage : `${name} · ${storage}`) : labels.noStorage;
+  return `${owner}: ${sizeText}`;
 }

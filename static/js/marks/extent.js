@@ -8,25 +8,26 @@ const DESCENT = 4;
 
 /** @typedef {{x: number, y: number}} Point */
 
-/** @param {import("../svg.js").VNode[]} nodes @param {Point} [extent] what they extend @param {Point} [from] their origin
+/** @param {import("../svg.js").VNode[]} nodes @param {Point} [extent] what they extend @param {Point} [parentOrigin] their origin
  * @returns {Point} */
-export function pictureExtent(nodes, extent = { x: 0, y: 0 }, from = { x: 0, y: 0 }) {
+export function pictureExtent(nodes, extent = { x: 0, y: 0 }, parentOrigin = { x: 0, y: 0 }) {
   for (const { tag, attrs, text, children } of nodes) {
     const classNames = (attrs.class ?? "").split(" ");
     if (classNames.includes("tucked")) continue;
     const [dx, dy] = translation(attrs.transform);
-    const origin = { x: from.x + dx, y: from.y + dy };
-    const n = (/** @type {string} */ name) => Number(attrs[name] ?? 0);
-    const reach = (/** @type {number} */ x, /** @type {number} */ y) => grow(extent, origin.x + x, origin.y + y);
-    if (tag === "rect") reach(n("x") + n("width"), n("y") + n("height"));
-    else if (tag === "circle") reach(n("cx") + n("r"), n("cy") + n("r"));
-    else if (tag === "path") for (const [x, y] of pathEnds(attrs.d ?? "")) reach(x, y);
+    const origin = { x: parentOrigin.x + dx, y: parentOrigin.y + dy };
+    const numberOf = (/** @type {string} */ name) => Number(attrs[name] ?? 0);
+    const extendTo = (/** @type {number} */ x, /** @type {number} */ y) =>
+      growExtent(extent, origin.x + x, origin.y + y);
+    if (tag === "rect") extendTo(numberOf("x") + numberOf("width"), numberOf("y") + numberOf("height"));
+    else if (tag === "circle") extendTo(numberOf("cx") + numberOf("r"), numberOf("cy") + numberOf("r"));
+    else if (tag === "path") for (const [x, y] of pathEnds(attrs.d ?? "")) extendTo(x, y);
     else if (tag === "text") {
       const w =
         classNames.includes("end") || classNames.includes("val")
           ? 0
           : textWidth(text ?? "", Number(attrs["font-size"] ?? FONT_SIZE));
-      reach(n("x") + w, n("y") + DESCENT);
+      extendTo(numberOf("x") + w, numberOf("y") + DESCENT);
     }
     pictureExtent(children, extent, origin);
   }
@@ -34,7 +35,7 @@ export function pictureExtent(nodes, extent = { x: 0, y: 0 }, from = { x: 0, y: 
 }
 
 /** @param {Point} extent @param {number} x @param {number} y */
-function grow(extent, x, y) {
+function growExtent(extent, x, y) {
   extent.x = Math.max(extent.x, x);
   extent.y = Math.max(extent.y, y);
 }
@@ -42,16 +43,16 @@ function grow(extent, x, y) {
 /** Where a path's commands end. @param {string} d @returns {[number, number][]} */
 function pathEnds(d) {
   /** @type {[number, number][]} */
-  const out = [];
+  const ends = [];
   let [x, y] = [0, 0];
-  for (const [, command, rest] of d.matchAll(/([a-z])([^a-z]*)/gi)) {
-    const numbers = (rest.match(/-?[\d.]+/g) ?? []).map(Number);
+  for (const [, command, numbersText] of d.matchAll(/([a-z])([^a-z]*)/gi)) {
+    const numbers = (numbersText.match(/-?[\d.]+/g) ?? []).map(Number);
     const kind = command.toUpperCase();
     const [fromX, fromY] = command === kind ? [0, 0] : [x, y];
     if (kind === "H") x = fromX + numbers[0];
     else if (kind === "V") y = fromY + numbers[0];
     else if (numbers.length > 1) [x, y] = [fromX + numbers[numbers.length - 2], fromY + numbers[numbers.length - 1]];
-    out.push([x, y]);
+    ends.push([x, y]);
   }
-  return out;
+  return ends;
 }

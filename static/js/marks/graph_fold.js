@@ -2,12 +2,12 @@
 
 import { textWidth } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
-import { fitEnd } from "./graph_texts.js";
+import { textThatFits } from "./graph_texts.js";
 
 /** @typedef {import("./labels.js").Labels} Labels */
 
-const SIZE = 11.5;
-const SMALL_SIZE = 10;
+const FONT_SIZE = 11.5;
+const SMALL_FONT_SIZE = 10;
 
 /** How many nodes and leaves. @param {Labels} labels @param {number} nodes @param {number} leaves */
 export function countText(labels, nodes, leaves) {
@@ -20,42 +20,42 @@ export function countText(labels, nodes, leaves) {
 /** A run of nodes without room. @param {import("./step_facts.js").StepFacts} facts
  * @param {import("../layout/graph_folds.js").FoldPlace} fold */
 export function foldLineMark({ labels, snap }, fold) {
-  const { x, y, w, h: high } = fold;
+  const { x, y, w, h: height } = fold;
   const count = countText(labels, fold.nodes, fold.leaves);
-  const more = [fold.module, fold.names].filter(Boolean).join(" · ");
-  const after = 26 + textWidth(count, SIZE);
-  const right = fold.broken ? 20 : 8;
-  const fresh = !fold.open && fold.uids.some((uid) => snap.fresh.has(uid));
+  const details = [fold.module, fold.names].filter(Boolean).join(" · ");
+  const namesX = 26 + textWidth(count, FONT_SIZE);
+  const rightPadding = fold.broken ? 20 : 8;
+  const isNew = !fold.open && fold.uids.some((uid) => snap.fresh.has(uid));
   return h(
     "g",
     {
       key: `fold ${fold.key}`,
       class: cls("graph-fold moves", fold.running && "running", fold.broken && "broken"),
       transform: `translate(0 ${y})`,
-      ...foldAttributes(fold.key, fold.open, `${count}: ${more}`, fold.open ? [] : fold.uids),
+      ...foldAttributes(fold.key, fold.open, `${count}: ${details}`, fold.open ? [] : fold.uids),
     },
-    fresh && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: -2, width: w + 4, height: high + 4, rx: 7 }),
-    h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height: high, rx: 5 }),
-    foldSign(x, high, fold.open),
+    isNew && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: -2, width: w + 4, height: height + 4, rx: 7 }),
+    h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height: height, rx: 5 }),
+    foldSign(x, height, fold.open),
     h(
       "text",
-      { key: "count", class: "fold-count", x: x + 18, y: high / 2 + 4, "font-size": SIZE },
-      fitEnd(count, w - 24, SIZE),
+      { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": FONT_SIZE },
+      textThatFits(count, w - 24, FONT_SIZE),
     ),
-    w - after - right > 30 &&
+    w - namesX - rightPadding > 30 &&
       h(
         "text",
-        { key: "names", class: "fold-names", x: x + after, y: high / 2 + 3.6, "font-size": SMALL_SIZE },
-        fitEnd(more, w - after - right, SMALL_SIZE),
+        { key: "names", class: "fold-names", x: x + namesX, y: height / 2 + 3.6, "font-size": SMALL_FONT_SIZE },
+        textThatFits(details, w - namesX - rightPadding, SMALL_FONT_SIZE),
       ),
-    fold.broken && h("circle", { key: "broken", class: "broken-dot", cx: x + w - 11, cy: high / 2, r: 4 }),
-    h("title", { key: "title" }, `${count}\n${more}`),
+    fold.broken && h("circle", { key: "broken", class: "broken-dot", cx: x + w - 11, cy: height / 2, r: 4 }),
+    h("title", { key: "title" }, `${count}\n${details}`),
   );
 }
 
-/** @param {number} x @param {number} high @param {boolean} open */
-function foldSign(x, high, open) {
-  const y = high / 2;
+/** @param {number} x @param {number} height @param {boolean} open */
+function foldSign(x, height, open) {
+  const y = height / 2;
   const d = open ? `M${x + 5} ${y - 2.5}h8l-4 5z` : `M${x + 6} ${y - 4}v8l5 -4z`;
   return h("path", { key: "sign", class: "fold-triangle", d });
 }
@@ -75,7 +75,7 @@ function foldAttributes(key, open, label, members) {
 
 /** Leaves that wait for a graph. @param {Labels} labels @param {NonNullable<import("../layout/graph_idle.js").IdlePlaces["line"]>} line */
 export function idleLineMark(labels, line) {
-  const { x, y, w, h: high } = line;
+  const { x, y, w, h: height } = line;
   const text = `${labels.idleLeaves.replace("{n}", String(line.uids.length))}: ${line.names}`;
   return h(
     "g",
@@ -85,12 +85,12 @@ export function idleLineMark(labels, line) {
       transform: `translate(0 ${y})`,
       ...foldAttributes(line.key, line.open, text, line.open ? [] : line.uids),
     },
-    h("rect", { key: "box", class: "fold-line-box plain", x, y: 0, width: w, height: high, rx: 5 }),
-    foldSign(x, high, line.open),
+    h("rect", { key: "box", class: "fold-line-box plain", x, y: 0, width: w, height: height, rx: 5 }),
+    foldSign(x, height, line.open),
     h(
       "text",
-      { key: "count", class: "fold-count", x: x + 18, y: high / 2 + 4, "font-size": 11 },
-      fitEnd(text, w - 24, 11),
+      { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": 11 },
+      textThatFits(text, w - 24, 11),
     ),
     h("title", { key: "title" }, text),
   );
@@ -104,7 +104,7 @@ export function titleMark(labels, { key, y, name, backward }, w) {
   return h(
     "g",
     { key: `title ${key}`, class: "graph-title moves", transform: `translate(0 ${y})` },
-    h("text", { key: "text", x: 8, y: 14, "font-size": 11 }, fitEnd(text + state, w - 16, 11)),
+    h("text", { key: "text", x: 8, y: 14, "font-size": 11 }, textThatFits(text + state, w - 16, 11)),
     h("path", { key: "rule", class: "rule", d: `M8 18.5H${w - 8}` }),
   );
 }

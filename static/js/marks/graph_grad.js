@@ -9,14 +9,14 @@ const MAX_LISTED = 32;
 
 /** @param {import("./labels.js").Labels} labels @param {import("../layout/graph_row.js").GradPlace} place @param {number} top where the row begins */
 export function gradMark(labels, place, top) {
-  const { grad, chip, key, now, to, x, w, h: high } = place;
+  const { grad, chip, key, now: isNow, to, x, w, h: height } = place;
   const y = place.y - top;
   const maxMagnitude = chip.cells.reduce(
     (/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m),
     0,
   );
-  const parts = [h("rect", { key: "back", class: "chip-back", x, y, width: w, height: high, rx: 3 })];
-  let at = x;
+  const parts = [h("rect", { key: "back", class: "chip-back", x, y, width: w, height: height, rx: 3 })];
+  let partX = x;
   chip.texts.forEach((text, i) => {
     const value = chip.cells[i];
     const width = chip.widths[i];
@@ -25,28 +25,30 @@ export function gradMark(labels, place, top) {
         h("rect", {
           key: `wash ${i}`,
           class: `wash ${value < 0 ? "neg" : "pos"}`,
-          ...{ x: at, y, width, height: high },
+          ...{ x: partX, y, width, height: height },
           "fill-opacity": 0.1 + 0.28 * (Math.abs(value) / maxMagnitude),
         }),
       );
-    if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${at} ${y}v${high}` }));
-    parts.push(h("text", { key: `text ${i}`, x: at + width / 2, y: y + high / 2 + 3.6, "font-size": CHIP_FONT }, text));
-    at += width;
+    if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${partX} ${y}v${height}` }));
+    parts.push(
+      h("text", { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + 3.6, "font-size": CHIP_FONT }, text),
+    );
+    partX += width;
   });
-  parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height: high, rx: 3 }));
+  parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height: height, rx: 3 }));
   parts.push(h("title", { key: "title" }, `${labels.gradient} ${gradTitle(grad, to?.text ?? "")}`));
   return h(
     "g",
     { key: `grad ${key}` },
-    to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + high / 2 + 3.4, "font-size": 9.5 }, to.text),
-    h("g", { key: "chip", class: cls("grad-chip", now ? "now" : "past"), "data-grad": key }, parts),
+    to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 3.4, "font-size": 9.5 }, to.text),
+    h("g", { key: "chip", class: cls("grad-chip", isNow ? "now" : "past"), "data-grad": key }, parts),
   );
 }
 
 /** @param {import("../trace.js").Grad} grad @param {string} to */
 function gradTitle(grad, to) {
   const cells = grad.cells ?? [];
-  const all = cells.slice(0, MAX_LISTED).map(fullNumber).join(", ");
-  const values = all ? `\n[${all}${cells.length > MAX_LISTED ? ", …" : ""}]` : "";
+  const listed = cells.slice(0, MAX_LISTED).map(fullNumber).join(", ");
+  const values = listed ? `\n[${listed}${cells.length > MAX_LISTED ? ", …" : ""}]` : "";
   return `${tuple(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
 }

@@ -37,10 +37,10 @@ export function graphMarks(stepFacts, pane, band) {
 
 /** @param {StepFacts} facts @param {GraphPane} pane */
 function headingMarks({ labels }, pane) {
-  const directions = pane.w > 240 && !pane.empty;
+  const showsDirections = pane.w > 240 && !pane.empty;
   return [
     h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
-    directions &&
+    showsDirections &&
       h(
         "text",
         { key: "directions", class: "graph-directions end", x: pane.w - 10, y: 16 },

@@ -6,7 +6,7 @@ import { SLOT_FONT } from "../layout/graph_slots.js";
 import { cls, h } from "../svg.js";
 import { dockMark } from "./graph_dock.js";
 import { gradMark } from "./graph_grad.js";
-import { fitEnd } from "./graph_texts.js";
+import { textThatFits } from "./graph_texts.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/graph_row.js").Row} Row */
@@ -20,36 +20,36 @@ export function rowMark(stepFacts, row, railed) {
     { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: `translate(0 ${row.y})` },
     row.docks.map((dock) => dockMark(stepFacts, row, dock)),
     nodeMark(stepFacts, row, railed),
-    row.hidden && hiddenMark(stepFacts, row, row.hidden),
+    row.hidden && hiddenLeavesMark(stepFacts, row, row.hidden),
     row.seed && seedMark(row),
     row.grads.map((place) => gradMark(stepFacts.labels, place, row.y)),
-    row.moreGrads > 0 && moreMark(row),
+    row.moreGrads > 0 && moreGradsMark(row),
   );
 }
 
 /** @param {StepFacts} stepFacts @param {Row} row @param {boolean} railed */
 function nodeMark(stepFacts, row, railed) {
-  const { uid, x, w, h: high, font, turn } = row;
+  const { uid, x, w, h: height, font, turn } = row;
   const node = /** @type {import("../entities.js").Node} */ (stepFacts.snap.entities.get(uid));
-  const fresh = stepFacts.snap.fresh.has(uid);
-  const cy = high / 2;
+  const isNew = stepFacts.snap.fresh.has(uid);
+  const cy = height / 2;
   return h(
     "g",
     {
       key: "node",
-      class: cls("node", turn?.state, node.released && "released", fresh && "fresh", node.custom && "custom"),
+      class: cls("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
       "data-node": uid,
       tabindex: "0",
       role: "group",
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
     },
-    fresh && haloMark(x, 0, w, high, 8),
+    isNew && haloMark(x, 0, w, height, 8),
     railed && row.dot && railDot(stepFacts, row, cy),
-    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: high, rx: 6 }),
+    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: height, rx: 6 }),
     h(
       "text",
       { key: "name", class: "node-name", x: x + row.lead, y: cy + font * 0.36, "font-size": font },
-      fitEnd(row.label, w - row.lead - 3, font),
+      textThatFits(row.label, w - row.lead - 3, font),
     ),
     turn && turnMark(turn, x, cy),
     row.tag && tagMark(row.tag, row.y),
@@ -67,9 +67,9 @@ function nodeTitle(row, node) {
   return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");
 }
 
-/** What a step made. @param {number} x @param {number} y @param {number} w @param {number} high @param {number} rx */
-export function haloMark(x, y, w, high, rx) {
-  return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: high + 6, rx });
+/** What a step made. @param {number} x @param {number} y @param {number} w @param {number} height @param {number} rx */
+export function haloMark(x, y, w, height, rx) {
+  return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: height + 6, rx });
 }
 
 /** Where a node's rail has it, and whether gradients meet there. @param {StepFacts} stepFacts @param {Row} row
@@ -92,7 +92,7 @@ export function sumCountMark(labels, count, cx, cy) {
 }
 
 /** How many gradients have no room. @param {Row} row */
-function moreMark(row) {
+function moreGradsMark(row) {
   const attrs = {
     key: "more",
     class: "grad-to",
@@ -114,68 +114,68 @@ export function turnMark({ k }, cx, cy) {
   );
 }
 
-/** @param {import("../layout/graph_row.js").Words} tag @param {number} top */
-function tagMark(tag, top) {
+/** @param {import("../layout/graph_row.js").TextPlace} tag @param {number} rowY */
+function tagMark(tag, rowY) {
   return h(
     "g",
     { key: "tag" },
-    h("rect", { key: "box", class: "node-tag", x: tag.x, y: tag.y - top, width: tag.w, height: tag.h, rx: 4 }),
+    h("rect", { key: "box", class: "node-tag", x: tag.x, y: tag.y - rowY, width: tag.w, height: tag.h, rx: 4 }),
     h(
       "text",
-      { key: "text", class: "node-tag-text", x: tag.x + tag.w / 2, y: tag.y - top + 12 },
-      fitEnd(tag.text, tag.w - 8, 11),
+      { key: "text", class: "node-tag-text", x: tag.x + tag.w / 2, y: tag.y - rowY + 12 },
+      textThatFits(tag.text, tag.w - 8, 11),
     ),
   );
 }
 
-/** @param {import("../layout/graph_row.js").Words} flag @param {number} i @param {number} top */
-function flagMark(flag, i, top) {
+/** @param {import("../layout/graph_row.js").TextPlace} flag @param {number} i @param {number} rowY */
+function flagMark(flag, i, rowY) {
   return h(
     "g",
     { key: `flag ${i}`, class: "node-flag" },
-    h("rect", { key: "box", x: flag.x, y: flag.y - top, width: flag.w, height: flag.h, rx: 3 }),
-    h("text", { key: "text", x: flag.x + 4, y: flag.y - top + 10.2, "font-size": 9 }, flag.text),
+    h("rect", { key: "box", x: flag.x, y: flag.y - rowY, width: flag.w, height: flag.h, rx: 3 }),
+    h("text", { key: "text", x: flag.x + 4, y: flag.y - rowY + 10.2, "font-size": 9 }, flag.text),
   );
 }
 
-/** A saved slot. @param {StepFacts} facts @param {import("../layout/graph_row.js").SlotChip} slot @param {number} top */
-function slotMark({ labels, events, snap }, slot, top) {
-  const fresh = snap.fresh.has(slot.key.slice(0, slot.key.indexOf(":")));
+/** A saved slot. @param {StepFacts} facts @param {import("../layout/graph_row.js").SlotChip} slot @param {number} rowY */
+function slotMark({ labels, events, snap }, slot, rowY) {
+  const isNew = snap.fresh.has(slot.key.slice(0, slot.key.indexOf(":")));
   const text = slot.now === null ? slot.head : `${slot.head}, ${labels.now} v${slot.now}`;
-  const said = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
-  const { x, w, h: high } = slot;
-  const y = slot.y - top;
-  const shape = { x, y, width: w, height: high };
+  const description = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
+  const { x, w, h: height } = slot;
+  const y = slot.y - rowY;
+  const boxAttributes = { x, y, width: w, height: height };
   return h(
     "g",
     {
       key: `slot ${slot.slot}`,
-      class: cls("slot", slot.state, slot.dot && "dot", !fresh && events.has(slot.key) && "news"),
+      class: cls("slot", slot.state, slot.dot && "dot", !isNew && events.has(slot.key) && "news"),
       "data-slot": slot.key,
       "data-saved-state": slot.saved.state,
       "data-saved-in": slot.saved.storage ?? null,
     },
-    h("rect", { key: "box", ...shape, rx: slot.dot ? high / 2 : 4 }),
+    h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
     !slot.dot &&
-      h("text", { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT }, fitEnd(text, w - 8, SLOT_FONT)),
-    h("title", { key: "title" }, said),
+      h("text", { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT }, textThatFits(text, w - 8, SLOT_FONT)),
+    h("title", { key: "title" }, description),
   );
 }
 
-/** Saved slots that have no room. @param {NonNullable<Row["moreSlots"]>} more @param {number} top */
-function moreSlotsMark({ x, y, w, h: high, keys }, top) {
+/** Saved slots that have no room. @param {NonNullable<Row["moreSlots"]>} more @param {number} rowY */
+function moreSlotsMark({ x, y, w, h: height, keys }, rowY) {
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
-    h("text", { x: x + w / 2, y: y - top + high / 2 + 3.4, "font-size": 9 }, `+${keys.length}`),
+    h("text", { x: x + w / 2, y: y - rowY + height / 2 + 3.4, "font-size": 9 }, `+${keys.length}`),
     h("title", {}, keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
   );
 }
 
 /** Leaves that have no room. @param {StepFacts} facts @param {Row} row @param {NonNullable<Row["hidden"]>} hidden */
-function hiddenMark({ labels }, row, hidden) {
+function hiddenLeavesMark({ labels }, row, hidden) {
   const text = `+${hidden.uids.length}`;
-  const said = `${hidden.uids.length} ${labels.nodes}`;
+  const description = `${hidden.uids.length} ${labels.nodes}`;
   return h(
     "g",
     {
@@ -186,11 +186,11 @@ function hiddenMark({ labels }, row, hidden) {
       tabindex: "0",
       role: "button",
       "aria-expanded": "false",
-      "aria-label": said,
+      "aria-label": description,
     },
     h("rect", { key: "box", x: hidden.x, y: hidden.y - row.y, width: hidden.w, height: hidden.h, rx: 8 }),
     h("text", { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 11.5, "font-size": 9.5 }, text),
-    h("title", { key: "title" }, said),
+    h("title", { key: "title" }, description),
   );
 }
 

@@ -3,16 +3,16 @@
 import { EM } from "../layout/metrics.js";
 import { shortPath } from "../layout/node_labels.js";
 
-/** A text cut at its end. @param {string} text @param {number} room @param {number} size of the font */
-export function fitEnd(text, room, size) {
+/** A text cut at its end. @param {string} text @param {number} width @param {number} size of the font */
+export function textThatFits(text, width, size) {
   const chars = Array.from(text);
-  const maxChars = Math.max(1, Math.floor(room / (EM * size)));
+  const maxChars = Math.max(1, Math.floor(width / (EM * size)));
   return chars.length <= maxChars ? text : `${chars.slice(0, Math.max(0, maxChars - 1)).join("")}…`;
 }
 
 /** A leaf's label without the modules and lists that its name goes through, as far as there is no room for them.
  * @param {string} label like `+= net.0.weight` @param {number} maxLength characters of the label @param {number} maxNameLength of the name in it */
-export function fitLeaf(label, maxLength, maxNameLength) {
-  const at = label.indexOf(" ") + 1;
-  return label.slice(0, at) + shortPath(label.slice(at), Math.min(maxLength - at, maxNameLength));
+export function leafLabelThatFits(label, maxLength, maxNameLength) {
+  const nameStart = label.indexOf(" ") + 1;
+  return label.slice(0, nameStart) + shortPath(label.slice(nameStart), Math.min(maxLength - nameStart, maxNameLength));
 }

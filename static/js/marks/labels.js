@@ -77,7 +77,7 @@ export const LABELS = {
   notToScale: "Widths are not to scale: each block has room for its name.",
 };
 
-/** What a handle is to autograd, in the reader's words. @param {string} role of `cardText` @param {Labels} labels @returns {string} */
+/** What a handle is to autograd, in the reader's words. @param {string} role of `handleCardText` @param {Labels} labels @returns {string} */
 export function roleLabel(role, labels) {
   return { leaf: labels.leaf, node: labels.node, "read-only": labels.readOnly }[role] ?? role;
 }

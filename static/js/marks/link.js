@@ -11,7 +11,7 @@ import { cls, h } from "../svg.js";
  */
 
 /** Half the width of the channel beside the divider that links turn in. */
-const CHANNEL = 8;
+const HALF_CHANNEL = 8;
 const RADIUS = 7;
 /** How far below a slot a link passes: clear of the node's border. */
 const BELOW_SLOT = 7;
@@ -24,24 +24,27 @@ const LABEL_H = 18;
 export function linkMark(link, frame) {
   const { graph, memory } = link;
   const below = link.slot ? BELOW_SLOT : link.behind ? BELOW_LEAF : 0;
-  const from = visibleEnd((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
-  const to = visibleEnd((link.above ? memory.y - link.above : memory.y + memory.h / 2) + frame.memory, frame);
-  if (from.out && to.out) return null;
-  const start = frame.divider + graph.x + (below ? 10 : -1);
-  const stop = link.above ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
-  const arrow = link.kind === "gradient" && !to.out;
-  const leave = below && !from.out ? `M${start} ${from.y - below}V${from.y}` : `M${start} ${from.y}`;
-  const arrive = link.above && !to.out ? `v${link.above}` : "";
-  const way = (/** @type {number} */ x) => `${leave}${linkPath(start, from.y, x, to.y, frame.divider)}${arrive}`;
+  const graphEnd = visibleEnd((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
+  const memoryEnd = visibleEnd((link.above ? memory.y - link.above : memory.y + memory.h / 2) + frame.memory, frame);
+  if (graphEnd.out && memoryEnd.out) return null;
+  const startX = frame.divider + graph.x + (below ? 10 : -1);
+  const endX = link.above ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
+  const arrow = link.kind === "gradient" && !memoryEnd.out;
+  const startPath =
+    below && !graphEnd.out ? `M${startX} ${graphEnd.y - below}V${graphEnd.y}` : `M${startX} ${graphEnd.y}`;
+  const endPath = link.above && !memoryEnd.out ? `v${link.above}` : "";
+  const pathTo = (/** @type {number} */ x) =>
+    `${startPath}${linkPath(startX, graphEnd.y, x, memoryEnd.y, frame.divider)}${endPath}`;
   return h(
     "g",
     { key: `link ${link.key}`, class: cls("stage-link", link.kind), "data-link": link.key },
-    h("path", { key: "back", class: "link-back", d: way(stop) }),
-    h("path", { key: "line", class: "link-line", d: way(stop + (arrow ? 7 : 0)) }),
-    arrow && h("path", { key: "arrow", class: "link-arrow", d: `M${stop} ${to.y}l9 -5v10z` }),
-    link.sum && !to.out && sumMark(Math.min(stop + 20, frame.divider - 1), to.y),
-    to.out && edgeLabel("to", to, `→ ${link.memoryName}`, stop, frame.divider, "memory", memory.y),
-    from.out && edgeLabel("from", from, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", graph.y),
+    h("path", { key: "back", class: "link-back", d: pathTo(endX) }),
+    h("path", { key: "line", class: "link-line", d: pathTo(endX + (arrow ? 7 : 0)) }),
+    arrow && h("path", { key: "arrow", class: "link-arrow", d: `M${endX} ${memoryEnd.y}l9 -5v10z` }),
+    link.sum && !memoryEnd.out && sumMark(Math.min(endX + 20, frame.divider - 1), memoryEnd.y),
+    memoryEnd.out && edgeLabel("to", memoryEnd, `→ ${link.memoryName}`, endX, frame.divider, "memory", memory.y),
+    graphEnd.out &&
+      edgeLabel("from", graphEnd, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", graph.y),
   );
 }
 
@@ -63,24 +66,24 @@ function visibleEnd(y, { top, bottom }) {
 /** From where a link left the graph leftwards to the channel, along it, and leftwards into the memory.
  * @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} divider */
 function linkPath(x0, y0, x1, y1, divider) {
-  const rise = y1 - y0;
-  if (Math.abs(rise) < 2 * RADIUS) {
-    const curveStart = divider + CHANNEL;
-    return Math.abs(rise) < 0.5
+  const height = y1 - y0;
+  if (Math.abs(height) < 2 * RADIUS) {
+    const curveStart = divider + HALF_CHANNEL;
+    return Math.abs(height) < 0.5
       ? `H${x1}`
-      : `H${curveStart}C${divider} ${y0} ${divider} ${y1} ${divider - CHANNEL} ${y1}H${x1}`;
+      : `H${curveStart}C${divider} ${y0} ${divider} ${y1} ${divider - HALF_CHANNEL} ${y1}H${x1}`;
   }
-  const turn = Math.sign(rise) * RADIUS;
+  const turnY = Math.sign(height) * RADIUS;
   const channel = Math.max(x1, Math.min(divider, x0));
-  return `H${channel + RADIUS}Q${channel} ${y0} ${channel} ${y0 + turn}V${y1 - turn}Q${channel} ${y1} ${channel - RADIUS} ${y1}H${x1}`;
+  return `H${channel + RADIUS}Q${channel} ${y0} ${channel} ${y0 + turnY}V${y1 - turnY}Q${channel} ${y1} ${channel - RADIUS} ${y1}H${x1}`;
 }
 
 /** A name at the edge behind which a link ends; a click brings the end into sight.
- * @param {string} key @param {{y: number, out: string | null}} at @param {string} name @param {number} left @param {number} right
+ * @param {string} key @param {{y: number, out: string | null}} visibleAt @param {string} name @param {number} left @param {number} right
  * @param {"memory" | "graph"} pane @param {number} height of the end in its pane */
-function edgeLabel(key, at, name, left, right, pane, height) {
-  const most = Math.max(4, Math.floor((right - left - 16) / textWidth("0", FONT)));
-  const text = truncate(name, Math.min(28, most));
+function edgeLabel(key, visibleAt, name, left, right, pane, height) {
+  const maxCharacters = Math.max(4, Math.floor((right - left - 16) / textWidth("0", FONT)));
+  const text = truncate(name, Math.min(28, maxCharacters));
   const w = textWidth(text, FONT) + 12;
   const x = pane === "memory" ? Math.max(8, right - w - 14) : left + 6;
   return h(
@@ -93,8 +96,8 @@ function edgeLabel(key, at, name, left, right, pane, height) {
       tabindex: "0",
       "aria-label": name,
     },
-    h("rect", { key: "box", x, y: at.y - LABEL_H / 2, width: w, height: LABEL_H, rx: 4 }),
-    h("text", { key: "text", x: x + 6, y: at.y + 4, "font-size": FONT }, text),
+    h("rect", { key: "box", x, y: visibleAt.y - LABEL_H / 2, width: w, height: LABEL_H, rx: 4 }),
+    h("text", { key: "text", x: x + 6, y: visibleAt.y + 4, "font-size": FONT }, text),
     h("title", { key: "title" }, name),
   );
 }

@@ -2,7 +2,7 @@
 
 import { bytesText } from "../layout/format.js";
 import { HEAD } from "../layout/loom_sizes.js";
-import { shortPath } from "../layout/loom_names.js";
+import { pathThatFits } from "../layout/loom_names.js";
 import { loomLayout } from "../layout/loom.js";
 import { WHOLE_BAND, inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
@@ -30,18 +30,34 @@ import { bumpMarks, writeMark } from "./loom_write.js";
  *   higher than this
  * @returns {import("./svg_document.js").Picture}
  */
-export function loomPicture(opened, i, labels = {}, { room = 1180, rows = Infinity, tallest = Infinity } = {}) {
-  const plan = loomLayout(opened, { room });
-  const now = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
-  const { from, to } = rowsAround(plan, now, rows, tallest - HEAD);
-  const top = plan.rows[from]?.foldY ?? HEAD;
+export function loomPicture(
+  opened,
+  i,
+  labels = {},
+  { room: width = 1180, rows = Infinity, tallest: maxHeight = Infinity } = {},
+) {
+  const plan = loomLayout(opened, { room: width });
+  const currentRow = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
+  const { from, to } = rowsAround(plan, currentRow, rows, maxHeight - HEAD);
+  const bandTop = plan.rows[from]?.foldY ?? HEAD;
   const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEAD;
   const cut = from > 0 || to < plan.rows.length - 1;
-  const { head, code, body } = loomMarks(plan, opened, i, labels, cut ? { top, bottom: bottom - 1 } : WHOLE_BAND);
-  const size = { y: HEAD, width: plan.width, height: bottom - top, viewBox: `0 ${top} ${plan.width} ${bottom - top}` };
+  const { head, code, body } = loomMarks(
+    plan,
+    opened,
+    i,
+    labels,
+    cut ? { top: bandTop, bottom: bottom - 1 } : WHOLE_BAND,
+  );
+  const size = {
+    y: HEAD,
+    width: plan.width,
+    height: bottom - bandTop,
+    viewBox: `0 ${bandTop} ${plan.width} ${bottom - bandTop}`,
+  };
   return {
     width: plan.width,
-    height: HEAD + bottom - top,
+    height: HEAD + bottom - bandTop,
     cut,
     nodes: [
       cut ? h("svg", size, body, code) : h("g", {}, body, code),
@@ -51,23 +67,23 @@ export function loomPicture(opened, i, labels = {}, { room = 1180, rows = Infini
   };
 }
 
-/** As many rows around one as there is room for, more of them above it than below. @param {Loom} plan @param {number} now
- * @param {number} maxRows @param {number} tallest @returns {{from: number, to: number}} */
-function rowsAround({ rows }, now, maxRows, tallest) {
-  const fits = (/** @type {number} */ from, /** @type {number} */ to) =>
-    to - from < maxRows && rows[to].y + rows[to].h - rows[from].foldY <= tallest;
-  let from = now;
-  let to = now;
-  for (let grows = true; grows; ) {
-    grows = false;
+/** As many rows around one as there is room for, more of them above it than below. @param {Loom} plan @param {number} currentRow
+ * @param {number} maxRows @param {number} maxHeight @returns {{from: number, to: number}} */
+function rowsAround({ rows }, currentRow, maxRows, maxHeight) {
+  const isWithin = (/** @type {number} */ from, /** @type {number} */ to) =>
+    to - from < maxRows && rows[to].y + rows[to].h - rows[from].foldY <= maxHeight;
+  let from = currentRow;
+  let to = currentRow;
+  for (let hasGrown = true; hasGrown; ) {
+    hasGrown = false;
     for (let k = 0; k < 2; k++)
-      if (from > 0 && fits(from - 1, to)) {
+      if (from > 0 && isWithin(from - 1, to)) {
         from -= 1;
-        grows = true;
+        hasGrown = true;
       }
-    if (to + 1 < rows.length && fits(from, to + 1)) {
+    if (to + 1 < rows.length && isWithin(from, to + 1)) {
       to += 1;
-      grows = true;
+      hasGrown = true;
     }
   }
   return { from, to };
@@ -76,15 +92,15 @@ function rowsAround({ rows }, now, maxRows, tallest) {
 /**
  * At step i; beyond the last one, the whole run with no row lit.
  * @param {Loom} plan @param {import("../state.js").OpenTrace} opened @param {number} i @param {Partial<LoomLabels>} [labels] @param {Band} [band]
- * @param {number} [under] the shelf whose columns the head names, the step's where none is given
+ * @param {number} [headShelf] the shelf whose columns the head names, the step's where none is given
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */
-export function loomMarks(plan, opened, i, labels = {}, band = WHOLE_BAND, under) {
+export function loomMarks(plan, opened, i, labels = {}, band = WHOLE_BAND, headShelf) {
   const allLabels = { ...LOOM_LABELS, ...labels };
-  const now = plan.run.rowOfStep[i] ?? plan.rows.length;
-  const scene = { plan, opened, i, now, labels: allLabels, band };
+  const currentRow = plan.run.rowOfStep[i] ?? plan.rows.length;
+  const scene = { plan, opened, i, now: currentRow, labels: allLabels, band };
   return {
-    head: headMarks(scene, under ?? shelfOfStep(plan, i)),
+    head: headMarks(scene, headShelf ?? shelfOfStep(plan, i)),
     code: codeMarks(scene),
     body: bodyMarks(scene),
   };
@@ -116,12 +132,12 @@ function ruleMarks(plan, r) {
 
 /** @param {LoomScene} scene @returns {VNode[]} */
 function bodyMarks(scene) {
-  const { plan, now, band } = scene;
+  const { plan, now: currentRow, band } = scene;
   const rows = visibleRows(scene);
-  const out = [];
-  const current = plan.rows[now];
+  const marks = [];
+  const current = plan.rows[currentRow];
   if (current && inBand(band, current.y, current.y + current.h))
-    out.push(
+    marks.push(
       h("rect", {
         key: "band",
         class: "loom-now",
@@ -129,26 +145,26 @@ function bodyMarks(scene) {
         y: current.y,
         width: plan.width,
         height: current.h,
-        "data-loom-now": now,
+        "data-loom-now": currentRow,
       }),
     );
-  for (const r of rows) out.push(...ruleMarks(plan, r));
-  for (const column of plan.columns.list) out.push(...columnMarks(scene, column));
-  out.push(...unnamedMarks(scene, rows));
-  out.push(...edgeMarks(scene));
+  for (const r of rows) marks.push(...ruleMarks(plan, r));
+  for (const column of plan.columns.all) marks.push(...columnMarks(scene, column));
+  marks.push(...unnamedMarks(scene, rows));
+  marks.push(...edgeMarks(scene));
   for (const r of rows) {
-    for (const handle of plan.handles[r]) out.push(handleMark(scene, handle, r));
-    for (const write of plan.writes[r]) out.push(writeMark(scene, write, r));
-    out.push(...bumpMarks(scene, r));
+    for (const handle of plan.handles[r]) marks.push(handleMark(scene, handle, r));
+    for (const write of plan.writes[r]) marks.push(writeMark(scene, write, r));
+    marks.push(...bumpMarks(scene, r));
   }
-  for (const line of plan.pinLines) out.push(pinMark(scene, line));
-  for (const r of rows) out.push(...nodeMarks(scene, r));
+  for (const line of plan.pinLines) marks.push(pinMark(scene, line));
+  for (const r of rows) marks.push(...nodeMarks(scene, r));
   const end = current ? current.y + current.h : 0;
   if (current && end < plan.height)
-    out.push(
+    marks.push(
       h("rect", { key: "veil", class: "loom-veil", x: 0, y: end, width: plan.width, height: plan.height - end }),
     );
-  return /** @type {VNode[]} */ (out.filter(Boolean));
+  return /** @type {VNode[]} */ (marks.filter(Boolean));
 }
 
 /** Its cells from the row that made it, or where it is touched again, to the row that freed it, its counters as rails.
@@ -157,8 +173,8 @@ function columnMarks({ plan, band, labels }, column) {
   const life = /** @type {import("../layout/run_rows.js").StorageLife} */ (plan.run.storages.get(column.uid));
   const from = plan.shelves[column.from].y + 1;
   const last = plan.shelves[column.to];
-  const freed = life.freed && plan.columns.shelves[life.death + 1] - 1 === column.to;
-  const to = freed ? last.y + Math.min(last.h - 12, last.h / 2) : last.y + last.h;
+  const isFreedHere = life.freed && plan.columns.firstShelfOfRow[life.death + 1] - 1 === column.to;
+  const to = isFreedHere ? last.y + Math.min(last.h - 12, last.h / 2) : last.y + last.h;
   if (!inBand(band, from, to + 14)) return [];
   const y0 = clip(band, from);
   const y1 = clip(band, to);
@@ -167,16 +183,16 @@ function columnMarks({ plan, band, labels }, column) {
   const parts = [h("rect", { key: "band", class: cls("loom-band", grad), x, y: y0, width: w, height: y1 - y0 })];
   if (column.cell && !column.heat) {
     let d = "";
-    for (let at = x + column.cell; at < x + w - 1; at += column.cell) d += `M${at} ${y0}V${y1}`;
+    for (let ruleX = x + column.cell; ruleX < x + w - 1; ruleX += column.cell) d += `M${ruleX} ${y0}V${y1}`;
     if (d) parts.push(h("path", { key: "cells", class: "loom-rule", d }));
   }
-  for (const [counter, at] of column.rails)
+  for (const [counter, railX] of column.rails)
     if (counter)
       parts.push(
         h("path", {
           key: `rail ${counter}`,
           class: cls("loom-rail", counter !== life.counters[0] && "second"),
-          d: `M${at} ${y0}V${y1}`,
+          d: `M${railX} ${y0}V${y1}`,
           "data-loom-rail": counter,
         }),
       );
@@ -184,12 +200,12 @@ function columnMarks({ plan, band, labels }, column) {
     parts.push(
       h("path", {
         key: "cap",
-        class: cls("loom-cap", column.from >= plan.columns.shelves[life.birth + 1] && "again"),
+        class: cls("loom-cap", column.from >= plan.columns.firstShelfOfRow[life.birth + 1] && "again"),
         d: `M${x} ${from}h${w}`,
       }),
     );
-  if (y0 === from && !namedIn(plan, column)) parts.push(nameMark(plan, column, from));
-  if (freed && y1 === to)
+  if (y0 === from && !isNamedInRow(plan, column)) parts.push(nameMark(plan, column, from));
+  if (isFreedHere && y1 === to)
     parts.push(
       h("path", { key: "end", class: "loom-end", d: `M${x} ${to}h${w}` }),
       h("text", { key: "freed", class: "loom-note mid", x: x + w / 2, y: to + 11 }, labels.freed),
@@ -203,15 +219,15 @@ function columnMarks({ plan, band, labels }, column) {
  * @param {number} y its top */
 function nameMark(plan, column, y) {
   const row = plan.rows[rowAt(plan, y)];
-  const top = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;
+  const nameTop = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;
   const name = plan.run.storageNames.get(column.uid) ?? "";
-  const text = shortPath(name, Math.max(4, Math.floor((column.right - column.x - 6) / 6)));
-  return h("text", { key: "name", class: "loom-note", x: column.x + 1, y: top + 12 }, text);
+  const text = pathThatFits(name, Math.max(4, Math.floor((column.right - column.x - 6) / 6)));
+  return h("text", { key: "name", class: "loom-note", x: column.x + 1, y: nameTop + 12 }, text);
 }
 
 /** Whether something in the row in which a column begins says whose it is. @param {Loom} plan
  * @param {import("../layout/loom.js").Column} column */
-function namedIn(plan, column) {
+function isNamedInRow(plan, column) {
   const r = rowAt(plan, plan.shelves[column.from].y);
   return [...plan.handles[r], ...plan.writes[r]].some((box) => box.column === column);
 }

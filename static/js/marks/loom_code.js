@@ -3,7 +3,7 @@
 import { placeOf } from "../program_files.js";
 import { BOLD, CODE, VISIT_FOOT, FOOT, HEAD } from "../layout/loom_sizes.js";
 import { shortNodeName } from "../layout/loom_graph.js";
-import { shortPath } from "../layout/loom_names.js";
+import { pathThatFits } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 import { gradMark, labelWidth } from "./loom_node.js";
@@ -28,11 +28,11 @@ export function codeMarks(scene) {
 
 /** The code of a row, and what stands around it. @param {LoomScene} scene @param {number} r */
 function rowMark(scene, r) {
-  const { plan, now, labels } = scene;
+  const { plan, now: currentRow, labels } = scene;
   const box = plan.rows[r];
   const row = plan.run.rows[r];
   const x = 46 + row.inset * 10;
-  const isCurrent = r === now;
+  const isCurrent = r === currentRow;
   const isEnd = row.kind === "end";
   const parts = groundMarks(scene, r, x);
   if (row.skipped)
@@ -62,7 +62,7 @@ function rowMark(scene, r) {
     "g",
     {
       key: `code ${r}`,
-      class: cls("loom-statement", isCurrent && "now", r > now && "future", box.thin && "thin"),
+      class: cls("loom-statement", isCurrent && "now", r > currentRow && "future", box.thin && "thin"),
       "data-loom-row": r,
       "data-step": row.last,
       "aria-current": isCurrent ? "step" : null,
@@ -73,17 +73,17 @@ function rowMark(scene, r) {
 
 /** What lies under the code: a band where it is the current row; on narrow screens paper of its own. @param {LoomScene} scene
  * @param {number} r @param {number} x of the code */
-function groundMarks({ plan, now }, r, x) {
+function groundMarks({ plan, now: currentRow }, r, x) {
   const box = plan.rows[r];
   if (!plan.stacked)
-    return r === now
+    return r === currentRow
       ? [h("rect", { key: "band", class: "loom-now", x: 0, y: box.y, width: plan.code, height: box.h })]
       : [];
   const widest = Math.max(90, ...box.code.map((line) => textWidth(line, 12.5)));
   return [
     h("rect", {
       key: "ground",
-      class: cls("loom-under", r === now && "now"),
+      class: cls("loom-under", r === currentRow && "now"),
       x: 4,
       y: box.codeY - 4,
       width: x + widest + (plan.run.rows[r].turn ? 40 : 4),
@@ -100,17 +100,19 @@ function turnMarks({ plan }, r, x) {
   const { turn, kind } = plan.run.rows[r];
   const notes = [turn && `[${turn}]`, TRANSFERS[kind]].filter(Boolean).join(" ");
   if (!notes) return [];
-  const end = (plan.stacked ? 360 : plan.code) - notes.length * 7 - 4;
-  const left = Math.min(x + textWidth(box.code[0] ?? "", 12.5) + 8, end);
+  const maxX = (plan.stacked ? 360 : plan.code) - notes.length * 7 - 4;
+  const left = Math.min(x + textWidth(box.code[0] ?? "", 12.5) + 8, maxX);
   return [h("text", { key: "turn", class: "loom-note", x: left, y: box.codeY + 13 }, notes)];
 }
 
 /** The file of a row's line, above its code, where the row before it is of another. @param {LoomScene} scene @param {number} r
  * @param {number} x of the code */
 function fileMarks({ plan }, r, x) {
-  const [before, here] = [r - 1, r].map((k) => placeOf(plan.run.rows[k]?.line ?? 0)?.name);
-  if (!here || here === before || plan.run.rows[r].kind === "end") return [];
-  return [h("text", { key: "file", class: "loom-file", x, y: plan.rows[r].codeY + 1 }, truncate(here, MAX_FILE_NAME))];
+  const [fileBefore, fileHere] = [r - 1, r].map((k) => placeOf(plan.run.rows[k]?.line ?? 0)?.name);
+  if (!fileHere || fileHere === fileBefore || plan.run.rows[r].kind === "end") return [];
+  return [
+    h("text", { key: "file", class: "loom-file", x, y: plan.rows[r].codeY + 1 }, truncate(fileHere, MAX_FILE_NAME)),
+  ];
 }
 
 /** What stands under a row's code: an exception, the visits of its backward, what was freed, what there is no room for.
@@ -120,20 +122,22 @@ function footMarks(scene, r, x) {
   const row = plan.run.rows[r];
   const box = plan.rows[r];
   let y = box.codeY + 12 + box.code.length * CODE;
-  const out = [];
-  const note = (/** @type {string} */ key, /** @type {string} */ text, name = "loom-note") => {
+  const marks = [];
+  const addNote = (/** @type {string} */ key, /** @type {string} */ text, className = "loom-note") => {
     const maxChars = Math.floor((codeRight(plan) - x - 4) / 6);
-    out.push(h("text", { key, class: name, x, y }, truncate(text, maxChars), h("title", { key: "title" }, text)));
+    marks.push(
+      h("text", { key, class: className, x, y }, truncate(text, maxChars), h("title", { key: "title" }, text)),
+    );
     y += FOOT;
   };
-  if (row.kind === "raise") note("raises", `✕ ${labels.raises}`, "loom-alarm");
+  if (row.kind === "raise") addNote("raises", `✕ ${labels.raises}`, "loom-alarm");
   if (row.visits.length) {
-    out.push(...visitMarks(scene, r, x, y));
+    marks.push(...visitMarks(scene, r, x, y));
     y += FOOT + VISIT_FOOT;
-  } else if (row.freed && row.kind !== "raise") note("freed", labels.passing.replace("{n}", String(row.freed)));
+  } else if (row.freed && row.kind !== "raise") addNote("freed", labels.passing.replace("{n}", String(row.freed)));
   if (box.hidden.length)
-    note("hidden", `${labels.hidden.replace("{n}", String(box.hidden.length))}: ${box.hidden.join(", ")}`);
-  return out;
+    addNote("hidden", `${labels.hidden.replace("{n}", String(box.hidden.length))}: ${box.hidden.join(", ")}`);
+  return marks;
 }
 
 /** Where what stands with the code ends. @param {import("../layout/loom.js").Loom} plan */
@@ -145,39 +149,39 @@ function codeRight(plan) {
 function visitedName({ plan, opened, i }, uid) {
   const node = plan.run.nodes.get(uid);
   if (!node?.variable) return shortNodeName(node?.name ?? uid);
-  return `+= ${shortPath(opened.names(i).paths.get(node.variable) ?? "", 12)}`;
+  return `+= ${pathThatFits(opened.names(i).paths.get(node.variable) ?? "", 12)}`;
 }
 
 /** The visits of a backward: a point each, which leads to its step, and what the step visits with the gradient that came.
  * @param {LoomScene} scene @param {number} r @param {number} x @param {number} y */
 function visitMarks(scene, r, x, y) {
-  const { plan, opened, i, now, labels } = scene;
+  const { plan, opened, i, now: currentRow, labels } = scene;
   const { visits } = plan.run.rows[r];
-  const done = visits.filter((k) => k <= i).length;
-  const text = labels.visit.replace("{k}", String(done)).replace("{n}", String(visits.length));
-  const out = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];
-  const visited = r === now && opened.trace.steps[i]?.visit;
+  const visitsDone = visits.filter((k) => k <= i).length;
+  const text = labels.visit.replace("{k}", String(visitsDone)).replace("{n}", String(visits.length));
+  const marks = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];
+  const visited = r === currentRow && opened.trace.steps[i]?.visit;
   if (visited) {
     const name = truncate(visitedName(scene, visited.node), 16);
-    out.push(
+    marks.push(
       h("text", { key: "echo", class: "loom-label", x, y: y + 20, "data-loom-visited": visited.node }, `▸ ${name}`),
       ...gradMark(scene, i, x + 6 + labelWidth(`▸ ${name}`), y + 16, true, codeRight(plan) - 2),
     );
   }
-  const from = x + 12 + textWidth(text, 11) * BOLD;
-  const pitch = Math.min(11, (codeRight(plan) - from - 4) / visits.length);
-  if (pitch < 4) return out;
+  const pointsX = x + 12 + textWidth(text, 11) * BOLD;
+  const pitch = Math.min(11, (codeRight(plan) - pointsX - 4) / visits.length);
+  if (pitch < 4) return marks;
   visits.forEach((k, n) => {
-    out.push(
+    marks.push(
       h("circle", {
         key: `visit ${k}`,
         class: cls("loom-point", k === i && "now", k > i && "future"),
-        cx: from + n * pitch,
+        cx: pointsX + n * pitch,
         cy: y - 4,
         r: 3.6,
         "data-step": k,
       }),
     );
   });
-  return out;
+  return marks;
 }

@@ -10,10 +10,10 @@ import { roundedPath } from "./path.js";
 
 /** Every edge: up the lane of the node that it leads to. @param {LoomScene} scene */
 export function edgeMarks({ plan, opened, band, now, i }) {
-  const out = [];
+  const marks = [];
   for (const [k, trunk] of plan.trunks.entries())
     if (inBand(band, trunk.y0, trunk.y1))
-      out.push(
+      marks.push(
         h("path", {
           key: `trunk ${k}`,
           class: "loom-edge",
@@ -23,36 +23,42 @@ export function edgeMarks({ plan, opened, band, now, i }) {
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
     if (!inBand(band, y0, y1)) continue;
-    const ran = (plan.run.visits.get(edge.from) ?? []).findLast((k) => k <= i);
-    const passed = ran !== undefined && opened.trace.steps[ran].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
-    const flows = passed && plan.run.rowOfStep[ran] === now;
-    const low = flows ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
-    if (!inBand(band, low, y0)) continue;
+    const visitStep = (plan.run.visits.get(edge.from) ?? []).findLast((k) => k <= i);
+    const passedGrad =
+      visitStep !== undefined && opened.trace.steps[visitStep].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
+    const flowsNow = passedGrad && plan.run.rowOfStep[visitStep] === now;
+    const arrowY = flowsNow ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
+    if (!inBand(band, arrowY, y0)) continue;
     const d =
       x0 === x1
-        ? `M${x0} ${clip(band, y0 - NODE_R)}V${clip(band, low)}`
+        ? `M${x0} ${clip(band, y0 - NODE_R)}V${clip(band, arrowY)}`
         : roundedPath(
             [
               [x0, y0],
               [x1, y0],
-              [x1, clip(band, Math.min(low, y0 - 2))],
+              [x1, clip(band, Math.min(arrowY, y0 - 2))],
             ],
             9,
           );
-    out.push(
+    marks.push(
       h(
         "g",
         {
           key: `edge ${edge.key}`,
-          class: cls("loom-strand", flows && "flows", passed && !flows && "spent", ran === i && "running"),
+          class: cls(
+            "loom-strand",
+            flowsNow && "flows",
+            passedGrad && !flowsNow && "spent",
+            visitStep === i && "running",
+          ),
           "data-loom-edge": edge.key,
           "data-loom-to": edge.to,
         },
         h("path", { key: "line", class: "loom-edge", d }),
-        (flows || y0 - y1 < 4000) &&
+        (flowsNow || y0 - y1 < 4000) &&
           h("path", { key: "arrow", class: "loom-tip", d: `M${x1} ${y1 + NODE_R + 1}l4 7h-8z` }),
       ),
     );
   }
-  return out;
+  return marks;
 }

@@ -2,7 +2,7 @@
 
 import { tuple } from "../layout/format.js";
 import { LINE, TITLE } from "../layout/loom_sizes.js";
-import { fitNames } from "../layout/loom_names.js";
+import { namesThatFit } from "../layout/loom_names.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { cls, h } from "../svg.js";
@@ -31,14 +31,14 @@ export function handleMark({ plan, labels, i, now }, box, r) {
         rx: 3,
       }),
     );
-  const last = lines.length ? Math.max(...lines[0].cells.map((cell) => cell.x + cell.w)) : column.x + column.w;
+  const lastX = lines.length ? Math.max(...lines[0].cells.map((cell) => cell.x + cell.w)) : column.x + column.w;
   const rail = column.rails.get(entity.counter ?? "");
   if (rail !== undefined)
     parts.push(
-      h("path", { key: "stub", class: "loom-stub", d: `M${last} ${cy}H${rail}` }),
+      h("path", { key: "stub", class: "loom-stub", d: `M${lastX} ${cy}H${rail}` }),
       h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }),
     );
-  parts.push(...threadMarks({ plan, labels }, reader, r, (rail ?? last) + 5, cy));
+  parts.push(...threadMarks({ plan, labels }, reader, r, (rail ?? lastX) + 5, cy));
   const { x, w } = plan.memory;
   return h(
     "g",
@@ -63,14 +63,15 @@ export function handleMark({ plan, labels, i, now }, box, r) {
 /** The name of a handle, and behind it the first of some notes for which there is room. @param {string} name @param {string[]} notes
  * @param {import("../layout/loom.js").HandleBox["column"]} column @param {number} y of their foot */
 function nameMarks(name, notes, column, y) {
-  const room = Math.max(column.w, 0) + 34;
+  const nameWidth = Math.max(column.w, 0) + 34;
   const parts = [];
-  const shown = fitNames(name, Math.max(3, Math.floor(room / (13 * EM))));
+  const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * EM))));
   if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y }, shown));
-  const left = name ? textWidth(shown, 13) + 7 : 0;
-  const chars = Math.floor((room - left) / 6);
-  const fits = notes.find((text) => text.length <= chars);
-  if (fits) parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + left, y }, fits));
+  const usedWidth = name ? textWidth(shown, 13) + 7 : 0;
+  const maxCharacters = Math.floor((nameWidth - usedWidth) / 6);
+  const noteThatFits = notes.find((text) => text.length <= maxCharacters);
+  if (noteThatFits)
+    parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + usedWidth, y }, noteThatFits));
   return parts;
 }
 
@@ -79,14 +80,14 @@ function nameMarks(name, notes, column, y) {
 function readLineMarks({ column, lines }, k, labels) {
   const { cells, more, y } = lines[k];
   const isApart = cells.some((cell, n) => n && Math.abs(cell.x - cells[n - 1].x - cells[n - 1].w) > 0.5);
-  const middles = cells.map((cell) => cell.x + cell.w / 2);
+  const cellCenters = cells.map((cell) => cell.x + cell.w / 2);
   const parts = [];
   if (isApart)
     parts.push(
       h("path", {
         key: `through ${k}`,
         class: "loom-through",
-        d: `M${Math.min(...middles)} ${y + LINE / 2 - 1}H${Math.max(...middles)}`,
+        d: `M${Math.min(...cellCenters)} ${y + LINE / 2 - 1}H${Math.max(...cellCenters)}`,
       }),
     );
   cells.forEach((cell, n) => {
@@ -107,10 +108,10 @@ function readLineMarks({ column, lines }, k, labels) {
 /** The window under a cell, with the index by which the handle reads it, where there is room.
  * @param {{subscript: string, x: number, w: number, cell: number}} cell @param {number} y @param {string} storageUid */
 function windowMark({ subscript, x, w, cell }, y, storageUid) {
-  const full = `[${subscript}]`;
-  const text = textWidth(full, 11) < w - 5 ? full : subscript || "·";
+  const fullIndex = `[${subscript}]`;
+  const text = textWidth(fullIndex, 11) < w - 5 ? fullIndex : subscript || "·";
   const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * EM));
-  const at = { x: x + w / 2, y: y + (LINE - 4) / 2 + size * 0.35 };
+  const textPosition = { x: x + w / 2, y: y + (LINE - 4) / 2 + size * 0.35 };
   return h(
     "g",
     {
@@ -120,7 +121,7 @@ function windowMark({ subscript, x, w, cell }, y, storageUid) {
       "data-index": subscript,
     },
     h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE - 4, rx: 3 }),
-    size >= 5 && h("text", { key: "index", class: "mid", ...at, "font-size": size }, text),
+    size >= 5 && h("text", { key: "index", class: "mid", ...textPosition, "font-size": size }, text),
   );
 }
 
@@ -134,10 +135,10 @@ function threadMarks({ plan, labels }, { uid, entity, alias, cut }, r, x, cy) {
   if (makerDot && !alias && makerDot.row === r)
     return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${makerDot.x - NODE_R - 2}` })];
   if (!cut) return [];
-  const wall = plan.graph.x - 3;
+  const wallX = plan.graph.x - 3;
   return [
-    h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${wall}` }),
-    h("path", { key: "wall", class: "loom-wall", d: `M${wall} ${cy - 7}v14` }),
+    h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${wallX}` }),
+    h("path", { key: "wall", class: "loom-wall", d: `M${wallX} ${cy - 7}v14` }),
     h(
       "text",
       { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 },
@@ -155,16 +156,16 @@ function layoutText(entity) {
 /** How far it is from one line to the next. @param {{x: number, w: number, cell: number}} from @param {{x: number, w: number, cell: number}} to
  * @param {{x: number, w: number}} last of the line @param {number} y */
 function strideMark(from, to, last, y) {
-  const by = to.cell - from.cell;
-  const text = `${by < 0 ? "−" : "+"}${Math.abs(by)}`;
+  const stride = to.cell - from.cell;
+  const text = `${stride < 0 ? "−" : "+"}${Math.abs(stride)}`;
   const x = from.x + from.w / 2;
   if (to.x - x < 10) return [h("text", { key: "by", class: "loom-stride", x: last.x + last.w + 4, y: y + 14 }, text)];
-  const wide = to.x - x > 40;
+  const isWide = to.x - x > 40;
   return [
     h("path", { key: "stride", class: "loom-measure", d: `M${x} ${y - 3}v${LINE / 2}H${to.x - 3}m-5 -3l5 3l-5 3` }),
     h(
       "text",
-      { key: "by", class: cls("loom-stride", !wide && "end"), x: wide ? x + 5 : x - 4, y: y + (wide ? 6 : 11) },
+      { key: "by", class: cls("loom-stride", !isWide && "end"), x: isWide ? x + 5 : x - 4, y: y + (isWide ? 6 : 11) },
       text,
     ),
   ];

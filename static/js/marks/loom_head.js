@@ -3,7 +3,7 @@
 import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js";
 import { HEAD } from "../layout/loom_sizes.js";
 import { elementBox } from "../layout/loom_columns.js";
-import { fitNames } from "../layout/loom_names.js";
+import { namesThatFit } from "../layout/loom_names.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
@@ -17,16 +17,16 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
 
-const VALUE_BOX = 44;
-const VALUE_BOX_H = 32;
+const VALUE_BOX_TOP = 44;
+const VALUE_BOX_HEIGHT = 32;
 /** A strip of colours has no thinner stripes than this. */
 const MIN_STRIPE = 2;
 
 /** The size of letter at which a text fits, and the text. @param {Cell | null | undefined} value @param {number} w @param {number} [maxSize] */
 export function fittedNumber(value, w, maxSize = 12.5) {
-  const usual = w >= 40 ? maxSize : w >= 30 ? Math.min(maxSize, 10.5) : 9;
-  const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usual * EM))));
-  return { text, size: Math.min(usual, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
+  const usualSize = w >= 40 ? maxSize : w >= 30 ? Math.min(maxSize, 10.5) : 9;
+  const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usualSize * EM))));
+  return { text, size: Math.min(usualSize, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
 }
 
 /** @param {Cell | null | undefined} value @param {number} largest @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
@@ -54,21 +54,21 @@ export function largestMagnitude(values) {
 /** Many values as stripes; one stripe for several shows the largest of them. @param {(Cell | null)[]} values
  * @param {{x: number, y: number, w: number, h: number}} at */
 export function stripeMarks(values, at) {
-  const each = at.w / Math.max(1, values.length);
-  const by = Math.max(1, Math.ceil(MIN_STRIPE / each));
+  const stripeWidth = at.w / Math.max(1, values.length);
+  const valuesPerStripe = Math.max(1, Math.ceil(MIN_STRIPE / stripeWidth));
   const maxMagnitude = largestMagnitude(values);
   const out = [];
-  for (let i = 0; i < values.length; i += by) {
-    const part = values.slice(i, i + by);
-    const shown = part.reduce(
+  for (let i = 0; i < values.length; i += valuesPerStripe) {
+    const stripeValues = values.slice(i, i + valuesPerStripe);
+    const largestValue = stripeValues.reduce(
       (best, v) => (typeof v === "number" && (typeof best !== "number" || Math.abs(v) > Math.abs(best)) ? v : best),
-      part[0],
+      stripeValues[0],
     );
     out.push(
       tintMark(
-        shown,
+        largestValue,
         maxMagnitude,
-        { x: at.x + i * each, y: at.y, w: Math.min(by, values.length - i) * each, h: at.h },
+        { x: at.x + i * stripeWidth, y: at.y, w: Math.min(valuesPerStripe, values.length - i) * stripeWidth, h: at.h },
         `stripe ${i}`,
       ),
     );
@@ -90,7 +90,7 @@ export function headMarks({ plan, opened, i, labels }, shelf) {
       h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : labels.grows),
     );
   const { tags } = opened.names(i);
-  for (const column of plan.columns.list) {
+  for (const column of plan.columns.all) {
     if (column.from > shelf || column.to < shelf) continue;
     const { uid } = column;
     const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
@@ -114,9 +114,17 @@ function absentMark(name, column) {
     h(
       "text",
       { key: "name", class: "loom-uid", x, y: 22 },
-      fitNames(name || uid, Math.floor((column.right - x - 4) / 7.3)),
+      namesThatFit(name || uid, Math.floor((column.right - x - 4) / 7.3)),
     ),
-    h("rect", { key: "frame", class: "loom-frame ghost", x, y: VALUE_BOX, width: w, height: VALUE_BOX_H, rx: 4 }),
+    h("rect", {
+      key: "frame",
+      class: "loom-frame ghost",
+      x,
+      y: VALUE_BOX_TOP,
+      width: w,
+      height: VALUE_BOX_HEIGHT,
+      rx: 4,
+    }),
   );
 }
 
@@ -135,46 +143,48 @@ function unnamedHeading(plan, i, labels) {
 }
 
 /** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {string} name @param {import("../entities.js").Storage} storage
- * @param {Column} column @param {boolean} ghost @param {LoomLabels} labels */
-function storageMark(plan, snap, name, storage, column, ghost, labels) {
+ * @param {Column} column @param {boolean} isFreed @param {LoomLabels} labels */
+function storageMark(plan, snap, name, storage, column, isFreed, labels) {
   const { uid } = column;
-  const box = { x: column.x, y: VALUE_BOX, w: column.w, h: VALUE_BOX_H };
+  const box = { x: column.x, y: VALUE_BOX_TOP, w: column.w, h: VALUE_BOX_HEIGHT };
   const rect = { x: box.x, y: box.y, width: box.w, height: box.h };
   const isWritten = snap.written.has(uid);
   const isSilent = isWritten && plan.run.rows[plan.run.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
   const halo = { x: box.x - 3, y: box.y - 3, width: box.w + 6, height: box.h + 6, rx: 6 };
-  const around = { x: box.x - 2.5, y: box.y - 2.5, w: box.w + 5, h: box.h + 5 };
+  const hazardBox = { x: box.x - 2.5, y: box.y - 2.5, w: box.w + 5, h: box.h + 5 };
   const ownerUid = plan.run.storages.get(uid)?.owner;
   const [dtype, values] = /** @type {[string, Cell[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
   return h(
     "g",
     { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid },
-    titleMarks(name, storage, column, ghost, labels),
+    titleMarks(name, storage, column, isFreed, labels),
     isWritten && h("rect", { key: "halo", class: "loom-halo", ...halo }),
     h("rect", { key: "paper", class: "loom-paper", ...rect }),
     column.heat ? stripeMarks(values, box) : valueMarks(values, dtype, column),
     !storage.cells && storage.summary && summaryMarks(Object.values(storage.summary)[0] ?? {}, box),
-    isSilent && hazardMarks(around, 4),
-    h("rect", { key: "frame", class: cls("loom-frame", ownerUid && "grad", ghost && "ghost"), ...rect, rx: 4 }),
+    isSilent && hazardMarks(hazardBox, 4),
+    h("rect", { key: "frame", class: cls("loom-frame", ownerUid && "grad", isFreed && "ghost"), ...rect, rx: 4 }),
     [...column.rails].map(([counter, x]) => badgeMark(snap, counter, x)),
   );
 }
 
 /** A storage's name, and behind it its uid, dtypes and bytes. @param {string} name @param {import("../entities.js").Storage} storage
- * @param {Column} column @param {boolean} ghost @param {LoomLabels} labels */
-function titleMarks(name, storage, { uid, x, right }, ghost, labels) {
+ * @param {Column} column @param {boolean} isFreed @param {LoomLabels} labels */
+function titleMarks(name, storage, { uid, x, right }, isFreed, labels) {
   const dtypes = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const bytes = bytesText(storage.nbytes ?? 0);
-  const label = ghost ? labels.freed : `${dtypes} · ${bytes}`;
+  const label = isFreed ? labels.freed : `${dtypes} · ${bytes}`;
   const maxChars = Math.floor((right - x - 8) / (12 * EM));
-  const shown = name ? fitNames(name, Math.max(3, maxChars)) : uid;
-  const left = x + textWidth(shown, 12) + 8;
-  const chars = Math.floor((right - left - 6) / 6);
-  const own = name ? `${uid} ` : "";
-  const about = [own + label, `${own}${dtypes}`, `${own}${bytes}`, own].find((text) => text.trim().length <= chars);
+  const shownName = name ? namesThatFit(name, Math.max(3, maxChars)) : uid;
+  const notesX = x + textWidth(shownName, 12) + 8;
+  const maxCharacters = Math.floor((right - notesX - 6) / 6);
+  const uidPrefix = name ? `${uid} ` : "";
+  const noteThatFits = [uidPrefix + label, `${uidPrefix}${dtypes}`, `${uidPrefix}${bytes}`, uidPrefix].find(
+    (text) => text.trim().length <= maxCharacters,
+  );
   return [
-    h("text", { key: "name", class: "loom-uid", x, y: 22 }, shown),
-    about?.trim() && h("text", { key: "facts", class: "loom-note", x: left, y: 22 }, about.trim()),
+    h("text", { key: "name", class: "loom-uid", x, y: 22 }, shownName),
+    noteThatFits?.trim() && h("text", { key: "facts", class: "loom-note", x: notesX, y: 22 }, noteThatFits.trim()),
     h("title", { key: "title" }, `${name} ${uid} · ${label}`.trim()),
   ];
 }
@@ -185,20 +195,20 @@ function valueMarks(values, dtype, column) {
   return values.map((value, i) => {
     const at = elementBox(column, dtype, i);
     const { text, size } = fittedNumber(value, at.w);
-    const middle = at.x + at.w / 2;
+    const centerX = at.x + at.w / 2;
     return h(
       "g",
       { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${column.uid}:${i}`, "data-value": wireText(value) },
-      tintMark(value, maxMagnitude, { x: at.x, y: VALUE_BOX, w: at.w, h: VALUE_BOX_H }, "wash"),
-      i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${VALUE_BOX}v${VALUE_BOX_H}` }),
-      h("text", { key: "index", class: "loom-index mid", x: middle, y: VALUE_BOX - 6 }, String(i)),
+      tintMark(value, maxMagnitude, { x: at.x, y: VALUE_BOX_TOP, w: at.w, h: VALUE_BOX_HEIGHT }, "wash"),
+      i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${VALUE_BOX_TOP}v${VALUE_BOX_HEIGHT}` }),
+      h("text", { key: "index", class: "loom-index mid", x: centerX, y: VALUE_BOX_TOP - 6 }, String(i)),
       h(
         "text",
         {
           key: "value",
           class: "loom-value mid",
-          x: middle,
-          y: VALUE_BOX + VALUE_BOX_H / 2 + size * 0.35,
+          x: centerX,
+          y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + size * 0.35,
           "font-size": size,
         },
         text,
@@ -213,7 +223,7 @@ function summaryMarks(summary, box) {
   const text = /** @type {const} */ (["min", "max"])
     .map((name) => `${name} ${summary[name] == null ? "–" : shortNumber(summary[name], 6)}`)
     .join("  ");
-  const at = { x: box.x + box.w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 };
+  const at = { x: box.x + box.w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 };
   return [
     ...(summary.heat ? stripeMarks(summary.heat, box) : []),
     h("text", { key: "summary", class: "loom-note mid", ...at }, text),
@@ -230,21 +240,21 @@ export function hazardMarks({ x, y, w, h: height }, rx) {
 /** A version counter at the step, over its rail. @param {import("../state.js").Snapshot} snap @param {string} counterUid
  * @param {number} x of the rail */
 function badgeMark(snap, counterUid, x) {
-  const now = find(snap.entities, counterUid, "counter");
-  if (!now) return null;
-  const text = `v${now.value}`;
+  const counter = find(snap.entities, counterUid, "counter");
+  if (!counter) return null;
+  const text = `v${counter.value}`;
   const w = Math.max(24, textWidth(text, 11) + 11);
-  const left = x - Math.min(w / 2, 13);
+  const leftX = x - Math.min(w / 2, 13);
   return h(
     "g",
     {
       key: `badge ${counterUid}`,
       class: cls("loom-badge", snap.changed.has(counterUid) && "moved"),
       "data-loom-badge": counterUid,
-      "data-version": now.value,
+      "data-version": counter.value,
     },
-    h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX + VALUE_BOX_H}V${HEAD}` }),
-    h("rect", { key: "box", x: left, y: VALUE_BOX + VALUE_BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
-    h("text", { key: "text", class: "mid", x: left + w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 }, text),
+    h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX_TOP + VALUE_BOX_HEIGHT}V${HEAD}` }),
+    h("rect", { key: "box", x: leftX, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 - 10, width: w, height: 20, rx: 10 }),
+    h("text", { key: "text", class: "mid", x: leftX + w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 }, text),
   );
 }

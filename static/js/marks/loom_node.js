@@ -1,6 +1,6 @@
 /** The loom's nodes: a dot on its lane, its name, what it saved, and the gradient that reached it. */
 
-import { chip } from "../layout/chip.js";
+import { gradientChip } from "../layout/chip.js";
 import { wireText } from "../layout/format.js";
 import { BOLD } from "../layout/loom_sizes.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
@@ -14,7 +14,7 @@ import { cls, h } from "../svg.js";
 
 export const NODE_R = 5;
 /** Width of a character of a node's name. */
-const LABEL = 11.5 * EM * BOLD;
+const LABEL_CHARACTER_WIDTH = 11.5 * EM * BOLD;
 
 /** The nodes made by a row. @param {LoomScene} scene @param {number} r */
 export function nodeMarks(scene, r) {
@@ -26,11 +26,11 @@ export function nodeMarks(scene, r) {
   const dotsByY = new Map();
   for (const [dot] of dotsByGroup.values()) addToList(dotsByY, dot.y, dot);
   const out = [];
-  for (const group of dotsByGroup.values()) {
-    const dot = group[group.length - 1];
-    let ran = -1;
-    for (const member of group)
-      for (const k of plan.run.visits.get(member.uid) ?? []) if (k <= i) ran = Math.max(ran, k);
+  for (const groupDots of dotsByGroup.values()) {
+    const dot = groupDots[groupDots.length - 1];
+    let lastVisit = -1;
+    for (const member of groupDots)
+      for (const k of plan.run.visits.get(member.uid) ?? []) if (k <= i) lastVisit = Math.max(lastVisit, k);
     const parts = [
       h("circle", {
         key: "dot",
@@ -38,16 +38,16 @@ export function nodeMarks(scene, r) {
           "loom-node",
           dot.leaf && "leaf",
           dot.fold.length > 0 && "fold",
-          ran === i && "running",
-          ran >= 0 && ran < i && "ran",
+          lastVisit === i && "running",
+          lastVisit >= 0 && lastVisit < i && "ran",
         ),
         cx: dot.x,
         cy: dot.y,
         r: dot.leaf || dot.fold.length ? NODE_R + 0.5 : NODE_R,
       }),
     ];
-    const inLine = dotsByY.get(dot.y) ?? [dot];
-    if (inLine[0] === group[0]) parts.push(...labelMarks(scene, group, inLine, ran));
+    const dotsInLine = dotsByY.get(dot.y) ?? [dot];
+    if (dotsInLine[0] === groupDots[0]) parts.push(...labelMarks(scene, groupDots, dotsInLine, lastVisit));
     if (!dot.inline) for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y));
     const title = dot.fold.length
       ? dot.fold.map((uid) => `${plan.run.nodes.get(uid)?.name} ${uid}`).join("\n")
@@ -65,24 +65,30 @@ export function nodeMarks(scene, r) {
 }
 
 /** What stands beside the dots of a line: their name, the slots that have no lines of their own, the last gradient.
- * @param {LoomScene} scene @param {Dot[]} group nodes that are one dot @param {Dot[]} inLine one of each group
- * @param {number} ran the step at which one of them last ran, -1 if none has */
-function labelMarks(scene, group, inLine, ran) {
+ * @param {LoomScene} scene @param {Dot[]} groupDots nodes that are one dot @param {Dot[]} dotsInLine one of each group
+ * @param {number} lastVisit the step at which one of them last ran, -1 if none has */
+function labelMarks(scene, groupDots, dotsInLine, lastVisit) {
   const { plan, now } = scene;
   const { names, chars } = plan.graph;
-  const [dot] = group;
+  const [dot] = groupDots;
   const maxChars = Math.min(plan.stacked ? 15 : 30, chars);
-  const grad = ran >= 0 && inLine.length === 1 && !plan.stacked;
-  const least = Math.min(7, Array.from(labelOf(group, inLine, scene)).length);
-  const wide = grad ? fittingChip(scene, ran, plan.width - names - 20 - least * LABEL).width : 0;
-  const slots = group.filter(({ inline }) => inline).flatMap((member) => inlineSlots(scene, member));
-  const bad = slots.some(({ state }) => state === "broken" || state === "silent");
-  const room = plan.width - names - 10 - wide - (bad || group.length > 1 ? 0 : slots.length * 8);
-  const text = truncate(labelOf(group, inLine, scene), Math.max(5, Math.min(maxChars, Math.floor(room / LABEL))));
+  const hasGrad = lastVisit >= 0 && dotsInLine.length === 1 && !plan.stacked;
+  const minCharacters = Math.min(7, Array.from(labelOf(groupDots, dotsInLine, scene)).length);
+  const chipWidth = hasGrad
+    ? fittingChip(scene, lastVisit, plan.width - names - 20 - minCharacters * LABEL_CHARACTER_WIDTH).width
+    : 0;
+  const slots = groupDots.filter(({ inline }) => inline).flatMap((member) => inlineSlots(scene, member));
+  const hasBrokenSlot = slots.some(({ state }) => state === "broken" || state === "silent");
+  const labelRoom =
+    plan.width - names - 10 - chipWidth - (hasBrokenSlot || groupDots.length > 1 ? 0 : slots.length * 8);
+  const text = truncate(
+    labelOf(groupDots, dotsInLine, scene),
+    Math.max(5, Math.min(maxChars, Math.floor(labelRoom / LABEL_CHARACTER_WIDTH))),
+  );
   const out = [h("text", { key: "label", class: "loom-label", x: names + 2, y: dot.y + 4 }, text)];
   let x = names + 8 + labelWidth(text);
-  if (bad) out.push(h("text", { key: "bad", class: "loom-saved broken", x, y: dot.y + 3.5 }, "✕"));
-  else if (group.length === 1)
+  if (hasBrokenSlot) out.push(h("text", { key: "bad", class: "loom-saved broken", x, y: dot.y + 3.5 }, "✕"));
+  else if (groupDots.length === 1)
     for (const { slot, state, title } of slots) {
       out.push(
         h("g", { key: `slot ${slot}` }, [
@@ -92,8 +98,8 @@ function labelMarks(scene, group, inLine, ran) {
       );
       x += 8;
     }
-  const fresh = plan.run.rowOfStep[ran] === now;
-  if (grad) out.push(...gradMark(scene, ran, x + (bad ? 10 : 0), dot.y, fresh, plan.width - 3));
+  const isNow = plan.run.rowOfStep[lastVisit] === now;
+  if (hasGrad) out.push(...gradMark(scene, lastVisit, x + (hasBrokenSlot ? 10 : 0), dot.y, isNow, plan.width - 3));
   return out;
 }
 
@@ -102,18 +108,18 @@ export function labelWidth(text) {
   return textWidth(text, 11.5) * BOLD + (text.match(/[MmWw]/g)?.length ?? 0) * 3.5;
 }
 
-/** @param {Dot[]} group @param {Dot[]} inLine @param {LoomScene} scene */
-function labelOf(group, inLine, { opened, i }) {
-  const [dot] = group;
+/** @param {Dot[]} groupDots @param {Dot[]} dotsInLine @param {LoomScene} scene */
+function labelOf(groupDots, dotsInLine, { opened, i }) {
+  const [dot] = groupDots;
   if (dot.fold.length) {
-    const visited = group.find(({ uid }) => uid === opened.trace.steps[i]?.visit?.node);
+    const visited = groupDots.find(({ uid }) => uid === opened.trace.steps[i]?.visit?.node);
     if (visited) return visited.label;
-    const [first, last] = [group[0], group[group.length - 1]].map(({ label }) => label);
-    return `${first} … ${last} × ${group.length}`;
+    const [first, last] = [groupDots[0], groupDots[groupDots.length - 1]].map(({ label }) => label);
+    return `${first} … ${last} × ${groupDots.length}`;
   }
-  if (inLine.length === 1) return dot.label;
-  if (inLine.length > 2) return `${inLine[0].label.split(" ")[0]} × ${inLine.length}`;
-  return inLine.map(({ label }, k) => (k ? label.split(" ").slice(1).join(" ") : label)).join(", ");
+  if (dotsInLine.length === 1) return dot.label;
+  if (dotsInLine.length > 2) return `${dotsInLine[0].label.split(" ")[0]} × ${dotsInLine.length}`;
+  return dotsInLine.map(({ label }, k) => (k ? label.split(" ").slice(1).join(" ") : label)).join(", ");
 }
 
 /** The slots of a node as small squares in its line. @param {LoomScene} scene @param {Dot} dot */
@@ -141,13 +147,13 @@ function slotMarks(scene, dot, slot, y) {
   const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
   const state = pin && pinState(pin, i);
-  const late = brokenText(scene, state);
+  const brokenSuffix = brokenText(scene, state);
   return [
     h("rect", { key: `square ${slot}`, class: cls("loom-slot", state), x: x - 1, y: y - 3, width: 6, height: 6 }),
     h(
       "text",
       { key: `slot ${slot}`, class: cls("loom-saved", state), x: x + 9, y: y + 3.5 },
-      slotText(plan, slot, pin, late),
+      slotText(plan, slot, pin, brokenSuffix),
     ),
   ];
 }
@@ -162,65 +168,68 @@ function brokenText({ plan, labels }, state) {
 
 /** `self = x @ v0, released`, as much of it as there is room for: what went wrong always, the name cut before that.
  * @param {import("../layout/loom.js").Loom} plan @param {string} slot @param {import("../layout/run_rows.js").Pin | undefined} pin
- * @param {string} late */
-function slotText(plan, slot, pin, late) {
+ * @param {string} brokenSuffix */
+function slotText(plan, slot, pin, brokenSuffix) {
   const maxChars = Math.floor((plan.width - plan.graph.names - 12) / 6);
-  if (plan.stacked || !pin) return truncate(slot, Math.max(3, maxChars - late.length)) + late;
+  if (plan.stacked || !pin) return truncate(slot, Math.max(3, maxChars - brokenSuffix.length)) + brokenSuffix;
   const name = savedNameText(plan, pin);
   const version = ` @ v${pin.expected ?? "?"}`;
-  const maxNameChars = Math.min(14, maxChars - slot.length - 3 - version.length - late.length);
-  if (maxNameChars >= Math.min(4, name.length)) return `${slot} = ${truncate(name, maxNameChars)}${version}${late}`;
-  return truncate(slot, Math.max(3, maxChars - version.length - late.length)) + version + late;
+  const maxNameChars = Math.min(14, maxChars - slot.length - 3 - version.length - brokenSuffix.length);
+  if (maxNameChars >= Math.min(4, name.length))
+    return `${slot} = ${truncate(name, maxNameChars)}${version}${brokenSuffix}`;
+  return truncate(slot, Math.max(3, maxChars - version.length - brokenSuffix.length)) + version + brokenSuffix;
 }
 
 /** The gradient of a visit as a chip, of as many numbers as there is room for. @param {LoomScene} scene
- * @param {number} k the step of a visit @param {number} room */
-function fittingChip({ opened }, k, room) {
+ * @param {number} k the step of a visit @param {number} maxWidth */
+function fittingChip({ opened }, k, maxWidth) {
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return { texts: [], shown: [], widths: [], width: 0 };
-  const { texts, shown, widths, width } = chip(grad);
-  if (width <= room || shown.length < 2) return { texts, shown, widths, width };
-  const dots = 20;
+  const { texts, shown, widths, width } = gradientChip(grad);
+  if (width <= maxWidth || shown.length < 2) return { texts, shown, widths, width };
+  const ellipsisWidth = 20;
   let n = 0;
-  let sum = dots;
-  while (n < shown.length - 1 && (n === 0 || sum + widths[n] <= room)) sum += widths[n++];
+  let chipsWidth = ellipsisWidth;
+  while (n < shown.length - 1 && (n === 0 || chipsWidth + widths[n] <= maxWidth)) chipsWidth += widths[n++];
   return {
     texts: [...texts.slice(0, n), "…"],
     shown: shown.slice(0, n),
-    widths: [...widths.slice(0, n), dots],
-    width: sum,
+    widths: [...widths.slice(0, n), ellipsisWidth],
+    width: chipsWidth,
   };
 }
 
 /** The gradient that reached a node, as it was. @param {LoomScene} scene @param {number} k its step @param {number} x
- * @param {number} y @param {boolean} fresh @param {number} [right] where it has to end */
-export function gradMark(scene, k, x, y, fresh, right = Infinity) {
+ * @param {number} y @param {boolean} isNow @param {number} [right] where it has to end */
+export function gradMark(scene, k, x, y, isNow, right = Infinity) {
   const { opened } = scene;
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return [];
   const { texts, shown, widths, width } = fittingChip(scene, k, right - x);
   const maxMagnitude = shown.reduce(
-    (/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m),
+    (/** @type {number} */ m, value) => (typeof value === "number" ? Math.max(m, Math.abs(value)) : m),
     0,
   );
   const parts = [h("rect", { key: "ground", class: "loom-chip-ground", x, y: y - 9, width, height: 18, rx: 3 })];
-  let at = x;
+  let partX = x;
   texts.forEach((/** @type {string} */ text, /** @type {number} */ n) => {
-    const v = shown[n];
-    if (typeof v === "number" && v !== 0)
+    const value = shown[n];
+    if (typeof value === "number" && value !== 0)
       parts.push(
         h("rect", {
           key: `wash ${n}`,
-          class: cls("wash", v < 0 ? "neg" : "pos"),
-          x: at,
+          class: cls("wash", value < 0 ? "neg" : "pos"),
+          x: partX,
           y: y - 9,
           width: widths[n],
           height: 18,
-          "fill-opacity": 0.1 + 0.3 * (Math.abs(v) / maxMagnitude),
+          "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / maxMagnitude),
         }),
       );
-    parts.push(h("text", { key: `text ${n}`, class: "loom-chip-text mid", x: at + widths[n] / 2, y: y + 3.6 }, text));
-    at += widths[n];
+    parts.push(
+      h("text", { key: `text ${n}`, class: "loom-chip-text mid", x: partX + widths[n] / 2, y: y + 3.6 }, text),
+    );
+    partX += widths[n];
   });
   parts.push(h("rect", { key: "frame", class: "loom-chip-frame", x, y: y - 9, width, height: 18, rx: 3 }));
   return [
@@ -228,7 +237,7 @@ export function gradMark(scene, k, x, y, fresh, right = Infinity) {
       "g",
       {
         key: "grad",
-        class: cls("loom-chip", !fresh && "past"),
+        class: cls("loom-chip", !isNow && "past"),
         "data-loom-grad": opened.trace.steps[k].visit?.node,
         "data-value": wireText(grad.cells ?? null),
       },

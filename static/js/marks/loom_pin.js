@@ -10,23 +10,25 @@ import { clip } from "./loom_scene.js";
 /** A saved value: a pin from the node's row to the rail, held until backward lets go. @param {LoomScene} scene
  * @param {import("../layout/loom.js").PinLine} line */
 export function pinMark({ plan, i, band }, line) {
-  const { pin, x, rail, y, slotX, headed, holds, hit } = line;
-  const seen = holds.filter(({ from, to }) => inBand(band, from - 10, to + 10));
-  if (!seen.length) return null;
+  const { pin, x, rail, y, slotX, headed: hasHead, holds, hit: struckAt } = line;
+  const holdsInBand = holds.filter(({ from, to }) => inBand(band, from - 10, to + 10));
+  if (!holdsInBand.length) return null;
   const state = pinState(pin, i);
   const parts = [];
-  if (headed && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
-  if (headed && inBand(band, y, y))
+  if (hasHead && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
+  if (hasHead && inBand(band, y, y))
     parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
-  for (const hold of seen) parts.push(...pinHoldMarks(line, hold, band));
-  if (hit && pin.broken !== null)
-    parts.push(h("path", { key: "snap", class: "loom-snap", d: `M${hit.x - 6} ${hit.y - 23}l12 12m0 -12l-12 12` }));
-  else if (hit && pin.silent !== null)
+  for (const hold of holdsInBand) parts.push(...pinHoldMarks(line, hold, band));
+  if (struckAt && pin.broken !== null)
     parts.push(
-      h("path", { key: "warn", class: "loom-warn", d: `M${hit.x} ${hit.y - 13}l11 20h-22z` }),
-      h("path", { key: "mark", class: "loom-warn-mark", d: `M${hit.x} ${hit.y - 6}v6m0 2.500v1.500` }),
+      h("path", { key: "snap", class: "loom-snap", d: `M${struckAt.x - 6} ${struckAt.y - 23}l12 12m0 -12l-12 12` }),
     );
-  if (headed)
+  else if (struckAt && pin.silent !== null)
+    parts.push(
+      h("path", { key: "warn", class: "loom-warn", d: `M${struckAt.x} ${struckAt.y - 13}l11 20h-22z` }),
+      h("path", { key: "mark", class: "loom-warn-mark", d: `M${struckAt.x} ${struckAt.y - 6}v6m0 2.500v1.500` }),
+    );
+  if (hasHead)
     parts.push(
       h("circle", { key: "head", class: "loom-pin-head", cx: x, cy: y, r: 7.5 }),
       h(
@@ -56,16 +58,18 @@ export function pinMark({ plan, i, band }, line) {
 
 /** One stretch of a hold, dashed from where a write broke it. @param {import("../layout/loom.js").PinLine} line
  * @param {{x: number, from: number, to: number}} hold @param {import("../layout/view.js").Band} band */
-function pinHoldMarks({ pin, holds, hit }, { x, from, to }, band) {
-  const snap = pin.broken !== null && hit ? hit.y : Infinity;
+function pinHoldMarks({ pin, holds, hit: struckAt }, { x, from, to }, band) {
+  const breakY = pin.broken !== null && struckAt ? struckAt.y : Infinity;
   const out = [];
-  const end = Math.max(from, Math.min(to, snap - 12));
-  if (snap - 12 > from)
-    out.push(h("path", { key: `hold ${from}`, class: "loom-hold", d: `M${x} ${clip(band, from)}V${clip(band, end)}` }));
-  const again = Math.max(from, snap + 12);
-  if (again < to)
+  const endY = Math.max(from, Math.min(to, breakY - 12));
+  if (breakY - 12 > from)
     out.push(
-      h("path", { key: `after ${from}`, class: "loom-after", d: `M${x} ${clip(band, again)}V${clip(band, to)}` }),
+      h("path", { key: `hold ${from}`, class: "loom-hold", d: `M${x} ${clip(band, from)}V${clip(band, endY)}` }),
+    );
+  const resumeY = Math.max(from, breakY + 12);
+  if (resumeY < to)
+    out.push(
+      h("path", { key: `after ${from}`, class: "loom-after", d: `M${x} ${clip(band, resumeY)}V${clip(band, to)}` }),
     );
   if (pin.released && pin.broken === null && to === holds[holds.length - 1].to)
     out.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));

@@ -39,13 +39,13 @@ export function shelfOfStep({ run, columns, handles, writes }, i) {
   for (const { reader, column } of handles[r])
     if (reader.step <= i) shelf = Math.max(shelf, columns.shelfIn(column, r));
   for (const { write, column } of writes[r]) if (write.step <= i) shelf = Math.max(shelf, columns.shelfIn(column, r));
-  return columns.shelves[r] + shelf;
+  return columns.firstShelfOfRow[r] + shelf;
 }
 
 /** The shelf at a height. @param {Loom} plan @param {number} y */
 export function shelfAt(plan, y) {
   const r = Math.max(0, rowAt(plan, y));
-  let shelf = plan.columns.shelves[r];
-  while (shelf + 1 < plan.columns.shelves[r + 1] && plan.shelves[shelf + 1].y <= y) shelf += 1;
+  let shelf = plan.columns.firstShelfOfRow[r];
+  while (shelf + 1 < plan.columns.firstShelfOfRow[r + 1] && plan.shelves[shelf + 1].y <= y) shelf += 1;
   return shelf;
 }

@@ -3,7 +3,7 @@
 import { wireText } from "../layout/format.js";
 import { elementBox } from "../layout/loom_columns.js";
 import { LINE, WRITE } from "../layout/loom_sizes.js";
-import { shortPath } from "../layout/loom_names.js";
+import { pathThatFits } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 import { fittedNumber, hazardMarks } from "./loom_head.js";
@@ -13,15 +13,18 @@ import { fittedNumber, hazardMarks } from "./loom_head.js";
 
 /** What a statement wrote: the new values, and the old ones struck. @param {LoomScene} scene
  * @param {import("../layout/loom.js").WriteBox} box @param {number} r */
-export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy }, r) {
+export function writeMark({ plan, labels, i, now: currentRow }, { write, column, y, cy }, r) {
   const maxChars = Math.max(4, Math.floor((column.w + 30) / 6));
-  const own = plan.graph.short ? (plan.run.storageNames.get(write.storage) ?? "") : "";
-  const full = write.by ? `${labels.through} ${write.by}` : `${own} ${labels.written}`.trim();
-  const shown = full.length <= maxChars ? full : shortPath(write.by ?? own, maxChars) || truncate(full, maxChars);
-  const top = y + WRITE;
-  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
-  if (write.silent) parts.push(...hazardMarks({ x: column.x - 2, y: top - 2.5, w: column.w + 4, h: LINE + 1 }, 3));
-  if (!write.cells.size) parts.push(regionMark(write, column, top));
+  const storageName = plan.graph.short ? (plan.run.storageNames.get(write.storage) ?? "") : "";
+  const fullText = write.by ? `${labels.through} ${write.by}` : `${storageName} ${labels.written}`.trim();
+  const shownText =
+    fullText.length <= maxChars
+      ? fullText
+      : pathThatFits(write.by ?? storageName, maxChars) || truncate(fullText, maxChars);
+  const cellsY = y + WRITE;
+  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shownText)];
+  if (write.silent) parts.push(...hazardMarks({ x: column.x - 2, y: cellsY - 2.5, w: column.w + 4, h: LINE + 1 }, 3));
+  if (!write.cells.size) parts.push(regionMark(write, column, cellsY));
   const largest = Math.max(...[...write.cells.values()].map((change) => Math.abs(difference(change))), 0);
   for (const [key, change] of write.cells) {
     const [dtype, index] = key.split(":");
@@ -35,7 +38,9 @@ export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy
       "data-value": wireText(change.now),
       "data-was": wireText(change.was),
     };
-    const marks = column.heat ? stripeChange(change, at, top, largest) : valueChange(change, at, top, write.silent);
+    const marks = column.heat
+      ? stripeChange(change, at, cellsY, largest)
+      : valueChange(change, at, cellsY, write.silent);
     parts.push(h("g", attributes, marks));
   }
   for (const [counter, x] of column.rails) {
@@ -46,7 +51,7 @@ export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy
     "g",
     {
       key: `shot ${r} ${write.storage}`,
-      class: cls("loom-shot", r === here && write.step > i && "coming"),
+      class: cls("loom-shot", r === currentRow && write.step > i && "coming"),
       "data-loom-shot": write.storage,
     },
     parts,
@@ -59,15 +64,15 @@ function difference({ was, now }) {
 }
 
 /** Elements that were written and are too many to list. @param {import("../layout/run_rows.js").Write} write
- * @param {import("../layout/loom.js").Column} column @param {number} top */
-function regionMark({ span }, column, top) {
+ * @param {import("../layout/loom.js").Column} column @param {number} cellsY */
+function regionMark({ span }, column, cellsY) {
   const from = span ? elementBox(column, span[0], span[1]).x : column.x;
   const to = span ? elementBox(column, span[0], span[2] + 1).x : column.x + column.w;
   return h("rect", {
     key: "whole",
     class: cls("loom-ink", to - from < 8 && "thin"),
     x: from,
-    y: top,
+    y: cellsY,
     width: Math.max(2, to - from),
     height: LINE - 4,
     rx: 2,
@@ -75,55 +80,61 @@ function regionMark({ span }, column, top) {
 }
 
 /** A written element of a strip of colours: its colour says how much it changed. @param {Change} change
- * @param {{x: number, w: number}} at @param {number} top @param {number} largest the largest change of the write */
-function stripeChange(change, at, top, largest) {
+ * @param {{x: number, w: number}} at @param {number} cellsY @param {number} largest the largest change of the write */
+function stripeChange(change, at, cellsY, largest) {
   const by = difference(change);
   const width = Math.max(at.w, 0.5);
-  const inner = { x: at.x, y: top + 4, width, height: LINE - 12 };
+  const innerBox = { x: at.x, y: cellsY + 4, width, height: LINE - 12 };
   return [
-    h("rect", { key: "box", class: "loom-ink thin", x: at.x, y: top, width, height: LINE - 4 }),
-    h("rect", { key: "paper", class: "loom-paper", ...inner }),
+    h("rect", { key: "box", class: "loom-ink thin", x: at.x, y: cellsY, width, height: LINE - 4 }),
+    h("rect", { key: "paper", class: "loom-paper", ...innerBox }),
     by !== 0 &&
       h("rect", {
         key: "change",
         class: cls("loom-change", by < 0 ? "neg" : "pos"),
-        ...inner,
+        ...innerBox,
         "fill-opacity": 0.15 + 0.7 * (Math.abs(by) / (largest || 1)),
       }),
   ];
 }
 
 /** A written cell: its new value, and the old one struck below. @param {Change} change @param {{x: number, w: number}} at
- * @param {number} top @param {boolean} silent */
-function valueChange({ was, now }, at, top, silent) {
-  const arrow = at.w >= 42;
-  const fit = fittedNumber(now, at.w - (arrow ? 12 : 3), 11.5);
-  const old = fittedNumber(was, at.w - 4, 10);
-  const middle = at.x + at.w / 2;
+ * @param {number} cellsY @param {boolean} silent */
+function valueChange({ was, now }, at, cellsY, silent) {
+  const hasArrow = at.w >= 42;
+  const newNumber = fittedNumber(now, at.w - (hasArrow ? 12 : 3), 11.5);
+  const oldNumber = fittedNumber(was, at.w - 4, 10);
+  const centerX = at.x + at.w / 2;
   return [
-    h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: top, width: at.w - 3, height: LINE - 4, rx: 3 }),
-    arrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${top + 11}h-6m3 -3l-3 3l3 3` }),
+    h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: cellsY, width: at.w - 3, height: LINE - 4, rx: 3 }),
+    hasArrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${cellsY + 11}h-6m3 -3l-3 3l3 3` }),
     h(
       "text",
       {
         key: "value",
         class: "loom-new mid",
-        x: middle + (arrow ? 5 : 0),
-        y: top + (LINE - 4) / 2 + fit.size * 0.35,
-        "font-size": fit.size,
+        x: centerX + (hasArrow ? 5 : 0),
+        y: cellsY + (LINE - 4) / 2 + newNumber.size * 0.35,
+        "font-size": newNumber.size,
       },
-      fit.text,
+      newNumber.text,
     ),
     h(
       "text",
-      { key: "was", class: "loom-old mid", x: middle, y: top + LINE + (silent ? 9 : 7), "font-size": old.size },
-      old.text,
+      {
+        key: "was",
+        class: "loom-old mid",
+        x: centerX,
+        y: cellsY + LINE + (silent ? 9 : 7),
+        "font-size": oldNumber.size,
+      },
+      oldNumber.text,
     ),
   ];
 }
 
 /** A counter that ticked, on every rail it has in this row. @param {LoomScene} scene @param {number} r */
-export function bumpMarks({ plan, i, now }, r) {
+export function bumpMarks({ plan, i, now: currentRow }, r) {
   const { bumps } = plan.run.rows[r];
   if (!bumps.size) return [];
   const out = [];
@@ -132,21 +143,21 @@ export function bumpMarks({ plan, i, now }, r) {
       const x = /** @type {number} */ (column.rails.get(counter));
       const text = `${bump[0]}→${bump[1]}`;
       const w = textWidth(text, 10.5) + 10;
-      const left = x - Math.min(w / 2, 17);
-      const written = plan.writes[r].find((box) => box.column === column);
-      const y = (written?.cy ?? plan.rows[r].cy) - 2;
+      const leftX = x - Math.min(w / 2, 17);
+      const writeBox = plan.writes[r].find((box) => box.column === column);
+      const y = (writeBox?.cy ?? plan.rows[r].cy) - 2;
       out.push(
         h(
           "g",
           {
             key: `bump ${r} ${column.uid} ${counter}`,
-            class: cls("loom-bump", r === now && (written?.write.step ?? 0) > i && "coming"),
+            class: cls("loom-bump", r === currentRow && (writeBox?.write.step ?? 0) > i && "coming"),
             "data-loom-bump": counter,
             "data-from": bump[0],
             "data-to": bump[1],
           },
-          h("rect", { key: "box", x: left, y: y - 9, width: w, height: 18, rx: 4 }),
-          h("text", { key: "text", class: "mid", x: left + w / 2, y: y + 3.8 }, text),
+          h("rect", { key: "box", x: leftX, y: y - 9, width: w, height: 18, rx: 4 }),
+          h("text", { key: "text", class: "mid", x: leftX + w / 2, y: y + 3.8 }, text),
         ),
       );
     }

@@ -32,31 +32,31 @@ export function headingMark(stepFacts, place, item, columns) {
  * @param {Record<string, number>} box */
 function frameMark(stepFacts, place, item, columns, box) {
   const frame = find(stepFacts.snap.entities, item.uid, "frame");
-  const here = stepFacts.snap.step?.frame === item.uid;
-  const suspended = frame?.state === "suspended";
+  const isCurrent = stepFacts.snap.step?.frame === item.uid;
+  const isSuspended = frame?.state === "suspended";
   const name = frameTitle(item, columns);
-  const at = 14 + textWidth(name, 12) + 10;
+  const lineX = 14 + textWidth(name, 12) + 10;
   return h(
     "g",
     {
       key: item.key,
       class: cls(
         "moves heading frame inner",
-        here && "here",
-        suspended && "suspended",
+        isCurrent && "here",
+        isSuspended && "suspended",
         stepFacts.snap.fresh.has(item.uid) && "fresh",
       ),
       transform: `translate(0 ${place.y})`,
       "data-frame-card": item.uid,
       role: "group",
-      "aria-label": `${item.section}${suspended ? ` ${stepFacts.labels.suspended}` : ""}`,
+      "aria-label": `${item.section}${isSuspended ? ` ${stepFacts.labels.suspended}` : ""}`,
     },
     h("rect", { key: "box", class: "frame-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
     h("text", { key: "name", class: "frame-name", x: 14, y: 15.5, "font-size": 12 }, name),
     h(
       "text",
-      { key: "line", class: "meta", x: at, y: 15.5, "font-size": 10 },
+      { key: "line", class: "meta", x: lineX, y: 15.5, "font-size": 10 },
       lineLabel(stepFacts.labels.line, frame?.line),
     ),
     chipMarks(stepFacts, place, item.uid),
@@ -69,14 +69,14 @@ function frameMark(stepFacts, place, item, columns, box) {
  * @param {Record<string, number>} box */
 function objectMark(stepFacts, place, item, columns, box) {
   const object = find(stepFacts.snap.entities, item.uid, "object");
-  const inner = item.type === "inner";
+  const isInner = item.type === "inner";
   const { left, placed, hidden, end } = headingNames(item, columns);
   const type = headingTitle(object, end, columns);
   return h(
     "g",
     {
       key: item.key,
-      class: cls("moves heading object", inner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
+      class: cls("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
       transform: `translate(0 ${place.y})`,
       "data-object": item.uid,
       tabindex: "0",
@@ -85,7 +85,7 @@ function objectMark(stepFacts, place, item, columns, box) {
     },
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
-    inner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
+    isInner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
     placed.map(({ name, x, w }) => rowTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
     hidden.length > 0 &&
       h(
@@ -120,26 +120,33 @@ function chipMarks(stepFacts, place, uid) {
 export function chipMark(stepFacts, uid, chip) {
   const { key, label, text, value, kind, changed, x, line, w } = chip;
   const y = line * HEIGHT.line;
-  const frame = uid[0] === "f";
+  const isFrame = uid[0] === "f";
   const ref = refOf(value);
-  const start = x + textWidth(label, CHIP_FONT) + (label ? 5 : 0);
-  const attrs = frame
+  const valueX = x + textWidth(label, CHIP_FONT) + (label ? 5 : 0);
+  const attrs = isFrame
     ? { "data-chip": wireText(value), "data-name": key, "data-frame": uid, "data-value": wireText(value) }
     : kind === "note"
       ? {}
       : { "data-item": `${uid}:${key}`, "data-to": ref, "data-value": wireText(value) };
-  const leads = kind === "tensor" || kind === "object";
+  const leadsElsewhere = kind === "tensor" || kind === "object";
   const wide = textWidth(text, CHIP_FONT) + 10;
   return h(
     "g",
-    { key: `chip ${key}`, class: cls(frame ? "chip" : "item", kind, changed && "moved"), ...attrs },
+    { key: `chip ${key}`, class: cls(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs },
     h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
     label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": CHIP_FONT }, label),
-    leads && h("path", { key: "leads", class: "leads", d: `M${start} ${y + 11}h6m-3 -3l3 3l-3 3` }),
-    leads && h("rect", { key: "to", class: "chip-to", x: start + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
+    leadsElsewhere && h("path", { key: "leads", class: "leads", d: `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3` }),
+    leadsElsewhere &&
+      h("rect", { key: "to", class: "chip-to", x: valueX + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
     h(
       "text",
-      { key: "value", class: "chip-value", x: leads ? start + 14 : start, y: y + 15, "font-size": CHIP_FONT },
+      {
+        key: "value",
+        class: "chip-value",
+        x: leadsElsewhere ? valueX + 14 : valueX,
+        y: y + 15,
+        "font-size": CHIP_FONT,
+      },
       kind === "here" ? `${text} ↓` : text,
     ),
     h("title", { key: "title" }, `${key} = ${valueText(value, 400, stepFacts.snap.entities)}`),
@@ -176,8 +183,8 @@ function foldedMark(stepFacts, place, item, columns) {
   const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
   const text = `${count} ${stepFacts.labels.folded}`;
   const w = uiWidth(text, 11) + 14;
-  const free = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
-  const right = Math.min(free, columns.w - 12 - w);
+  const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
+  const countX = Math.min(chipsEnd, columns.w - 12 - w);
   return h(
     "g",
     {
@@ -191,8 +198,8 @@ function foldedMark(stepFacts, place, item, columns) {
     item.type === "frame" || item.type === "optimizer"
       ? null
       : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": 10 }, count ? "▸" : "▾"),
-    count > 0 && h("rect", { key: "count", class: "fold-badge", x: right, y: 3.5, width: w, height: 15, rx: 7 }),
-    count > 0 && h("text", { key: "text", class: "fold-text", x: right + 7, y: 15, "font-size": 11 }, text),
+    count > 0 && h("rect", { key: "count", class: "fold-badge", x: countX, y: 3.5, width: w, height: 15, rx: 7 }),
+    count > 0 && h("text", { key: "text", class: "fold-text", x: countX + 7, y: 15, "font-size": 11 }, text),
     h("title", {}, names || item.section),
   );
 }
@@ -228,17 +235,17 @@ export function foldLineMark(stepFacts, place, item, columns) {
     (sum, { storage }) => sum + (find(snap.entities, storage, "storage")?.nbytes ?? 0),
     0,
   );
-  const words = {
+  const foldTexts = {
     flight: n > 1 ? labels.flight : labels.flightOne,
     kept: labels.keptUnnamed,
     unnamed: n > 1 ? labels.unnamedStorages : labels.unnamedStorage,
     rows: labels.moreRows,
     calls: labels.moreCalls,
   };
-  const text = `${item.count ?? n} ${words[item.foldKind]} · ${bytesText(bytes)}`;
+  const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => block.label).join(", ");
-  const at = columns.names + 18 + uiWidth(text, 11.5) + 12;
-  const maxChars = Math.floor((columns.w - at - 12) / (EM * 10));
+  const namesX = columns.names + 18 + uiWidth(text, 11.5) + 12;
+  const maxChars = Math.floor((columns.w - namesX - 12) / (EM * 10));
   return h(
     "g",
     {
@@ -259,7 +266,7 @@ export function foldLineMark(stepFacts, place, item, columns) {
     ),
     h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
     maxChars > 3 &&
-      h("text", { key: "names", class: "fold-names", x: at, y: 14, "font-size": 10 }, truncate(names, maxChars)),
+      h("text", { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": 10 }, truncate(names, maxChars)),
     h("title", {}, `${text}: ${names}`),
   );
 }
@@ -285,16 +292,16 @@ export function freedMark(stepFacts, place, item, columns) {
   const end = columns.w - 40;
   let hidden = 0;
   const marks = item.freed.map(({ uid, name }) => {
-    const said = name ? `${name} ${uid}` : uid;
-    const w = textWidth(said, 10);
-    const shown = x + w <= end;
-    if (!shown) hidden += 1;
+    const label = name ? `${name} ${uid}` : uid;
+    const w = textWidth(label, 10);
+    const isShown = x + w <= end;
+    if (!isShown) hidden += 1;
     const mark = h(
       "g",
       { key: `ghost ${uid}`, class: "ghost", "data-ghost": uid },
-      shown && h("text", { class: "struck", x, y: 14, "font-size": 10 }, said),
+      isShown && h("text", { class: "struck", x, y: 14, "font-size": 10 }, label),
     );
-    if (shown) x += w + 12;
+    if (isShown) x += w + 12;
     return mark;
   });
   return h(

@@ -42,18 +42,20 @@ function lineMark(stepFacts, { columns, step }, place) {
 function headingMarks(stepFacts, pane) {
   const { columns, main } = pane;
   const { labels } = stepFacts;
-  const lanes = /** @type {[string, string, number][]} */ ([
+  const columnHeads = /** @type {[string, string, number][]} */ ([
     ["names", labels.names, columns.names],
     ["handles", columns.phone ? "" : labels.handles, columns.card],
     ["storages", labels.storages, columns.strip],
     ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
   ]);
-  const out = lanes.map(([key, text, x]) => h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text));
+  const out = columnHeads.map(([key, text, x]) =>
+    h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text),
+  );
   if (!main) return out;
-  const here = stepFacts.snap.step?.frame === main;
+  const isCurrent = stepFacts.snap.step?.frame === main;
   const x = columns.names + textWidth(labels.names, 12) + 12;
   const w = textWidth(labels.module, 9.5) + 14;
-  const fits = x + w < columns.card - 6;
+  const hasRoom = x + w < columns.card - 6;
   const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
   const name = h("text", { key: "name", class: "frame-name", x: x + 5, y: 15.5, "font-size": 9.5 }, labels.module);
   out.push(
@@ -61,12 +63,12 @@ function headingMarks(stepFacts, pane) {
       "g",
       {
         key: `frame ${main}`,
-        class: here ? "frame main here" : "frame main",
+        class: isCurrent ? "frame main here" : "frame main",
         "data-frame-card": main,
         role: "group",
         "aria-label": labels.module,
       },
-      fits && [box, name],
+      hasRoom && [box, name],
       valueMarks(stepFacts, pane, main),
     ),
   );
@@ -76,21 +78,21 @@ function headingMarks(stepFacts, pane) {
 /** The plain values of the module, those that the step gave first. @param {StepFacts} stepFacts @param {MemoryPane} pane
  * @param {string} main */
 function valueMarks(stepFacts, { columns, values }, main) {
-  const last = columns.gradW && !columns.phone ? columns.grad + EM * 12 * 5 + 14 : columns.strip + EM * 12 * 8 + 16;
-  const flow = flowChips(values, last, columns.w - 8, last, false);
-  const shift = columns.w - 12 - Math.max(flow.afterX - 12, last) - (flow.after ? flow.more - 6 : 0);
+  const firstX = columns.gradW && !columns.phone ? columns.grad + EM * 12 * 5 + 14 : columns.strip + EM * 12 * 8 + 16;
+  const flow = flowChips(values, firstX, columns.w - 8, firstX, false);
+  const shift = columns.w - 12 - Math.max(flow.afterX - 12, firstX) - (flow.after ? flow.more - 6 : 0);
   const chips = flow.chips.map((chip) => chipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
   const hidden = flow.before + flow.after;
   if (hidden) {
     const x = flow.before && !flow.after ? flow.beforeX : flow.afterX;
     const shown = new Set(flow.chips.map(({ key }) => key));
-    const rest = values.filter(({ key }) => !shown.has(key)).map(({ label, text }) => `${label} ${text}`);
+    const hiddenTexts = values.filter(({ key }) => !shown.has(key)).map(({ label, text }) => `${label} ${text}`);
     chips.push(
       h(
         "text",
         { key: "more values", class: "meta", x: x + Math.max(0, shift), y: 15, "font-size": 10 },
         `+${hidden}`,
-        h("title", {}, rest.join("\n")),
+        h("title", {}, hiddenTexts.join("\n")),
       ),
     );
   }

@@ -29,7 +29,7 @@ export function rowMark(stepFacts, place, item, columns, selected) {
   if (!layout) return null;
   const { block } = item;
   const row = { facts: stepFacts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
-  const chosen = selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
+  const isSelected = selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
   const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
   return h(
     "g",
@@ -40,7 +40,7 @@ export function rowMark(stepFacts, place, item, columns, selected) {
       "data-row": block.key,
     },
     block.hot && layout.level !== "slim" && h("rect", { key: "hot", class: "row-hot", ...ground }),
-    chosen && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
+    isSelected && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
     guideMarks(row),
     storageMarks(row),
     layout.lines.flatMap((line) => lineMarks(row, line)),
@@ -68,8 +68,8 @@ function storageMarks({ facts, item, layout, columns }) {
  * @param {string} uid */
 function titleMark({ facts, item, layout, columns }, uid) {
   const storage = find(facts.snap.entities, uid, "storage");
-  const several = layout.strip.bands.length > 1 ? 30 : 0;
-  const x = columns.strip + layout.strip.w + 7 + several;
+  const dtypesWidth = layout.strip.bands.length > 1 ? 30 : 0;
+  const x = columns.strip + layout.strip.w + 7 + dtypesWidth;
   const end = columns.gradW && !columns.phone ? columns.grad - 28 : columns.w - 6;
   if (!storage || layout.level === "slim") return null;
   const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
@@ -77,24 +77,24 @@ function titleMark({ facts, item, layout, columns }, uid) {
   const notes = [inside, device].filter(Boolean);
   const y = SIZE.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
   const text = [uid, ...notes].join(" · ");
-  const whole = x + textWidth(text, 9.5) <= end;
-  const said = h(
+  const fitsBeside = x + textWidth(text, 9.5) <= end;
+  const titleNode = h(
     "title",
     {},
     `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} ${notes.join(" · ")}`,
   );
-  if (whole) return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, text, said);
-  const low = SIZE.inset + layout.top + layout.strip.h + 10;
-  const room = Math.floor((end - columns.strip) / (EM * 8.5));
+  if (fitsBeside) return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, text, titleNode);
+  const belowY = SIZE.inset + layout.top + layout.strip.h + 10;
+  const maxCharacters = Math.floor((end - columns.strip) / (EM * 8.5));
   if (notes.length && !item.small && layout.lines.length < 2)
     return h(
       "text",
-      { key: "storage", class: "storage-name end", x: end, y: low, "font-size": 8.5 },
-      truncate(text, room),
-      said,
+      { key: "storage", class: "storage-name end", x: end, y: belowY, "font-size": 8.5 },
+      truncate(text, maxCharacters),
+      titleNode,
     );
   if (x + textWidth(uid, 9.5) <= end)
-    return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, uid, said);
+    return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, uid, titleNode);
   return null;
 }
 
@@ -106,10 +106,10 @@ function lineMarks(row, line) {
   if (!handle) return [];
   const y = SIZE.inset + line.y;
   const at = { x: columns.card, y, w: columns.cardW };
-  const named = line.names.length > 0;
+  const hasNames = line.names.length > 0;
   return [
     handle.storage ? readingMark(facts, line, handle, { columns, layout, inset: SIZE.inset }) : null,
-    named ? nameMarks(row, line, y) : labelMark(row, y),
+    hasNames ? nameMarks(row, line, y) : labelMark(row, y),
     open ? rowCardMark(facts, uid, at) : slimMark(row, line, at),
     line.first && !open && item.block.others.length ? unnamedMarks(row, y) : null,
     gradPlaceMark(facts, item.block, line, columns, y, open),
@@ -119,8 +119,8 @@ function lineMarks(row, line) {
 /** @param {Row} row @param {HandleLine} line @param {{x: number, y: number, w: number}} at */
 function slimMark(row, line, at) {
   const { facts, item } = row;
-  const said = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
-  return slimCardMark(facts, line.uid, { ...at, w: slimWidth(row, line) }, said);
+  const title = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
+  return slimCardMark(facts, line.uid, { ...at, w: slimWidth(row, line) }, title);
 }
 
 /** A closed row leaves room for its handles without a name. @param {Row} row @param {HandleLine} line */
@@ -133,9 +133,9 @@ function slimWidth({ facts, item, columns }, line) {
 /** @param {Row} row @param {number} y */
 function unnamedMarks(row, y) {
   const { facts, item, layout, columns } = row;
-  const used = slimWidth(row, layout.lines[0]) + 4;
-  const aside = item.block.purpose?.gradient !== undefined;
-  const at = { x: columns.card + used, room: columns.cardW - used, say: false, aside };
+  const usedWidth = slimWidth(row, layout.lines[0]) + 4;
+  const isPassingGradient = item.block.purpose?.gradient !== undefined;
+  const at = { x: columns.card + usedWidth, room: columns.cardW - usedWidth, say: false, aside: isPassingGradient };
   return /** @type {VNode[]} */ (quietMarks(facts, item.block.others, columns, y + 0.5, at));
 }
 
@@ -143,32 +143,32 @@ function unnamedMarks(row, y) {
 function labelMark({ item, columns, open, layout }, y) {
   const { block } = item;
   if (block.names.size && !block.label) return null;
-  const room = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
+  const labelWidth = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
   const text = block.label || block.key;
-  const size = Math.max(8.5, Math.min(10.5, Math.floor((room / (EM * text.length)) * 10) / 10));
-  const shown = truncate(text, Math.max(4, Math.floor(room / (EM * size))));
+  const size = Math.max(8.5, Math.min(10.5, Math.floor((labelWidth / (EM * text.length)) * 10) / 10));
+  const shown = truncate(text, Math.max(4, Math.floor(labelWidth / (EM * size))));
   const at = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
   return h("text", { key: "label", class: "no-name", ...at }, shown, h("title", {}, text));
 }
 
 /** The names of a handle, and a line from them to its card. @param {Row} row @param {HandleLine} line @param {number} y */
 function nameMarks({ facts, item, layout, columns }, line, y) {
-  const full = layout.level !== "slim";
+  const isOpen = layout.level !== "slim";
   const left = columns.names + item.indent * columns.indent;
   const lines = line.names[line.names.length - 1].line;
   const out = line.names.map((name) => {
-    const tall = full ? (name.line ? 16 : 20) : 16;
-    const first = full ? (lines ? 0 : layout.low ? -2 : 5) : 0;
-    const top = y + first + (name.line ? (full ? 21 : 18) + (name.line - 1) * 18 : 0);
-    return { name, at: { x: left + name.x, y: top, w: name.w, h: tall, font: name.font } };
+    const tagHeight = isOpen ? (name.line ? 16 : 20) : 16;
+    const firstOffset = isOpen ? (lines ? 0 : layout.low ? -2 : 5) : 0;
+    const tagY = y + firstOffset + (name.line ? (isOpen ? 21 : 18) + (name.line - 1) * 18 : 0);
+    return { name, at: { x: left + name.x, y: tagY, w: name.w, h: tagHeight, font: name.font } };
   });
   const { at } = out[0];
   const right = Math.max(...out.filter(({ name }) => name.line === 0).map((placed) => placed.at.x + placed.name.w));
   const middle = at.y + at.h / 2;
-  const more = line.hidden ? 16 : 0;
-  const tie = right + more + 4 < columns.card;
+  const countWidth = line.hidden ? 16 : 0;
+  const hasRoomForStem = right + countWidth + 4 < columns.card;
   return h("g", { key: `tags ${line.uid}`, class: "tags" }, [
-    tie && h("path", { key: "stem", class: "stem", d: `M${right + more} ${middle}H${columns.card}` }),
+    hasRoomForStem && h("path", { key: "stem", class: "stem", d: `M${right + countWidth} ${middle}H${columns.card}` }),
     ...out.map((placed) => rowTagMark(facts.labels, line.uid, placed.name, placed.at)),
     line.hidden > 0 &&
       h(
@@ -197,9 +197,9 @@ function quietRows({ facts, layout, columns }) {
 
 /** @param {Row} row */
 function counterMarks({ facts, layout, columns, open }) {
-  const real = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
-  const several = real.length > 1 || real.some((group) => group.uids.length > 1);
-  return real.map((group) =>
+  const shownGroups = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
+  const hasSeveralWearers = shownGroups.length > 1 || shownGroups.some((group) => group.uids.length > 1);
+  return shownGroups.map((group) =>
     counterMark(
       facts,
       group.counter ?? "",
@@ -208,7 +208,7 @@ function counterMarks({ facts, layout, columns, open }) {
         h: group.h,
         wearers: group.uids.length,
         open,
-        several: real.length > 1 || (several && group.h > 40),
+        several: shownGroups.length > 1 || (hasSeveralWearers && group.h > 40),
       },
       columns,
     ),
@@ -219,15 +219,15 @@ function counterMarks({ facts, layout, columns, open }) {
 function guideMarks({ layout, columns, open }) {
   const [band] = layout.strip.bands;
   if (!open || layout.strip.bands.length > 1 || band?.lines !== 1) return [];
-  const down = /** @type {Map<number, number>} */ (new Map());
-  for (const { reading, first, y, h: tall } of layout.lines) {
+  const guideEnds = /** @type {Map<number, number>} */ (new Map());
+  for (const { reading, first, y, h: lineHeight } of layout.lines) {
     if (reading.kind !== "beads" || first) continue;
-    const to = SIZE.inset + y + Math.min(tall, SIZE.handle) / 2;
-    for (const cell of [reading.low, reading.high + 1]) down.set(cell, Math.max(down.get(cell) ?? 0, to));
+    const to = SIZE.inset + y + Math.min(lineHeight, SIZE.handle) / 2;
+    for (const cell of [reading.low, reading.high + 1]) guideEnds.set(cell, Math.max(guideEnds.get(cell) ?? 0, to));
   }
-  const foot = SIZE.inset + layout.top + layout.strip.h + 1;
-  return [...down].map(([cell, to]) => {
+  const stripBottom = SIZE.inset + layout.top + layout.strip.h + 1;
+  return [...guideEnds].map(([cell, to]) => {
     const x = columns.strip + cell * band.cw + (cell === 0 ? 1 : cell === band.n ? -1 : 0);
-    return h("path", { key: `guide ${cell}`, class: "arm", d: `M${x} ${foot}V${to}` });
+    return h("path", { key: `guide ${cell}`, class: "arm", d: `M${x} ${stripBottom}V${to}` });
   });
 }

@@ -1,6 +1,6 @@
 /** What lies over both panes of the stage: links between them, and labels for what of the step is out of sight. */
 
-import { links } from "../layout/links.js";
+import { stageLinks } from "../layout/links.js";
 import { HEADING } from "../layout/stage_plan.js";
 import { beyondMark, linkMark } from "./link.js";
 
@@ -25,17 +25,17 @@ export function drawOverlay(stepFacts, plan, panes, selected, labels) {
     memory: HEADING - panes.memory.scrolled,
     graph: HEADING - panes.graph.scrolled,
   };
-  const lines = links(stepFacts, plan, selected).map((link) => linkMark(link, frame));
-  const ends = { memory: widths.memory - 4, graph: right - 4 };
+  const lines = stageLinks(stepFacts, plan, selected).map((link) => linkMark(link, frame));
+  const rightEdges = { memory: widths.memory - 4, graph: right - 4 };
   const counts = /** @type {const} */ (["memory", "graph"]).flatMap((side) => {
     if (!plan[side]) return [];
     const { above, below } = panes[side].beyond();
     return [
       above.length
-        ? beyondMark(side, "above", `↑ ${above.length} ${labels.more}`, ends[side], frame.top, above[0].y)
+        ? beyondMark(side, "above", `↑ ${above.length} ${labels.more}`, rightEdges[side], frame.top, above[0].y)
         : null,
       below.length
-        ? beyondMark(side, "below", `↓ ${below.length} ${labels.more}`, ends[side], frame.bottom, below[0].y)
+        ? beyondMark(side, "below", `↓ ${below.length} ${labels.more}`, rightEdges[side], frame.bottom, below[0].y)
         : null,
     ];
   });

@@ -1,6 +1,6 @@
 /** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
 
-import { extent, reads } from "../layout/reads.js";
+import { extent, cellReads } from "../layout/reads.js";
 import { mapHeight, SIZE } from "../layout/row_lines.js";
 import { EM } from "../layout/metrics.js";
 import { bandOf } from "../layout/row_strip.js";
@@ -14,7 +14,7 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("../layout/row_reading.js").Bead} Bead */
 /**
  * @typedef {{handle: Handle, line: HandleLine, band: CellBand, start: number, x: number, top: number, strip: import("../layout/row_strip.js").RowStrip,
- *   y: number, middle: number, open: boolean}} Place
+ *   y: number, middle: number, open: boolean}} ReadingPlace
  *   start: where its wire begins; x and top: of the strip; y: of its line; middle: of its card
  */
 
@@ -28,7 +28,7 @@ export function readingMark(stepFacts, line, handle, { columns, layout, inset })
   if (!band) return null;
   const open = layout.level !== "slim";
   const y = inset + line.y;
-  /** @type {Place} */
+  /** @type {ReadingPlace} */
   const place = {
     handle,
     line,
@@ -58,47 +58,47 @@ function beadLine(d, key = "wire") {
   return h("path", { key, class: "wire", d });
 }
 
-/** @param {StepFacts} stepFacts @param {Place} place */
+/** @param {StepFacts} stepFacts @param {ReadingPlace} place */
 function openMarks(stepFacts, place) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
-  const lead = line.first ? [beadLine(`M${start} ${place.middle}H${x}`, "lead")] : [];
-  if (reading.kind === "none") return lead;
+  const leadLine = line.first ? [beadLine(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  if (reading.kind === "none") return leadLine;
   if (reading.kind === "under") {
-    const whole = band.lines > 1;
-    const from = whole ? 0 : reading.low * band.cw;
-    const to = whole ? Math.min(band.n, band.columns) * band.cw : (reading.high + 1) * band.cw;
+    const isWrapped = band.lines > 1;
+    const from = isWrapped ? 0 : reading.low * band.cw;
+    const to = isWrapped ? Math.min(band.n, band.columns) * band.cw : (reading.high + 1) * band.cw;
     const y = top + band.y + band.lines * band.ch + 3;
-    const own =
+    const underlines =
       strip.bands.length > 1
         ? []
         : [h("path", { key: "under", class: "bead-line", d: `M${x + from + 2} ${y}H${x + to - 2}` })];
-    return [...lead, ...own];
+    return [...leadLine, ...underlines];
   }
-  if (reading.kind === "map") return [...lead, ...cellMapMarks(place, reading)];
-  return [...lead, ...beadMarks(stepFacts, place, reading)];
+  if (reading.kind === "map") return [...leadLine, ...cellMapMarks(place, reading)];
+  return [...leadLine, ...beadMarks(stepFacts, place, reading)];
 }
 
-/** Which cells of a wrapped strip are read. @param {Place} place
+/** Which cells of a wrapped strip are read. @param {ReadingPlace} place
  * @param {Extract<import("../layout/row_reading.js").RowReading, {kind: "map"}>} reading */
 function cellMapMarks({ line, band, start, x, top, strip, y, middle }, { cells, low, high }) {
-  const tall = mapHeight(strip);
-  const at = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - tall) / 2);
+  const mapH = mapHeight(strip);
+  const mapY = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - mapH) / 2);
   const rows = band.mode === "summary" ? 1 : band.lines;
-  const each = tall / rows;
+  const lineHeight = mapH / rows;
   const width = band.mode === "summary" ? strip.w : Math.min(band.n, band.columns) * band.cw;
   const runs = band.mode === "summary" || !cells ? runsBetween(low, high, band, rows) : cellRuns(cells, band.columns);
   return [
     line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
-    h("rect", { key: "map", class: "map-ground", x, y: at, width, height: tall, rx: 2 }),
+    h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
     ...runs.map(([row, from, to]) =>
       h("rect", {
         key: `run ${row} ${from}`,
         class: "map-run",
         x: x + from * band.cw + 0.4,
-        y: at + row * each + 0.4,
+        y: mapY + row * lineHeight + 0.4,
         width: Math.max(1.2, (to - from + 1) * band.cw - 0.8),
-        height: Math.max(1, each - 0.8),
+        height: Math.max(1, lineHeight - 0.8),
         rx: 1,
       }),
     ),
@@ -129,84 +129,84 @@ function cellRuns(cells, columns) {
   return out;
 }
 
-/** @param {StepFacts} stepFacts @param {Place} place
+/** @param {StepFacts} stepFacts @param {ReadingPlace} place
  * @param {Extract<import("../layout/row_reading.js").RowReading, {kind: "beads"}>} reading */
 function beadMarks(stepFacts, place, reading) {
   const { line, band, start, x, top, strip, y, middle } = place;
   const n = reading.lines.length;
   const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * SIZE.bead - 3) / 2, n > 1 ? 1 : 0);
-  const lane = x - 6;
-  const centre = (/** @type {number} */ k) => y0 + k * SIZE.bead + BEAD / 2;
+  const trunkX = x - 6;
+  const centreY = (/** @type {number} */ k) => y0 + k * SIZE.bead + BEAD / 2;
   const out = [];
-  if (line.first) out.push(beadLine(`M${lane} ${middle}V${centre(n - 1)}`, "trunk"));
-  else if (n > 1 || Math.abs(centre(0) - middle) > 1)
+  if (line.first) out.push(beadLine(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
+  else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
     out.push(
       beadLine(
-        `M${start} ${middle}H${lane}M${lane} ${Math.min(middle, centre(0))}V${Math.max(middle, centre(n - 1))}`,
+        `M${start} ${middle}H${trunkX}M${trunkX} ${Math.min(middle, centreY(0))}V${Math.max(middle, centreY(n - 1))}`,
         "trunk",
       ),
     );
-  else out.push(beadLine(`M${start} ${middle}H${lane}`, "trunk"));
+  else out.push(beadLine(`M${start} ${middle}H${trunkX}`, "trunk"));
   reading.lines.forEach((beads, k) => {
     const cells = beads.map((bead) => bead.cell).sort((a, b) => a - b);
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
-    out.push(beadLine(`M${lane} ${centre(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
-    for (const bead of beads) out.push(...beadMark(stepFacts, place, bead, centre(k)));
+    out.push(beadLine(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
+    for (const bead of beads) out.push(...beadMark(stepFacts, place, bead, centreY(k)));
   });
   return out;
 }
 
-/** One bead for all reads of a cell in a line, the others under it. @param {StepFacts} stepFacts @param {Place} place
+/** One bead for all reads of a cell in a line, the others under it. @param {StepFacts} stepFacts @param {ReadingPlace} place
  * @param {Bead} bead @param {number} cy */
 function beadMark(stepFacts, { line, band, x, handle }, bead, cy) {
-  const of = bead.reads.length;
-  const w = band.cw - 4 - (of > 1 ? 3 : 0);
+  const readCount = bead.reads.length;
+  const w = band.cw - 4 - (readCount > 1 ? 3 : 0);
   const left = x + bead.cell * band.cw + 2;
   const written = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
-  const wrote = stepFacts.writers.has(line.uid);
+  const isWriter = stepFacts.writers.has(line.uid);
   const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
   const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
   const marks = bead.reads.map((read, depth) => {
-    const top = depth === of - 1;
-    const under = top ? 0 : 3;
-    const box = { x: left + under, y: cy - BEAD / 2 + under, width: w, height: BEAD, rx: 7 };
+    const isTopmost = depth === readCount - 1;
+    const offset = isTopmost ? 0 : 3;
+    const box = { x: left + offset, y: cy - BEAD / 2 + offset, width: w, height: BEAD, rx: 7 };
     return h(
       "g",
       {
         key: `bead ${read.k}`,
-        class: cls("bead", written && (wrote ? "writer" : "sees"), !top && "under"),
+        class: cls("bead", written && (isWriter ? "writer" : "sees"), !isTopmost && "under"),
         "data-bead": `${line.uid}:${read.k}`,
         "data-reads": `${handle.storage}:${read.cell}`,
         "data-index": read.index.join(","),
         "data-dtype": band.dtype,
       },
       h("rect", { key: "box", ...box }),
-      top && w > 9
+      isTopmost && w > 9
         ? h("text", { key: "text", x: left + w / 2, y: cy + size * 0.36, "font-size": size }, bead.text)
         : null,
       h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
     );
   });
-  if (of > 1)
+  if (readCount > 1)
     marks.push(
       h(
         "text",
         { key: `times ${bead.cell}`, class: "times", x: left + w + 3.5, y: cy - 4.5, "font-size": 7.5 },
-        `×${of}`,
-        h("title", {}, stepFacts.labels.readTimes.replace("{times}", `${of}`)),
+        `×${readCount}`,
+        h("title", {}, stepFacts.labels.readTimes.replace("{times}", `${readCount}`)),
       ),
     );
   return marks;
 }
 
-/** Bars under the cells that are read. @param {Place} place */
+/** Bars under the cells that are read. @param {ReadingPlace} place */
 function slimMarks({ handle, line, band, start, x, middle, top, strip }) {
   const span = extent(handle);
   if (line.first)
     return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];
   if (!span || band.lines > 1 || span[0] < 0) return [];
-  const list = reads(handle);
+  const list = cellReads(handle);
   const cells = list.length ? [...new Set(list.map((read) => read.cell))] : null;
   const runs = cells ? cellRuns(cells, band.n) : runsBetween(span[0], span[1], band, 1);
   return [

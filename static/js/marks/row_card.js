@@ -1,7 +1,7 @@
 /** A handle in a row: its card, its slim form, and the quiet line of those that have no name. */
 
 import { findHandle } from "../entities.js";
-import { cardText } from "../layout/card_texts.js";
+import { handleCardText } from "../layout/card_texts.js";
 import { tuple } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
@@ -15,14 +15,14 @@ import { shortDtype } from "./row_cell.js";
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 /** @typedef {{x: number, y: number, w: number}} Place */
 
-/** A text cut to its room, whole in its title. @param {string} text @param {number} room @param {number} font */
-function clippedText(text, room, font) {
-  return truncate(text, Math.max(2, Math.floor(room / (EM * font) + 0.02)));
+/** A text cut to its room, whole in its title. @param {string} text @param {number} maxWidth @param {number} font */
+function clippedText(text, maxWidth, font) {
+  return truncate(text, Math.max(2, Math.floor(maxWidth / (EM * font) + 0.02)));
 }
 
 /** @param {StepFacts} stepFacts @param {string} uid @param {Handle} handle @param {boolean} named */
 function cardAttributes(stepFacts, uid, handle, named) {
-  const text = cardText(handle);
+  const text = handleCardText(handle);
   const tracked = text.tracked || handle.leaf === false;
   const bits = (handle.bits ?? []).join(" ");
   const role = `${text.tracked ? "∇ " : ""}${roleLabel(text.role, stepFacts.labels)}${bits ? ` ${bits}` : ""}`;
@@ -59,63 +59,63 @@ function cardAttributes(stepFacts, uid, handle, named) {
 export function rowCardMark(stepFacts, uid, at) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
-  const said = cardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
+  const card = cardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
   const { x, y, w } = at;
-  const wide = w >= 80;
-  const shapeFont = wide ? 11.5 : 10;
-  const left = x + (wide ? 11 : 9);
-  const tight = left + textWidth(said.shape, 10) + 6 + textWidth(said.role, 10) > x + w - 6;
-  const role = !wide
+  const isWide = w >= 80;
+  const shapeFont = isWide ? 11.5 : 10;
+  const leftX = x + (isWide ? 11 : 9);
+  const isTight = leftX + textWidth(card.shape, 10) + 6 + textWidth(card.role, 10) > x + w - 6;
+  const role = !isWide
     ? ""
-    : tight
-      ? said.role
+    : isTight
+      ? card.role
           .split(" ")
           .filter((word) => word === "∇")
           .join("")
-      : said.role;
-  const roleW = role ? textWidth(role, 10) + 6 : 0;
-  const geometry = geometryText(handle, wide);
+      : card.role;
+  const roleWidth = role ? textWidth(role, 10) + 6 : 0;
+  const layoutLine = geometryText(handle, isWide);
   return h(
     "g",
-    said.attrs,
-    said.touched && haloMark(said.fresh, x, y, w, SIZE.card),
+    card.attrs,
+    card.touched && haloMark(card.fresh, x, y, w, SIZE.card),
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: SIZE.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
-    fittedText("shape", left, y + 13, said.shape, x + w - 6 - roleW - left, shapeFont),
+    fittedText("shape", leftX, y + 13, card.shape, x + w - 6 - roleWidth - leftX, shapeFont),
     role && h("text", { key: "role", class: "role end", x: x + w - 6, y: y + 13, "font-size": 10 }, role),
-    fittedText("meta", left, y + 25, geometry, x + w - 4 - left, wide ? 9 : 8),
-    h("title", { key: "title" }, said.description),
+    fittedText("meta", leftX, y + 25, layoutLine, x + w - 4 - leftX, isWide ? 9 : 8),
+    h("title", { key: "title" }, card.description),
   );
 }
 
 /** A text a little smaller where it is too long, then cut. @param {string} name @param {number} x @param {number} y
- * @param {string} text @param {number} room @param {number} font */
-function fittedText(name, x, y, text, room, font) {
-  const size = Math.max(font - 2, Math.min(font, Math.floor((room / (EM * Math.max(1, text.length))) * 10) / 10));
-  return h("text", { key: name, class: name, x, y, "font-size": size }, clippedText(text, room, size));
+ * @param {string} text @param {number} maxWidth @param {number} font */
+function fittedText(name, x, y, text, maxWidth, font) {
+  const size = Math.max(font - 2, Math.min(font, Math.floor((maxWidth / (EM * Math.max(1, text.length))) * 10) / 10));
+  return h("text", { key: name, class: name, x, y, "font-size": size }, clippedText(text, maxWidth, size));
 }
 
-/** @param {boolean} fresh @param {number} x @param {number} y @param {number} w @param {number} tall */
-function haloMark(fresh, x, y, w, tall) {
+/** @param {boolean} fresh @param {number} x @param {number} y @param {number} w @param {number} height */
+function haloMark(fresh, x, y, w, height) {
   return h("rect", {
     key: "halo",
     class: cls("halo", !fresh && "thin"),
     x: x - 2,
     y: y - 2,
     width: w + 4,
-    height: tall + 4,
+    height: height + 4,
     rx: 8,
   });
 }
 
-/** Strides, offset and dtype. @param {Handle} handle @param {boolean} wide */
-function geometryText(handle, wide) {
+/** Strides, offset and dtype. @param {Handle} handle @param {boolean} isWide */
+function geometryText(handle, isWide) {
   if (handle.kind === "array")
     return `numpy ${shortDtype(handle.dtype)}${handle.writeable === false ? " read-only" : ""}`;
   const dtype = shortDtype(handle.dtype);
   if (!handle.stride) return `${(handle.layout ?? handle.type ?? "").replace("torch.", "")} ${dtype}`;
   const steps = `${tuple(handle.stride)}${handle.offset ? ` +${handle.offset}` : ""}`;
-  return wide ? `${steps} ${dtype}` : steps;
+  return isWide ? `${steps} ${dtype}` : steps;
 }
 
 /** A handle in a closed row. @param {StepFacts} stepFacts @param {string} uid @param {Place} at
@@ -123,16 +123,16 @@ function geometryText(handle, wide) {
 export function slimCardMark(stepFacts, uid, at, { named, gradient }) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
-  const said = cardAttributes(stepFacts, uid, handle, named);
+  const card = cardAttributes(stepFacts, uid, handle, named);
   const { x, y, w } = at;
   return h(
     "g",
-    { ...said.attrs, class: cls(said.attrs.class, "slim", gradient && "passing") },
+    { ...card.attrs, class: cls(card.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
-    said.touched && haloMark(said.fresh, x, y, w, 16),
+    card.touched && haloMark(card.fresh, x, y, w, 16),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
-    fittedText("shape", x + 9, y + 12, said.shape, w - 12, 10.5),
-    h("title", { key: "title" }, said.description),
+    fittedText("shape", x + 9, y + 12, card.shape, w - 12, 10.5),
+    h("title", { key: "title" }, card.description),
   );
 }
 
@@ -147,19 +147,19 @@ export function quietMarks(stepFacts, uids, columns, y, at) {
   for (const uid of uids) {
     const handle = findHandle(stepFacts.snap.entities, uid);
     if (!handle) continue;
-    const said = cardAttributes(stepFacts, uid, handle, false);
-    const more = shown < uids.length - 1 ? 18 : 0;
-    const w = Math.min(textWidth(said.shape, 9.5) + 13, at.room - more);
-    if (shown ? x + w + more > end + 0.5 : x + 24 + more > end) break;
+    const card = cardAttributes(stepFacts, uid, handle, false);
+    const countWidth = shown < uids.length - 1 ? 18 : 0;
+    const w = Math.min(textWidth(card.shape, 9.5) + 13, at.room - countWidth);
+    if (shown ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
       h(
         "g",
-        { ...said.attrs, class: cls(said.attrs.class, "quiet", at.aside && "aside") },
+        { ...card.attrs, class: cls(card.attrs.class, "quiet", at.aside && "aside") },
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
-        said.touched && haloMark(said.fresh, x + 1, y + 1, w - 2, 13),
+        card.touched && haloMark(card.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
-        fittedText("shape", x + 8, y + 11, said.shape, w - 10, 9.5),
-        h("title", { key: "title" }, said.description),
+        fittedText("shape", x + 8, y + 11, card.shape, w - 10, 9.5),
+        h("title", { key: "title" }, card.description),
       ),
     );
     x += w + 3;

@@ -14,32 +14,40 @@ import { signTint } from "./tint.js";
  * full: boolean, first: boolean}} at @returns {VNode} */
 export function cellMark(uid, band, i, value, at) {
   const tint = signTint(value, at.most);
-  const numbers = band.mode !== "heat";
+  const hasNumber = band.mode !== "heat";
   const box = { x: at.x, y: at.y, width: at.w, height: at.h };
-  const plain = fullNumber(value);
-  const said = `${uid}[${i}] = ${plain} · ${dtypeText(band.dtype)}`;
-  const strike = !numbers && value !== null && typeof value === "object" && "$f" in value;
-  const classes = cls("cell", at.now && "written", !numbers && "heat");
-  const colour = { class: cls("cell-box", tint && `wash ${tint.sign}`), ...box, "fill-opacity": tint?.opacity };
-  const title = h("title", { key: "title" }, at.was === undefined ? said : `${said} (← ${fullNumber(at.was)})`);
-  const facts = {
+  const fullText = fullNumber(value);
+  const description = `${uid}[${i}] = ${fullText} · ${dtypeText(band.dtype)}`;
+  const isNonfinite = !hasNumber && value !== null && typeof value === "object" && "$f" in value;
+  const classes = cls("cell", at.now && "written", !hasNumber && "heat");
+  const colourAttributes = {
+    class: cls("cell-box", tint && `wash ${tint.sign}`),
+    ...box,
+    "fill-opacity": tint?.opacity,
+  };
+  const title = h(
+    "title",
+    { key: "title" },
+    at.was === undefined ? description : `${description} (← ${fullNumber(at.was)})`,
+  );
+  const dataAttributes = {
     key: `${band.dtype} ${i}`,
     "data-cell": `${uid}:${i}`,
     "data-dtype": band.dtype,
     "data-value": wireText(value),
   };
-  if (!numbers && !strike && !at.outline)
-    return h("rect", { ...facts, ...colour, class: `${classes} ${colour.class}` }, title); // a matrix has many of them
+  if (!hasNumber && !isNonfinite && !at.outline)
+    return h("rect", { ...dataAttributes, ...colourAttributes, class: `${classes} ${colourAttributes.class}` }, title); // a matrix has many of them
   return h(
     "g",
     {
-      ...facts,
+      ...dataAttributes,
       class: classes,
-      tabindex: numbers && at.full ? "-1" : null,
-      role: numbers ? "img" : null,
-      "aria-label": numbers ? `${uid}[${i}] ${plain}` : null,
+      tabindex: hasNumber && at.full ? "-1" : null,
+      role: hasNumber ? "img" : null,
+      "aria-label": hasNumber ? `${uid}[${i}] ${fullText}` : null,
     },
-    h("rect", { key: "box", ...colour }),
+    h("rect", { key: "box", ...colourAttributes }),
     at.outline &&
       h("rect", {
         key: "written",
@@ -50,44 +58,48 @@ export function cellMark(uid, band, i, value, at) {
         height: Math.max(1, at.h - 2),
         rx: 2,
       }),
-    strike &&
+    isNonfinite &&
       h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 2} ${at.y + 2}l${at.w - 4} ${at.h - 4}` }),
-    numbers && numberMarks(value, at),
+    hasNumber && numberMarks(value, at),
     title,
   );
 }
 
 /** So many characters are written smaller, rather than fewer of them. */
-const DIGITS = 5;
-const SMALLEST = 8.6;
+const MIN_CHARACTERS = 5;
+const MIN_FONT_SIZE = 8.6;
 
 /** A cell's number, and below it the one that the step wrote over. @param {Cell} value
  * @param {{x: number, y: number, w: number, h: number, was: Cell | undefined, full: boolean}} at */
 function numberMarks(value, at) {
-  const usual = at.full && at.h >= 28 && at.w >= 33 ? 11.5 : 9.8;
-  const roomAt = (/** @type {number} */ font) => Math.floor((at.w - 3) / (EM * font));
-  const text = shortNumber(value, Math.max(3, roomAt(usual), Math.min(DIGITS, roomAt(SMALLEST))));
-  const size = Math.min(usual, Math.floor(((at.w - 3) / (EM * text.length)) * 10) / 10);
+  const usualSize = at.full && at.h >= 28 && at.w >= 33 ? 11.5 : 9.8;
+  const maxCharactersAt = (/** @type {number} */ font) => Math.floor((at.w - 3) / (EM * font));
+  const text = shortNumber(
+    value,
+    Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_CHARACTERS, maxCharactersAt(MIN_FONT_SIZE))),
+  );
+  const size = Math.min(usualSize, Math.floor(((at.w - 3) / (EM * text.length)) * 10) / 10);
   const cx = at.x + at.w / 2;
-  const roomy = at.was !== undefined && at.full && at.h >= 28;
-  const y = at.y + at.h / 2 + size * 0.36 - (roomy ? 4 : 0);
-  const was = roomy ? shortNumber(at.was, Math.max(3, Math.floor((at.w - 3) / 5.2))) : "";
-  const small = Math.min(8.5, Math.floor(((at.w - 3) / (EM * Math.max(1, was.length))) * 10) / 10);
+  const showsOldValue = at.was !== undefined && at.full && at.h >= 28;
+  const y = at.y + at.h / 2 + size * 0.36 - (showsOldValue ? 4 : 0);
+  const was = showsOldValue ? shortNumber(at.was, Math.max(3, Math.floor((at.w - 3) / 5.2))) : "";
+  const oldValueSize = Math.min(8.5, Math.floor(((at.w - 3) / (EM * Math.max(1, was.length))) * 10) / 10);
   return [
     h("text", { key: "val", class: "val", x: cx, y, "font-size": size }, text),
-    roomy && h("text", { key: "was", class: "was", x: cx, y: at.y + at.h - 3.5, "font-size": small }, was),
+    showsOldValue &&
+      h("text", { key: "was", class: "was", x: cx, y: at.y + at.h - 3.5, "font-size": oldValueSize }, was),
   ];
 }
 
-/** @param {string} key @param {number} x @param {number} y @param {number} w @param {number} tall @param {boolean} pulse */
-export function haloMark(key, x, y, w, tall, pulse) {
+/** @param {string} key @param {number} x @param {number} y @param {number} w @param {number} height @param {boolean} pulse */
+export function haloMark(key, x, y, w, height, pulse) {
   return h("rect", {
     key,
     class: cls("halo", pulse && "pulse"),
     x: x - 3,
     y: y - 3,
     width: w + 6,
-    height: tall + 6,
+    height: height + 6,
     rx: 5,
   });
 }

@@ -15,10 +15,10 @@ import { rowSummaryMarks } from "./row_summary.js";
 
 /** What was described of cells that no step wrote since, by where it stands: a description that is the same object as
  * before costs the document nothing. @type {WeakMap<object, Map<string, VNode>>} */
-const unwritten = new WeakMap();
+const cachedMarks = new WeakMap();
 
 /** Of one storage's cells so many descriptions are kept. */
-const MAX_KEPT = 4;
+const MAX_CACHED_MARKS = 4;
 
 /** @param {StepFacts} stepFacts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
 export function stripMark(stepFacts, uid, strip, at) {
@@ -26,11 +26,11 @@ export function stripMark(stepFacts, uid, strip, at) {
   const storage = entities.get(uid);
   const cells = storage?.kind === "storage" ? storage.cells : null;
   if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(stepFacts, uid, strip, at);
-  const kept = unwritten.get(cells) ?? new Map();
-  const place = stripPlace(uid, strip, at);
-  const mark = kept.get(place) ?? newStripMark(stepFacts, uid, strip, at);
-  if (!kept.has(place) && kept.size === MAX_KEPT) kept.clear();
-  unwritten.set(cells, kept.set(place, mark));
+  const cachedByPlace = cachedMarks.get(cells) ?? new Map();
+  const placeKey = stripPlace(uid, strip, at);
+  const mark = cachedByPlace.get(placeKey) ?? newStripMark(stepFacts, uid, strip, at);
+  if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_MARKS) cachedByPlace.clear();
+  cachedMarks.set(cells, cachedByPlace.set(placeKey, mark));
   return mark;
 }
 
@@ -48,43 +48,43 @@ function newStripMark(stepFacts, uid, strip, at) {
   const storage = stepFacts.snap.entities.get(uid);
   const fresh = stepFacts.snap.fresh.has(uid);
   const written = stepFacts.snap.written.get(uid);
-  const several = strip.bands.length > 1;
+  const hasSeveralDtypes = strip.bands.length > 1;
   const bands = strip.bands.map((band) => {
     if (storage?.kind !== "storage" || band.mode === "bare") return emptyStorageMark(band, at);
     if (band.mode === "summary") return rowSummaryMarks(stepFacts, uid, storage, band, strip, at);
     const values = storage.cells?.[band.dtype] ?? [];
-    const now = [...(written ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
-    const whole = fresh || (now > 0 && now === values.length);
+    const writtenCount = [...(written ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
+    const isWhollyWritten = fresh || (writtenCount > 0 && writtenCount === values.length);
     const w = Math.max(1, Math.min(values.length, band.columns)) * band.cw;
-    const tall = band.lines * band.ch;
+    const height = band.lines * band.ch;
     return [
-      whole && haloMark(`halo ${band.dtype}`, at.x, at.y + band.y, w, tall, Boolean(written)),
+      isWhollyWritten && haloMark(`halo ${band.dtype}`, at.x, at.y + band.y, w, height, Boolean(written)),
       h("rect", {
         key: `ground ${band.dtype}`,
         class: "strip-ground",
         x: at.x,
         y: at.y + band.y,
         width: w,
-        height: tall,
+        height: height,
         rx: 3,
       }),
-      ...cellMarks(stepFacts, uid, band, values, at, whole),
-      outlineMark(band.dtype, at, band.y, w, tall),
-      several && dtypeMark(band, at, w),
+      ...cellMarks(stepFacts, uid, band, values, at, isWhollyWritten),
+      outlineMark(band.dtype, at, band.y, w, height),
+      hasSeveralDtypes && dtypeMark(band, at, w),
     ];
   });
   return h("g", { key: `strip ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid }, bands);
 }
 
-/** @param {string} dtype @param {StripPlace} at @param {number} y @param {number} w @param {number} tall */
-function outlineMark(dtype, at, y, w, tall) {
+/** @param {string} dtype @param {StripPlace} at @param {number} y @param {number} w @param {number} height */
+function outlineMark(dtype, at, y, w, height) {
   return h("rect", {
     key: `frame ${dtype}`,
     class: cls("strip-frame", at.grad && "grad"),
     x: at.x,
     y: at.y + y,
     width: w,
-    height: tall,
+    height: height,
     rx: 3,
   });
 }
@@ -109,22 +109,22 @@ function emptyStorageMark(band, at) {
 }
 
 /** @param {StepFacts} stepFacts @param {string} uid @param {CellBand} band @param {Cell[]} values @param {StripPlace} at
- * @param {boolean} whole all of it was written, and the halo says so @returns {(VNode | null)[]} */
-function cellMarks(stepFacts, uid, band, values, at, whole) {
+ * @param {boolean} isWhollyWritten all of it was written, and the halo says so @returns {(VNode | null)[]} */
+function cellMarks(stepFacts, uid, band, values, at, isWhollyWritten) {
   if (!at.full && band.mode === "heat") return colourMarks(band, values, at);
-  const most = largestMagnitude(values);
+  const maxMagnitude = largestMagnitude(values);
   const written = stepFacts.snap.written.get(uid);
   return values.map((value, i) => {
     const box = bandCell(band, i);
-    const now = Boolean(written?.has(`${band.dtype}:${i}`));
-    const was = now ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
-    const place = { x: at.x + box.x, y: at.y + box.y, w: box.w, h: box.h };
+    const isWritten = Boolean(written?.has(`${band.dtype}:${i}`));
+    const was = isWritten ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
+    const cellPlace = { x: at.x + box.x, y: at.y + box.y, w: box.w, h: box.h };
     return cellMark(uid, band, i, value, {
-      ...place,
-      most,
-      now,
+      ...cellPlace,
+      most: maxMagnitude,
+      now: isWritten,
       was,
-      outline: now && !whole,
+      outline: isWritten && !isWhollyWritten,
       full: at.full,
       first: i % band.columns === 0,
     });
@@ -137,18 +137,19 @@ const COLOUR_LEVELS = 8;
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal stretches.
  * @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
 function colourMarks(band, values, at) {
-  const shown = values.length > MAX_SLIM ? stretchMeans(values) : values;
-  const most = largestMagnitude(shown);
-  const w = (band.cw * values.length) / shown.length;
-  const [top, tall] = [at.y + band.y, band.ch];
+  const shownValues = values.length > MAX_SLIM ? stretchMeans(values) : values;
+  const maxMagnitude = largestMagnitude(shownValues);
+  const w = (band.cw * values.length) / shownValues.length;
+  const [top, height] = [at.y + band.y, band.ch];
   const paths = /** @type {Map<string, string>} */ (new Map());
-  const add = (/** @type {string} */ key, /** @type {string} */ d) => paths.set(key, (paths.get(key) ?? "") + d);
-  shown.forEach((value, k) => {
-    const tint = signTint(value, most);
+  const addToPath = (/** @type {string} */ key, /** @type {string} */ d) => paths.set(key, (paths.get(key) ?? "") + d);
+  shownValues.forEach((value, k) => {
+    const tint = signTint(value, maxMagnitude);
     const x = Math.round((at.x + k * w) * 100) / 100;
-    if (tint) add(`${tint.sign} ${Math.round(tint.opacity * COLOUR_LEVELS * 3)}`, `M${x} ${top}h${w}v${tall}h${-w}z`);
+    if (tint)
+      addToPath(`${tint.sign} ${Math.round(tint.opacity * COLOUR_LEVELS * 3)}`, `M${x} ${top}h${w}v${height}h${-w}z`);
     if (value !== null && typeof value === "object" && "$f" in value)
-      add("nonfinite", `M${x + w * 0.2} ${top + 3}L${x + w * 0.8} ${top + tall - 3}`);
+      addToPath("nonfinite", `M${x + w * 0.2} ${top + 3}L${x + w * 0.8} ${top + height - 3}`);
   });
   return [...paths].map(([key, d]) => {
     const [sign, level] = key.split(" ");

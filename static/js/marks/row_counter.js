@@ -11,16 +11,16 @@ import { versionText } from "./rail.js";
 function counterFacts(stepFacts, counterUid, handles) {
   const value = find(stepFacts.snap.entities, counterUid, "counter")?.value ?? "?";
   const before = find(stepFacts.previous, counterUid, "counter")?.value;
-  const bumped = before !== undefined && before !== value;
-  const change = bumped ? `${before} → ${value}` : `${value}`;
+  const isBumped = before !== undefined && before !== value;
+  const change = isBumped ? `${before} → ${value}` : `${value}`;
   const writes = value === "?" ? "" : `\n${stepFacts.labels.writesCounted.replace("{n}", `${value}`)}`;
   return {
     value,
     before,
-    bumped,
+    bumped: isBumped,
     attributes: {
       key: `rail ${counterUid}`,
-      class: cls("rail", bumped && "bumped"),
+      class: cls("rail", isBumped && "bumped"),
       "data-counter-badge": counterUid,
       "data-version": value,
       "data-wearers": handles,
@@ -38,29 +38,40 @@ function counterFacts(stepFacts, counterUid, handles) {
  * @param {Columns} columns
  */
 export function counterMark(stepFacts, counterUid, at, columns) {
-  const { value, before, bumped, attributes, title } = counterFacts(stepFacts, counterUid, at.wearers);
+  const { value, before, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, at.wearers);
   const { rail: x, railW: w } = columns;
-  const badge = at.open ? 19 : 16;
-  const tall = at.h > badge + 12;
-  const boxed = tall || at.several;
-  const top = boxed ? at.y : at.y + (at.open ? 5 : 0);
-  const bottom = boxed ? at.h : badge;
-  const by = boxed ? at.y + 2 : top;
-  const named = at.several && at.open;
-  const { text, size } = versionText(before, value, bumped, w - 3);
+  const badgeHeight = at.open ? 19 : 16;
+  const isTall = at.h > badgeHeight + 12;
+  const isBoxed = isTall || at.several;
+  const top = isBoxed ? at.y : at.y + (at.open ? 5 : 0);
+  const bottom = isBoxed ? at.h : badgeHeight;
+  const badgeY = isBoxed ? at.y + 2 : top;
+  const showsUid = at.several && at.open;
+  const { text, size } = versionText(before, value, isBumped, w - 3);
   const cx = x + w / 2;
   const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
-  const inner = { x: x + (boxed ? 1 : 0), y: by, width: w - (boxed ? 2 : 0), height: badge - (boxed ? 2 : 0), rx: 4.5 };
-  const y = by + badge / 2 + (boxed ? 2.6 : 3.6);
+  const badgeBox = {
+    x: x + (isBoxed ? 1 : 0),
+    y: badgeY,
+    width: w - (isBoxed ? 2 : 0),
+    height: badgeHeight - (isBoxed ? 2 : 0),
+    rx: 4.5,
+  };
+  const y = badgeY + badgeHeight / 2 + (isBoxed ? 2.6 : 3.6);
   return h(
     "g",
     attributes,
-    bumped && h("rect", { key: "halo", class: "halo", x: x - 3, y: top - 3, width: w + 6, height: bottom + 6, rx: 8 }),
-    h("rect", { key: "rail", class: cls("rail-box", !boxed && "plain"), ...box }),
-    h("rect", { key: "window", class: "badge", ...inner }),
+    isBumped &&
+      h("rect", { key: "halo", class: "halo", x: x - 3, y: top - 3, width: w + 6, height: bottom + 6, rx: 8 }),
+    h("rect", { key: "rail", class: cls("rail-box", !isBoxed && "plain"), ...box }),
+    h("rect", { key: "window", class: "badge", ...badgeBox }),
     h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": Math.min(11, size) }, text),
-    named &&
-      h("text", { key: "name", class: "rail-name", x: cx, y: by + badge + (tall ? 9 : 6), "font-size": 8 }, counterUid),
+    showsUid &&
+      h(
+        "text",
+        { key: "name", class: "rail-name", x: cx, y: badgeY + badgeHeight + (isTall ? 9 : 6), "font-size": 8 },
+        counterUid,
+      ),
     title,
   );
 }
@@ -68,13 +79,13 @@ export function counterMark(stepFacts, counterUid, at, columns) {
 /** The small badge of a gradient's counter. @param {StepFacts} stepFacts @param {string} counterUid @param {number} x
  * @param {number} y */
 export function gradCounterMark(stepFacts, counterUid, x, y) {
-  const { value, bumped, attributes, title } = counterFacts(stepFacts, counterUid, 1);
+  const { value, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, 1);
   const { text, size } = versionText(undefined, value, false, 17);
   const box = { x, y, width: 19, height: 14, rx: 4 };
   return h(
     "g",
     attributes,
-    bumped && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: y - 2, width: 23, height: 18, rx: 5 }),
+    isBumped && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: y - 2, width: 23, height: 18, rx: 5 }),
     h("rect", { key: "rail", class: "rail-box plain", ...box }),
     h("rect", { key: "window", class: "badge", ...box }),
     h("text", { key: "version", class: "badge-text", x: x + 9.5, y: y + 10.4, "font-size": Math.min(9.5, size) }, text),

@@ -3,7 +3,7 @@
 import { findHandle } from "../entities.js";
 import { tuple } from "../layout/format.js";
 import { EM, truncate } from "../layout/metrics.js";
-import { numel, reads } from "../layout/reads.js";
+import { numel, cellReads } from "../layout/reads.js";
 import { cls, h } from "../svg.js";
 import { stripMark } from "./row_cells.js";
 import { gradCounterMark } from "./row_counter.js";
@@ -12,7 +12,7 @@ import { gradCounterMark } from "./row_counter.js";
 /** @typedef {import("../layout/row_lines.js").HandleLine} HandleLine */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 /** @typedef {import("../layout/memory_blocks.js").Block} Block */
-/** @typedef {{x: number, y: number, path: string}} Place   path: what the program calls the gradient */
+/** @typedef {{x: number, y: number, path: string}} GradPlace   path: what the program calls the gradient */
 
 /** @param {StepFacts} stepFacts @param {Block} block @param {HandleLine} line @param {Columns} columns @param {number} y of the line
  * @param {boolean} open */
@@ -28,7 +28,7 @@ export function gradPlaceMark(stepFacts, block, line, columns, y, open) {
 }
 
 /** @param {StepFacts} stepFacts @param {string} ownerUid @param {Block} block
- * @param {import("../layout/row_strip.js").RowStrip} strip @param {Place} at @param {Columns} columns
+ * @param {import("../layout/row_strip.js").RowStrip} strip @param {GradPlace} at @param {Columns} columns
  * @param {boolean} open */
 function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
   const [uid] = block.handles;
@@ -36,12 +36,12 @@ function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
   const counterUid = handle?.counter;
   const { path } = at;
   const fresh = stepFacts.snap.fresh.has(uid);
-  const below = at.y + strip.h + 9;
-  const note = gradNote(stepFacts, block, handle);
-  const room = columns.w - 6 - at.x;
+  const nameY = at.y + strip.h + 9;
+  const note = gradMemoryNote(stepFacts, block, handle);
+  const maxWidth = columns.w - 6 - at.x;
   const shape = tuple(handle?.shape ?? []);
-  const name = fitText(`${path}${note ? `  ${note}` : ""}`, room, 8.5);
-  const layout = fitText(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, room - 2, 9);
+  const name = textThatFits(`${path}${note ? `  ${note}` : ""}`, maxWidth, 8.5);
+  const layout = textThatFits(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, maxWidth - 2, 9);
   return h(
     "g",
     {
@@ -64,63 +64,63 @@ function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
       h(
         "g",
         { key: "name", class: "grad-name", "data-ref": uid, "data-path": path },
-        h("text", { x: at.x + 1, y: below, "font-size": name.size }, name.shown),
+        h("text", { x: at.x + 1, y: nameY, "font-size": name.size }, name.shown),
         h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
 
-/** Around the strip of a new handle on memory that was there before. @param {import("../layout/row_strip.js").RowStrip} strip @param {Place} at */
+/** Around the strip of a new handle on memory that was there before. @param {import("../layout/row_strip.js").RowStrip} strip @param {GradPlace} at */
 function stripHalo(strip, at) {
   const size = { width: strip.w + 6, height: strip.h + 6 };
   return h("rect", { key: "halo", class: "halo", x: at.x - 3, y: at.y - 3, ...size, rx: 5 });
 }
 
-/** A text as large as its room allows, and cut where even the smallest letters don't fit. @param {string} text @param {number} room
+/** A text as large as its room allows, and cut where even the smallest letters don't fit. @param {string} text @param {number} maxWidth
  * @param {number} largest size of its letters @returns {{shown: string, size: number}} */
-function fitText(text, room, largest) {
-  const size = Math.max(7, Math.min(largest, Math.floor((room / (EM * text.length)) * 10) / 10));
-  return { shown: truncate(text, Math.max(4, Math.floor(room / (EM * size)))), size };
+function textThatFits(text, maxWidth, largest) {
+  const size = Math.max(7, Math.min(largest, Math.floor((maxWidth / (EM * text.length)) * 10) / 10));
+  return { shown: truncate(text, Math.max(4, Math.floor(maxWidth / (EM * size)))), size };
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too.
  * @param {StepFacts} facts @param {Block} block @param {import("../entities.js").Handle | undefined} handle */
-function gradNote({ labels }, block, handle) {
+function gradMemoryNote({ labels }, block, handle) {
   if (!handle) return "";
-  const list = reads(handle);
+  const list = cellReads(handle);
   const cells = new Set(list.map(({ cell }) => cell)).size;
   if (list.length > cells) return labels.readTimes.replace("{times}", `${numel(handle.shape) / cells}`);
   return block.others.length ? `+${block.others.length} ${labels.moreHandles}` : "";
 }
 
 /** A gradient with a row of its own. @param {StepFacts} stepFacts @param {string} ownerUid @param {string} uid
- * @param {Place} at @param {Columns} columns @param {boolean} open */
+ * @param {GradPlace} at @param {Columns} columns @param {boolean} open */
 function separateGradMark(stepFacts, ownerUid, uid, at, columns, open) {
   const name =
     stepFacts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? stepFacts.names.paths.get(uid) ?? uid;
   const text = `${stepFacts.labels.is} ${name}`;
-  const room = columns.w - 6 - at.x;
+  const maxWidth = columns.w - 6 - at.x;
   return h(
     "g",
     { key: `grad ${ownerUid}`, class: "grad-elsewhere", "data-grad-of": ownerUid, "data-to": uid },
     h(
       "text",
       { class: "meta", x: at.x, y: at.y + (open ? 19 : 12), "font-size": 10 },
-      truncate(text, Math.max(4, Math.floor(room / (EM * 10)))),
+      truncate(text, Math.max(4, Math.floor(maxWidth / (EM * 10)))),
     ),
     h("title", {}, `${at.path} → ${uid}`),
   );
 }
 
-/** No gradient yet, or none any more. @param {StepFacts} stepFacts @param {string} ownerUid @param {string | undefined} lost
- * @param {Place} at @param {Columns} columns @param {boolean} open */
-function noGradientMark(stepFacts, ownerUid, lost, at, columns, open) {
-  const text = lost ? `${lost} ${stepFacts.labels.freed}` : stepFacts.labels.none;
+/** No gradient yet, or none any more. @param {StepFacts} stepFacts @param {string} ownerUid @param {string | undefined} freedStorage
+ * @param {GradPlace} at @param {Columns} columns @param {boolean} open */
+function noGradientMark(stepFacts, ownerUid, freedStorage, at, columns, open) {
+  const text = freedStorage ? `${freedStorage} ${stepFacts.labels.freed}` : stepFacts.labels.none;
   const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
   const box = { x: at.x, y: at.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
   return h(
     "g",
-    { key: `grad ${ownerUid}`, class: cls("placeholder", lost && "lost"), "data-grad-of": ownerUid },
+    { key: `grad ${ownerUid}`, class: cls("placeholder", freedStorage && "lost"), "data-grad-of": ownerUid },
     h("rect", box),
     h("text", { class: "meta", x: at.x + 8, y: at.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
     h("title", {}, `${at.path} ${stepFacts.labels.is} None`),

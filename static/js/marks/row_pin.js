@@ -17,39 +17,39 @@ import { cls, h } from "../svg.js";
 
 const FONT_SIZE = 9.5;
 /** Fewer characters of a statement say nothing. */
-const LEAST_STATEMENT = 8;
+const MIN_STATEMENT_LENGTH = 8;
 
 /** @param {StepFacts} stepFacts @param {PinFlow} flow @param {RowLayout} layout @param {Columns} columns
  * @param {number} inset from the row's top to its content */
 export function pinMarks(stepFacts, flow, layout, columns, inset) {
   const out = flow.pins.map((placed) => pinMark(stepFacts, placed, layout, columns, inset));
-  const worst = flow.pins.find(({ pin }) => pin.broken);
+  const brokenPin = flow.pins.find(({ pin }) => pin.broken);
   if (flow.more.length) {
-    const y = inset + (worst?.dot || flow.pins[0]?.dot ? layout.top + 11 : layout.top - 4.5);
-    const rest = flow.more.map(({ node, slot }) => `${stepFacts.nodeName(node)}.${slot}`).join(", ");
+    const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 11 : layout.top - 4.5);
+    const hiddenPins = flow.more.map(({ node, slot }) => `${stepFacts.nodeName(node)}.${slot}`).join(", ");
     out.push(
       h(
         "text",
         { key: "more pins", class: "pin-more", x: flow.moreX + 1, y, "font-size": 9 },
         `+${flow.more.length}`,
-        h("title", {}, rest),
+        h("title", {}, hiddenPins),
       ),
     );
   }
-  if (worst && !worst.dot) out.push(...alarmMarks(stepFacts, flow, worst, layout, columns, inset));
+  if (brokenPin && !brokenPin.dot) out.push(...alarmMarks(stepFacts, flow, brokenPin, layout, columns, inset));
   return out;
 }
 
 /** @param {StepFacts} stepFacts @param {PlacedPin} placed @param {RowLayout} layout @param {Columns} columns
  * @param {number} inset */
-function pinMark(stepFacts, { pin, text, x, y, w, h: tall, dot }, layout, columns, inset) {
+function pinMark(stepFacts, { pin, text, x, y, w, h: height, dot }, layout, columns, inset) {
   const { node, slot, saved } = pin;
   const key = `${node}:${slot}`;
   const top = inset + y;
   const expected = saved.expected ?? null;
   const span = dot ? null : savedSpan(layout, saved, columns);
-  const foot = inset + layout.top;
-  const said = pinWords(stepFacts, pin);
+  const stripTop = inset + layout.top;
+  const description = pinDescription(stepFacts, pin);
   return h(
     "g",
     {
@@ -61,26 +61,26 @@ function pinMark(stepFacts, { pin, text, x, y, w, h: tall, dot }, layout, column
       "data-storage": saved.storage,
       tabindex: "0",
       role: "img",
-      "aria-label": said,
+      "aria-label": description,
     },
     span &&
       h("path", {
         key: "bracket",
         class: "pin-line",
-        d: `M${span[0]} ${foot - 0.5}v${pin.broken ? -1.5 : -1.5}H${span[1]}v1.5`,
+        d: `M${span[0]} ${stripTop - 0.5}v${pin.broken ? -1.5 : -1.5}H${span[1]}v1.5`,
       }),
     h(
       "g",
       { key: "head", class: "pin-head" },
-      h("rect", { x, y: top, width: w, height: tall, rx: saved.state === "changed" ? 2 : tall / 2 }),
+      h("rect", { x, y: top, width: w, height: height, rx: saved.state === "changed" ? 2 : height / 2 }),
       !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": FONT_SIZE }, text),
     ),
-    h("title", {}, said),
+    h("title", {}, description),
   );
 }
 
 /** Who saved the cells, at which version, and what has become of them. @param {StepFacts} facts @param {PlacedPin["pin"]} pin */
-function pinWords({ labels, nodeName }, { node, slot, saved }) {
+function pinDescription({ labels, nodeName }, { node, slot, saved }) {
   const { savedIntact: ok, savedStale: stale, savedChanged: changed } = labels;
   const state = new Map(Object.entries({ ok, stale, changed })).get(saved.state) ?? saved.state;
   const words = labels.savedBy.replace("{node}", nodeName(node)).replace("{slot}", slot);
@@ -103,11 +103,11 @@ function savedSpan(layout, saved, columns) {
  * @param {PinFlow} flow @param {PlacedPin} worst @param {RowLayout} layout @param {Columns} columns @param {number} inset */
 function alarmMarks(stepFacts, flow, { pin: { saved } }, layout, columns, inset) {
   const { labels } = stepFacts;
-  const now = find(stepFacts.snap.entities, saved.counter, "counter")?.value;
+  const currentVersion = find(stepFacts.snap.entities, saved.counter, "counter")?.value;
   const text =
     saved.state === "changed"
       ? `${labels.still} v${saved.expected} · ${labels.otherBytes}`
-      : `${labels.expects} v${saved.expected}${now === undefined ? "" : ` · ${labels.now} v${now}`}`;
+      : `${labels.expects} v${saved.expected}${currentVersion === undefined ? "" : ` · ${labels.now} v${currentVersion}`}`;
   const y = inset + layout.top - 4;
   const size = Math.min(10, Math.floor(((columns.strip - 14) / textWidth(text, 1)) * 10) / 10);
   const out = [h("text", { key: "alarm", class: "alarm end", x: columns.strip - 7, y, "font-size": size }, text)];
@@ -133,11 +133,12 @@ function alarmMarks(stepFacts, flow, { pin: { saved } }, layout, columns, inset)
 /** The statement that wrote, and the value before it, as much as there is room for: its line comes first.
  * @param {string} label of the line @param {string} statement @param {string} value @param {number} maxChars characters */
 function causeText(label, statement, value, maxChars) {
-  const lead = `${label}: `;
-  const whole = `${lead}${statement}`;
-  if (whole.length + value.length <= maxChars) return whole + value;
-  if (whole.length <= maxChars) return whole;
-  if (maxChars > lead.length + LEAST_STATEMENT) return `${lead}${truncate(statement, maxChars - lead.length)}`;
+  const prefix = `${label}: `;
+  const fullText = `${prefix}${statement}`;
+  if (fullText.length + value.length <= maxChars) return fullText + value;
+  if (fullText.length <= maxChars) return fullText;
+  if (maxChars > prefix.length + MIN_STATEMENT_LENGTH)
+    return `${prefix}${truncate(statement, maxChars - prefix.length)}`;
   if (label.length + value.length <= maxChars) return label + value;
   return label.length <= maxChars ? label : "";
 }

@@ -15,7 +15,7 @@ import { cellMark, haloMark } from "./row_cell.js";
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
 /** @typedef {import("./row_cells.js").StripPlace} StripPlace */
-/** @typedef {{uid: string, dtype: string, n: number, x: number, y: number, w: number, ch: number}} Heat   where the colours are */
+/** @typedef {{uid: string, dtype: string, n: number, x: number, y: number, w: number, ch: number}} HeatPlace   where the colours are */
 
 /** @param {StepFacts} stepFacts @param {string} uid @param {Storage} storage @param {CellBand} band
  * @param {import("../layout/row_strip.js").RowStrip} strip @param {StripPlace} at */
@@ -37,56 +37,60 @@ export function rowSummaryMarks(stepFacts, uid, storage, band, strip, at) {
   ];
 }
 
-/** @param {Heat} heat @param {number} i */
+/** @param {HeatPlace} heat @param {number} i */
 function xOf({ x, w, n }, i) {
   return x + (i / Math.max(1, n)) * w;
 }
 
-/** The means of equal stretches as colours. @param {Heat} heat @param {import("../trace.js").Summary} numbers */
+/** The means of equal stretches as colours. @param {HeatPlace} heat @param {import("../trace.js").Summary} numbers */
 function heatMarks(heat, numbers) {
   const { uid, dtype, n, y, ch } = heat;
   /** @type {(Cell | null)[]} */
   const means = numbers.heat ?? Array(32).fill(null);
-  const most = largestMagnitude(means);
+  const maxMagnitude = largestMagnitude(means);
   return means.map((mean, k) => {
     const from = Math.floor((k * n) / means.length);
-    const to = Math.floor(((k + 1) * n) / means.length);
-    const tint = signTint(mean, most);
-    const box = { x: xOf(heat, from), y, width: xOf(heat, to) - xOf(heat, from), height: ch };
+    const endIndex = Math.floor(((k + 1) * n) / means.length);
+    const tint = signTint(mean, maxMagnitude);
+    const box = { x: xOf(heat, from), y, width: xOf(heat, endIndex) - xOf(heat, from), height: ch };
     return h(
       "g",
       {
         key: `stretch ${k}`,
         class: "stretch",
         "data-open": `${uid}:${from}`,
-        "data-span": String(to - from),
+        "data-span": String(endIndex - from),
         "data-dtype": dtype,
         "data-mean": mean === null ? null : wireText(mean),
       },
       h("rect", { key: "ground", class: "stretch-ground", ...box }),
       tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity * 2 }),
-      h("title", { key: "title" }, `${uid}[${from} … ${to - 1}]${mean === null ? "" : `  mean ${fullNumber(mean)}`}`),
+      h(
+        "title",
+        { key: "title" },
+        `${uid}[${from} … ${endIndex - 1}]${mean === null ? "" : `  mean ${fullNumber(mean)}`}`,
+      ),
     );
   });
 }
 
-/** What this step wrote of it. @param {StepFacts} facts @param {Heat} heat */
+/** What this step wrote of it. @param {StepFacts} facts @param {HeatPlace} heat */
 function writeMarks({ snap }, heat) {
   const { uid, n, y, ch } = heat;
   return (snap.step?.log ?? []).flatMap((entry, k) => {
     if (entry.kind !== "event" || entry.event !== "written" || entry.storage !== uid) return [];
-    const by = findHandle(snap.entities, entry.by);
-    const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : by;
+    const writer = findHandle(snap.entities, entry.by);
+    const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : writer;
     const span = (entry.changed ?? 0) >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
     if (!span) return [];
     const width = Math.max(4, xOf(heat, span[1] + 1) - xOf(heat, span[0]));
     const x = Math.min(xOf(heat, span[0]), xOf(heat, n) - width);
-    const wrote = `${span[0]}:${span[1]}`;
+    const elementRange = `${span[0]}:${span[1]}`;
     return [
       h("rect", {
         key: `wrote ${k}`,
         class: "cell-written",
-        "data-wrote": wrote,
+        "data-wrote": elementRange,
         x,
         y: y - 2,
         width,
@@ -97,84 +101,93 @@ function writeMarks({ snap }, heat) {
   });
 }
 
-/** The least, the mean and the greatest of the values, and how many there are. @param {Heat} heat
+/** The least, the mean and the greatest of the values, and how many there are. @param {HeatPlace} heat
  * @param {import("../trace.js").Summary} numbers @param {number | undefined} nbytes */
 function summaryText({ uid, n, x, y, w }, numbers, nbytes) {
   const extremes = /** @type {const} */ (["min", "mean", "max"]).map(
     (name) => `${name} ${numbers[name] == null ? "–" : shortNumber(numbers[name], 7)}`,
   );
-  const all = `${extremes.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
-  const size = Math.min(9, Math.floor((w / (EM * all.length)) * 10) / 10);
+  const summaryLine = `${extremes.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
+  const size = Math.min(9, Math.floor((w / (EM * summaryLine.length)) * 10) / 10);
   return h(
     "text",
     { key: "numbers", class: "meta", x, y: y + SUMMARY.numbers + 4, "font-size": size },
-    all,
-    h("title", {}, `${uid} ${all}`),
+    summaryLine,
+    h("title", {}, `${uid} ${summaryLine}`),
   );
 }
 
 /** Some of the known cells: from where the reader opened it, else from what this step wrote.
- * @param {StepFacts} stepFacts @param {Heat} heat @param {{i: number, value: Cell}[]} cells @param {number} width */
+ * @param {StepFacts} stepFacts @param {HeatPlace} heat @param {{i: number, value: Cell}[]} cells @param {number} width */
 function windowMarks(stepFacts, heat, cells, width) {
   if (!cells.length) return [];
   const { uid, dtype, n, x, y } = heat;
   const written = stepFacts.snap.written.get(uid);
-  const news = cells.find(({ i }) => written?.has(`${dtype}:${i}`));
-  const cw = 34;
+  const firstWritten = cells.find(({ i }) => written?.has(`${dtype}:${i}`));
+  const cellWidth = 34;
   const indexWidth = width > 170 ? 44 : 0;
-  const room = Math.max(1, Math.floor((width - 32 - indexWidth) / cw));
-  const shown = windowFrom(cells, stepFacts.peeks.get(uid) ?? news?.i ?? 0, room);
-  const most = largestMagnitude(shown.map(({ value }) => value));
+  const cellCount = Math.max(1, Math.floor((width - 32 - indexWidth) / cellWidth));
+  const shown = windowFrom(cells, stepFacts.peeks.get(uid) ?? firstWritten?.i ?? 0, cellCount);
+  const maxMagnitude = largestMagnitude(shown.map(({ value }) => value));
   const top = y + SUMMARY.cells;
-  const [low, high] = [shown[0].i, shown[shown.length - 1].i];
+  const [firstIndex, lastIndex] = [shown[0].i, shown[shown.length - 1].i];
   /** @type {CellBand} */
-  const band = { dtype, n, y: 0, columns: n, lines: 1, cw, ch: SUMMARY.cellH, mode: "numbers" };
-  const place = { y: top, w: cw, h: SUMMARY.cellH, most, full: true };
+  const band = { dtype, n, y: 0, columns: n, lines: 1, cw: cellWidth, ch: SUMMARY.cellH, mode: "numbers" };
+  const place = { y: top, w: cellWidth, h: SUMMARY.cellH, most: maxMagnitude, full: true };
   return [
     h("rect", {
       key: "window",
       class: "window-place",
-      x: Math.min(xOf(heat, low), xOf(heat, n) - 5),
+      x: Math.min(xOf(heat, firstIndex), xOf(heat, n) - 5),
       y: y - 1,
-      width: Math.max(5, xOf(heat, high + 1) - xOf(heat, low)),
+      width: Math.max(5, xOf(heat, lastIndex + 1) - xOf(heat, firstIndex)),
       height: heat.ch + 2,
       rx: 1.5,
     }),
-    low > 0 && windowButton(heat, "before", Math.max(0, low - room), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
+    firstIndex > 0 &&
+      windowButton(heat, "before", Math.max(0, firstIndex - cellCount), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
     ...shown.map(({ i, value }, k) => {
-      const now = Boolean(written?.has(`${dtype}:${i}`));
+      const isWritten = Boolean(written?.has(`${dtype}:${i}`));
       const was = stepFacts.snap.oldValues.get(`${uid}:${dtype}:${i}`);
-      return cellMark(uid, band, i, value, { ...place, x: x + 15 + k * cw, now, was, outline: now, first: k === 0 });
+      return cellMark(uid, band, i, value, {
+        ...place,
+        x: x + 15 + k * cellWidth,
+        now: isWritten,
+        was,
+        outline: isWritten,
+        first: k === 0,
+      });
     }),
-    high < n - 1 &&
+    lastIndex < n - 1 &&
       windowButton(
         heat,
         "after",
-        high + 1,
-        x + 17 + shown.length * cw,
-        `M${x + 21 + shown.length * cw} ${top + 4}v10l5 -5z`,
+        lastIndex + 1,
+        x + 17 + shown.length * cellWidth,
+        `M${x + 21 + shown.length * cellWidth} ${top + 4}v10l5 -5z`,
       ),
-    indexWidth > 0 && h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${low}…]`),
+    indexWidth > 0 && h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${firstIndex}…]`),
   ];
 }
 
-/** Neighbouring cells from `start` on. @param {{i: number, value: Cell}[]} cells @param {number} start @param {number} room */
-function windowFrom(cells, start, room) {
+/** Neighbouring cells from `start` on. @param {{i: number, value: Cell}[]} cells @param {number} start @param {number} maxCells */
+function windowFrom(cells, start, maxCells) {
   let from = cells.findIndex(({ i }) => i >= start);
   if (from < 0) from = cells.length - 1;
-  while (from > 0 && cells.length - from < room && cells[from - 1].i === cells[from].i - 1) from -= 1;
-  let to = from + 1;
-  while (to < cells.length && to - from < room && cells[to].i === cells[to - 1].i + 1) to += 1;
-  return cells.slice(from, to);
+  while (from > 0 && cells.length - from < maxCells && cells[from - 1].i === cells[from].i - 1) from -= 1;
+  let windowEnd = from + 1;
+  while (windowEnd < cells.length && windowEnd - from < maxCells && cells[windowEnd].i === cells[windowEnd - 1].i + 1)
+    windowEnd += 1;
+  return cells.slice(from, windowEnd);
 }
 
-/** @param {Heat} heat @param {string} key @param {number} to @param {number} left @param {string} d */
-function windowButton({ uid, dtype, y }, key, to, left, d) {
-  const button = { tabindex: "0", role: "button", "aria-label": `${uid}[${to}]` };
+/** @param {HeatPlace} heat @param {string} key @param {number} firstElement @param {number} buttonX @param {string} d */
+function windowButton({ uid, dtype, y }, key, firstElement, buttonX, d) {
+  const button = { tabindex: "0", role: "button", "aria-label": `${uid}[${firstElement}]` };
   return h(
     "g",
-    { key, class: "turn", "data-open": `${uid}:${to}`, "data-dtype": dtype, ...button },
-    h("rect", { key: "ground", x: left, y: y + SUMMARY.cells, width: 12, height: SUMMARY.cellH, rx: 2 }),
+    { key, class: "turn", "data-open": `${uid}:${firstElement}`, "data-dtype": dtype, ...button },
+    h("rect", { key: "ground", x: buttonX, y: y + SUMMARY.cells, width: 12, height: SUMMARY.cellH, rx: 2 }),
     h("path", { key: "arrow", class: "tick", d }),
   );
 }

@@ -10,34 +10,34 @@ import { cls, h } from "../svg.js";
  * @param {{x: number, y: number, w: number, h: number, font: number}} at */
 export function rowTagMark(labels, uid, name, at) {
   const { tag, scope, moved } = name;
-  const variable = tag.kind === "var";
-  const half = at.h / 2;
-  const point = 7;
-  const body = at.w - point - 3;
-  const d = `M${at.x + 3} ${at.y}h${body - 3}l${point} ${half}l${-point} ${half}h${-(body - 3)}a3 3 0 0 1 -3 -3v${-(at.h - 6)}a3 3 0 0 1 3 -3z`;
-  const before = scope ? textWidth(scope, at.font - 3) + 5 : 0;
-  const text = cutPath(name.text, at.w - before - 14, at.font);
-  const baseline = at.y + half + at.font * 0.35;
+  const isVariable = tag.kind === "var";
+  const halfHeight = at.h / 2;
+  const pointWidth = 7;
+  const bodyWidth = at.w - pointWidth - 3;
+  const d = `M${at.x + 3} ${at.y}h${bodyWidth - 3}l${pointWidth} ${halfHeight}l${-pointWidth} ${halfHeight}h${-(bodyWidth - 3)}a3 3 0 0 1 -3 -3v${-(at.h - 6)}a3 3 0 0 1 3 -3z`;
+  const scopeWidth = scope ? textWidth(scope, at.font - 3) + 5 : 0;
+  const text = cutPath(name.text, at.w - scopeWidth - 14, at.font);
+  const baseline = at.y + halfHeight + at.font * 0.35;
   return h(
     "g",
     {
       key: `tag ${tag.frame ?? ""} ${tag.kind} ${tag.name}`,
-      class: cls("tag", variable && !scope ? "var" : "path", moved && "moved"),
-      "data-name": variable ? tag.name : null,
+      class: cls("tag", isVariable && !scope ? "var" : "path", moved && "moved"),
+      "data-name": isVariable ? tag.name : null,
       "data-frame": tag.frame,
       "data-ref": uid,
-      "data-path": variable ? null : tag.text,
+      "data-path": isVariable ? null : tag.text,
       tabindex: "0",
       role: "img",
       "aria-label": `${scope ? `${scope}: ` : ""}${tag.text}`,
     },
     h("path", { key: "shape", d }),
     scope ? h("text", { key: "of", class: "of", x: at.x + 6, y: baseline, "font-size": at.font - 3 }, scope) : null,
-    h("text", { key: "text", x: at.x + 6 + before, y: baseline, "font-size": at.font }, text),
+    h("text", { key: "text", x: at.x + 6 + scopeWidth, y: baseline, "font-size": at.font }, text),
     h(
       "title",
       { key: "title" },
-      `${variable ? labels.variable : labels.path} ${scope ? `${scope}: ` : ""}${tag.text} → ${uid}`,
+      `${isVariable ? labels.variable : labels.path} ${scope ? `${scope}: ` : ""}${tag.text} → ${uid}`,
     ),
   );
 }

@@ -12,13 +12,18 @@ import { stepFacts } from "./step_facts.js";
 /**
  * @param {import("../layout/stage_plan.js").StagePlan} plan
  * @param {Partial<import("./labels.js").Labels>} [labels]
- * @param {Map<string, number>} [peeks] from where on big storages show their cells
+ * @param {Map<string, number>} [windowStarts] from where on big storages show their cells
  * @param {Record<import("../layout/stage_plan.js").Side, import("../layout/view.js").Band>} [bands] what is drawn of each pane
  * @returns {{facts: import("./step_facts.js").StepFacts, memory: PaneMarks | null, graph: PaneMarks | null}}
  */
-export function stageMarks(plan, labels = {}, peeks = new Map(), bands = { memory: WHOLE_BAND, graph: WHOLE_BAND }) {
+export function stageMarks(
+  plan,
+  labels = {},
+  windowStarts = new Map(),
+  bands = { memory: WHOLE_BAND, graph: WHOLE_BAND },
+) {
   const { opened } = plan.model;
-  const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, peeks);
+  const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, windowStarts);
   return {
     facts,
     memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory),

@@ -22,20 +22,20 @@ import { addToList } from "../multimap.js";
  */
 
 /** @param {OpenTrace} opened @param {Snapshot} snap @param {import("./labels.js").Labels} labels
- * @param {Map<string, number>} [peeks] @returns {StepFacts} */
-export function stepFacts(opened, snap, labels, peeks = new Map()) {
+ * @param {Map<string, number>} [windowStarts] @returns {StepFacts} */
+export function stepFacts(opened, snap, labels, windowStarts = new Map()) {
   const { entities, index } = snap;
   const { steps } = opened.trace;
-  const naming = opened.names(index);
+  const namesAndPaths = opened.names(index);
   return {
     snap,
     touched: touched(snap.step, entities),
     labels,
-    peeks,
-    names: naming,
+    peeks: windowStarts,
+    names: namesAndPaths,
     previous: opened.state(index - 1),
     steps,
-    ...sharing(snap, naming),
+    ...sharingFacts(snap, namesAndPaths),
     ...backwardFacts(opened, snap),
     ...eventFacts(snap),
     made: (nodeUid) => opened.index.outputsOf(nodeUid, index),
@@ -43,8 +43,8 @@ export function stepFacts(opened, snap, labels, peeks = new Map()) {
   };
 }
 
-/** @param {Snapshot} snap @param {Names} naming @returns {Pick<StepFacts, "grads" | "readers" | "outputs">} */
-function sharing({ entities }, naming) {
+/** @param {Snapshot} snap @param {Names} namesAndPaths @returns {Pick<StepFacts, "grads" | "readers" | "outputs">} */
+function sharingFacts({ entities }, namesAndPaths) {
   const grads = /** @type {Set<string>} */ (new Set());
   const readers = /** @type {Map<string, string[]>} */ (new Map());
   const outputs = /** @type {Map<string, string[]>} */ (new Map());
@@ -54,10 +54,11 @@ function sharing({ entities }, naming) {
     const grad = entity.grad ? entities.get(entity.grad) : undefined;
     if (isHandle(grad) && grad.storage) grads.add(grad.storage);
     if (!entity.grad_fn) continue;
-    for (const tag of naming.tags.get(uid) ?? []) if (tag.kind === "var") addToList(outputs, entity.grad_fn, tag.text);
+    for (const tag of namesAndPaths.tags.get(uid) ?? [])
+      if (tag.kind === "var") addToList(outputs, entity.grad_fn, tag.text);
   }
   for (const [uid, node] of entities) {
-    const tag = node.kind === "node" && node.variable ? naming.tags.get(node.variable)?.[0] : undefined;
+    const tag = node.kind === "node" && node.variable ? namesAndPaths.tags.get(node.variable)?.[0] : undefined;
     if (tag) outputs.set(uid, [tag.text]);
   }
   return { grads, readers, outputs };
@@ -68,9 +69,9 @@ function sharing({ entities }, naming) {
 function backwardFacts(opened, { entities, step, index }) {
   const visits = step?.visit ? (opened.index.visits.get(step.visit.backward) ?? []) : [];
   const visited = /** @type {Map<string, {k: number, step: number}>} */ (new Map());
-  visits.forEach(({ node, step: at }, k) => {
+  visits.forEach(({ node, step: visitStep }, k) => {
     // Of a node that ran more than once the latest run seen so far counts.
-    if (!visited.has(node) || at <= index) visited.set(node, { k: k + 1, step: at });
+    if (!visited.has(node) || visitStep <= index) visited.set(node, { k: k + 1, step: visitStep });
   });
   const sums = /** @type {Map<string, number>} */ (new Map());
   for (const visit of visits) {

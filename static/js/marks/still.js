@@ -18,10 +18,10 @@ import { stageMarks } from "./stage_marks.js";
  */
 
 /** The usual room: as wide as on a desktop, and as high as shows a net. */
-const USUAL_ROOM = { w: 1080, h: 1000 };
+const DEFAULT_SIZE = { w: 1080, h: 1000 };
 /** Narrower ones, the first in which the picture says as much is taken. */
-const NARROWER = [640, 720, 800, 900];
-const EDGE = 24;
+const NARROWER_WIDTHS = [640, 720, 800, 900];
+const CROP_MARGIN = 24;
 
 /**
  * @param {import("../state.js").OpenTrace} opened @param {number} i
@@ -29,68 +29,69 @@ const EDGE = 24;
  * @returns {Picture}
  */
 export function stepPicture(opened, i, labels, options = {}) {
-  const { w = USUAL_ROOM.w, h: high = USUAL_ROOM.h, scale = 1, toggled = new Set(), peeks } = options;
+  const { w = DEFAULT_SIZE.w, h: high = DEFAULT_SIZE.h, scale = 1, toggled = new Set(), peeks } = options;
   const model = stageModel(opened);
-  const draw = (/** @type {number} */ width) => {
+  const drawAtWidth = (/** @type {number} */ width) => {
     const plan = stillPlan(model, i, { w: width, h: high }, { scale, toggled });
     return { plan, ...stageMarks(plan, labels, peeks) };
   };
-  const { plan, facts, memory, graph } = drawCompactly(draw, w);
-  const scrolled = scrolledTo(plan);
-  const left = pictureExtent([...(memory?.heading ?? []), ...(memory?.body ?? [])]);
-  const right = pictureExtent([...(graph?.heading ?? []), ...(graph?.body ?? [])]);
-  const memoryWidth = graph ? Math.min(plan.widths.memory, left.x + EDGE) : left.x + EDGE;
-  const body = Math.max(plan.memory?.height ?? 0, plan.graph?.height ?? 0, left.y, right.y);
-  const height = HEADING + Math.min(Math.max(body, 1), plan.height) + EDGE / 2;
-  const cropped = { ...plan, widths: { memory: memoryWidth, graph: right.x + EDGE } };
-  const none = () => ({ above: [], below: [] });
+  const { plan, facts, memory, graph } = drawCompactly(drawAtWidth, w);
+  const scrolled = scrollOffsets(plan);
+  const memoryExtent = pictureExtent([...(memory?.heading ?? []), ...(memory?.body ?? [])]);
+  const graphExtent = pictureExtent([...(graph?.heading ?? []), ...(graph?.body ?? [])]);
+  const memoryWidth = graph ? Math.min(plan.widths.memory, memoryExtent.x + CROP_MARGIN) : memoryExtent.x + CROP_MARGIN;
+  const bodyHeight = Math.max(plan.memory?.height ?? 0, plan.graph?.height ?? 0, memoryExtent.y, graphExtent.y);
+  const height = HEADING + Math.min(Math.max(bodyHeight, 1), plan.height) + CROP_MARGIN / 2;
+  const cropped = { ...plan, widths: { memory: memoryWidth, graph: graphExtent.x + CROP_MARGIN } };
+  const nothingBeyond = () => ({ above: [], below: [] });
   const panes = {
-    memory: { scrolled: scrolled.memory, beyond: none },
-    graph: { scrolled: scrolled.graph, beyond: none },
+    memory: { scrolled: scrolled.memory, beyond: nothingBeyond },
+    graph: { scrolled: scrolled.graph, beyond: nothingBeyond },
   };
   const overlay = drawOverlay(facts, cropped, panes, null, { ...LABELS, ...labels });
   return {
-    width: memoryWidth + (graph ? right.x + EDGE : 0),
+    width: memoryWidth + (graph ? graphExtent.x + CROP_MARGIN : 0),
     height,
-    cut: body > plan.height,
+    cut: bodyHeight > plan.height,
     nodes: [
       hatchPattern(),
       ...paneNodes("memory", memory, 0, memoryWidth, height, scrolled.memory),
-      ...(graph ? paneNodes("graph", graph, memoryWidth, right.x + EDGE, height, scrolled.graph) : []),
+      ...(graph ? paneNodes("graph", graph, memoryWidth, graphExtent.x + CROP_MARGIN, height, scrolled.graph) : []),
       ...(graph ? [h("path", { key: "divider", class: "fence", d: `M${memoryWidth} 0V${height}` })] : []),
       h("g", { key: "overlay" }, overlay),
     ],
   };
 }
 
-/** @typedef {{plan: StagePlan} & ReturnType<typeof stageMarks>} Drawn */
+/** @typedef {{plan: StagePlan} & ReturnType<typeof stageMarks>} DrawnStep */
 
-/** As narrow as nothing is lost by it, not even height. @param {(w: number) => Drawn} draw @param {number} w @returns {Drawn} */
-function drawCompactly(draw, w) {
-  const wide = draw(w);
-  const said = drawnTexts(wide);
-  const height = heightOf(wide.plan);
-  for (const narrower of NARROWER) {
+/** As narrow as nothing is lost by it, not even height. @param {(w: number) => DrawnStep} drawAtWidth @param {number} w @returns {DrawnStep} */
+function drawCompactly(drawAtWidth, w) {
+  const widest = drawAtWidth(w);
+  const textsOfWidest = drawnTexts(widest);
+  const height = paneHeight(widest.plan);
+  for (const narrower of NARROWER_WIDTHS) {
     if (narrower >= w) break;
-    const drawn = draw(narrower);
-    if (heightOf(drawn.plan) <= height && drawnTexts(drawn) === said) return drawn;
+    const drawn = drawAtWidth(narrower);
+    if (paneHeight(drawn.plan) <= height && drawnTexts(drawn) === textsOfWidest) return drawn;
   }
-  return wide;
+  return widest;
 }
 
 /** @param {StagePlan} plan */
-function heightOf({ memory, graph }) {
+function paneHeight({ memory, graph }) {
   return Math.max(memory?.height ?? 0, graph?.height ?? 0);
 }
 
-/** All that stands in a picture. @param {Drawn} drawn */
+/** All that stands in a picture. @param {DrawnStep} drawn */
 function drawnTexts({ memory, graph }) {
   const out = /** @type {string[]} */ ([]);
-  const read = (/** @type {VNode} */ { text, children }) => {
+  const collectTexts = (/** @type {VNode} */ { text, children }) => {
     if (text) out.push(text);
-    children.forEach(read);
+    children.forEach(collectTexts);
   };
-  for (const pane of [memory, graph]) for (const mark of [...(pane?.heading ?? []), ...(pane?.body ?? [])]) read(mark);
+  for (const pane of [memory, graph])
+    for (const mark of [...(pane?.heading ?? []), ...(pane?.body ?? [])]) collectTexts(mark);
   return out.join("\n");
 }
 
@@ -98,17 +99,17 @@ function drawnTexts({ memory, graph }) {
  * later. @param {import("../layout/stage_plan.js").StageModel} model @param {number} i
  * @param {import("../layout/stage_plan.js").Size} room @param {import("../layout/stage_plan.js").StageOptions} options */
 function stillPlan(model, i, room, options) {
-  const open = stagePlan(model, i, { w: room.w, h: Infinity }, { ...options, compact: true });
-  return HEADING + heightOf(open) <= room.h ? open : stagePlan(model, i, room, { ...options, compact: true });
+  const openPlan = stagePlan(model, i, { w: room.w, h: Infinity }, { ...options, compact: true });
+  return HEADING + paneHeight(openPlan) <= room.h ? openPlan : stagePlan(model, i, room, { ...options, compact: true });
 }
 
 /** How far each pane is scrolled so that what the step touched is in the picture. @param {StagePlan} plan */
-function scrolledTo({ memory, graph, height }) {
-  const top = (/** @type {import("../layout/pane.js").Pane | null} */ pane) => {
+function scrollOffsets({ memory, graph, height }) {
+  const offsetOf = (/** @type {import("../layout/pane.js").Pane | null} */ pane) => {
     if (!pane || pane.height <= height || !pane.focus.length) return 0;
     return Math.max(0, Math.min(pane.focus[0].y - height / 3, pane.height - height));
   };
-  return { memory: top(memory), graph: top(graph) };
+  return { memory: offsetOf(memory), graph: offsetOf(graph) };
 }
 
 /** A pane with its heading above it. @param {string} name @param {import("./stage_marks.js").PaneMarks | null} marks

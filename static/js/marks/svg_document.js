@@ -10,7 +10,7 @@ import { stylesFor } from "./svg_styles.js";
 /** @typedef {{at: string, line: string, sentences: {text: string, tone: string}[]}} Caption */
 
 const EDGE = 24;
-const NARROWEST = 560;
+const MIN_WIDTH = 560;
 const WRAP_WIDTH = 900;
 /** Of a statement, and of a sentence. */
 const MAX_LINES = 12;
@@ -22,10 +22,10 @@ const MAX_LINES = 12;
  * @param {Kind} kind @param {Picture} picture @param {Caption} caption @param {Styles} styles
  */
 export function svgDocument(kind, { width, height, nodes }, caption, styles) {
-  const w = Math.ceil(Math.max(width, NARROWEST));
-  const { lines, foot } = captionMarks(caption, w, Math.ceil(height));
+  const w = Math.ceil(Math.max(width, MIN_WIDTH));
+  const { lines, foot: bottom } = captionMarks(caption, w, Math.ceil(height));
   const body = [
-    h("rect", { class: "paper", width: w, height: foot }),
+    h("rect", { class: "paper", width: w, height: bottom }),
     ...nodes,
     h("path", { class: "paper-rule", d: `M0 ${Math.ceil(height) + 0.5}H${w}` }),
     ...lines,
@@ -33,7 +33,7 @@ export function svgDocument(kind, { width, height, nodes }, caption, styles) {
   const description = caption.sentences.map(({ text }) => text).join(" ");
   return serialize(
     `${kind}-svg`,
-    { width: w, height: foot, nodes: body },
+    { width: w, height: bottom, nodes: body },
     [caption.line, caption.at].filter(Boolean).join(" · "),
     description,
     styles,
@@ -44,7 +44,7 @@ export function svgDocument(kind, { width, height, nodes }, caption, styles) {
  * @param {string} className the class of its root @param {Picture} picture @param {string} title @param {string} description @param {Styles} ink */
 export function serialize(className, { width, height, nodes }, title, description, { css, tokens, theme, language }) {
   const body = nodes.map(withoutFocus);
-  const file = h(
+  const svg = h(
     "svg",
     {
       xmlns: SVG,
@@ -62,19 +62,19 @@ export function serialize(className, { width, height, nodes }, title, descriptio
     h("style", {}, stylesFor(css, tokens, theme, collectClasses(body, new Set([className])))),
     body,
   );
-  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);
+  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${render(svg)}\n`);
 }
 
 /** What stands under the picture, and where it ends. @param {Caption} caption @param {number} w @param {number} top */
 function captionMarks({ at, line, sentences }, w, top) {
-  const room = Math.min(w, WRAP_WIDTH) - 2 * EDGE;
+  const maxWidth = Math.min(w, WRAP_WIDTH) - 2 * EDGE;
   let y = top + 30;
   const lines = [h("text", { class: "paper-at", x: EDGE, y }, at)];
-  for (const [k, text] of clipLines(wrapText(line, room, 14), MAX_LINES).entries())
+  for (const [k, text] of clipLines(wrapText(line, maxWidth, 14), MAX_LINES).entries())
     lines.push(h("text", { class: "paper-line", x: EDGE, y: (y += k ? 19 : 23) }, text));
   y += 6;
   for (const { text, tone } of sentences)
-    for (const [k, part] of clipLines(wrapText(text, room - 14, 11.5), MAX_LINES).entries()) {
+    for (const [k, part] of clipLines(wrapText(text, maxWidth - 14, 11.5), MAX_LINES).entries()) {
       y += 19;
       if (!k) lines.push(h("circle", { class: cls("paper-dot", tone), cx: EDGE + 3, cy: y - 4, r: 2.5 }));
       lines.push(h("text", { class: cls("paper-note", tone), x: EDGE + 14, y }, part));
@@ -83,30 +83,30 @@ function captionMarks({ at, line, sentences }, w, top) {
 }
 
 /** A text in lines of at most that width: broken at blanks, between East Asian characters, else where it must.
- * @param {string} text @param {number} room @param {number} size @returns {string[]} */
-export function wrapText(text, room, size) {
+ * @param {string} text @param {number} maxWidth @param {number} size @returns {string[]} */
+export function wrapText(text, maxWidth, size) {
   const lines = [""];
-  let used = 0;
-  const add = (/** @type {string} */ part, /** @type {number} */ width) => {
+  let usedWidth = 0;
+  const addToLine = (/** @type {string} */ part, /** @type {number} */ width) => {
     lines[lines.length - 1] += part;
-    used += width;
+    usedWidth += width;
   };
   const startLine = () => {
     lines.push("");
-    used = 0;
+    usedWidth = 0;
   };
   for (const word of text.match(
     /\s+|[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu,
   ) ?? []) {
     const width = textWidth(word, size);
-    if (used + width <= room) add(word, width);
+    if (usedWidth + width <= maxWidth) addToLine(word, width);
     else if (!word.trim()) startLine();
     else {
       if (lines[lines.length - 1]) startLine();
       for (const character of word) {
-        const wide = textWidth(character, size);
-        if (used + wide > room) startLine();
-        add(character, wide);
+        const characterWidth = textWidth(character, size);
+        if (usedWidth + characterWidth > maxWidth) startLine();
+        addToLine(character, characterWidth);
       }
     }
   }
@@ -136,6 +136,9 @@ function collectClasses(nodes, names) {
 /** XML knows no control characters and no halves of characters. @param {string} text */
 function replaceInvalidXmlCharacters(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that have to go
-  const visible = text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
-  return visible.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+  const withoutControlCharacters = text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
+  return withoutControlCharacters.replace(
+    /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    "\ufffd",
+  );
 }

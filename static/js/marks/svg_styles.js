@@ -9,12 +9,14 @@ const NOT_IN_A_FILE = /^(animation|transition|pointer-events|cursor|outline|over
  */
 export function stylesFor(css, tokens, theme, classNames) {
   const values = resolveTokens(tokens, theme);
-  const plain = css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, "");
+  const cssWithoutAtRules = css
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, "");
   /** @type {string[]} */
   const rules = [];
-  for (const [, heads, body] of plain.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
-    if (heads.includes("(")) continue; // of pointing at things
-    const selectors = heads
+  for (const [, selectorList, body] of cssWithoutAtRules.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
+    if (selectorList.includes("(")) continue; // of pointing at things
+    const selectors = selectorList
       .split(",")
       .map((part) => part.trim())
       .filter((selector) => mayMatch(selector, classNames));

@@ -8,26 +8,28 @@ import { stepFacts } from "./step_facts.js";
 
 /** @param {import("../state.js").OpenTrace} opened @returns {import("./svg_document.js").Picture} */
 export function thumbnailPicture(opened) {
-  return picture(opened, thumbnail(opened));
+  return rowsAsPicture(opened, thumbnail(opened));
 }
 
 /** @param {import("../state.js").OpenTrace} opened @param {number} i the step
  * @returns {import("./svg_document.js").Picture} */
 export function rowsPicture(opened, i) {
-  return picture(opened, stillRows(opened, i));
+  return rowsAsPicture(opened, stillRows(opened, i));
 }
 
 /** @param {import("../state.js").OpenTrace} opened @param {import("../layout/thumbnail.js").Thumbnail} thumbnail
  * @returns {import("./svg_document.js").Picture} */
-function picture(opened, { i, columns, rows, width, height, more }) {
+function rowsAsPicture(opened, { i, columns, rows, width, height, more: hiddenCount }) {
   const facts = stepFacts(opened, opened.at(i), LABELS, new Map());
-  const marks = rows.map(({ item, y, layout }) => rowMark(facts, place(item, y, layout), item, columns, null));
-  const note = more ? h("text", { class: "meta end", x: width - 4, y: 10, "font-size": 9 }, `+${more}`) : null;
+  const marks = rows.map(({ item, y, layout }) => rowMark(facts, placedRow(item, y, layout), item, columns, null));
+  const note = hiddenCount
+    ? h("text", { class: "meta end", x: width - 4, y: 10, "font-size": 9 }, `+${hiddenCount}`)
+    : null;
   return { width, height, nodes: [h("g", { class: "memory-pane" }, marks, note)] };
 }
 
 /** @param {import("../layout/memory_items.js").RowItem} item @param {number} y @param {import("../layout/row_lines.js").RowLayout} layout
  * @returns {import("../layout/memory_placed.js").PlacedItem} */
-function place(item, y, layout) {
+function placedRow(item, y, layout) {
   return { item, y: y - 4, h: layout.h, layout, hidden: false, chips: null, chipX: 0, folded: [], pins: null };
 }

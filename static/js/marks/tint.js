@@ -4,24 +4,28 @@
 
 /** The largest finite magnitude. @param {(Cell | null)[]} values */
 export function largestMagnitude(values) {
-  return values.reduce((/** @type {number} */ m, v) => Math.max(m, Math.abs(magnitude(v))), 0);
+  return values.reduce((/** @type {number} */ m, cell) => Math.max(m, Math.abs(magnitude(cell))), 0);
 }
 
-/** @param {Cell | null} v */
-function magnitude(v) {
-  if (typeof v === "number") return v;
-  if (v === true) return 1;
-  if (!v || typeof v !== "object") return 0;
-  if ("$i" in v) return Number(v.$i);
-  if ("$f" in v) return v.$f === "nan" ? 0 : v.$f === "inf" ? Infinity : -Infinity;
+/** @param {Cell | null} cell */
+function magnitude(cell) {
+  if (typeof cell === "number") return cell;
+  if (cell === true) return 1;
+  if (!cell || typeof cell !== "object") return 0;
+  if ("$i" in cell) return Number(cell.$i);
+  if ("$f" in cell) return cell.$f === "nan" ? 0 : cell.$f === "inf" ? Infinity : -Infinity;
   return 0;
 }
 
-/** @param {Cell | null} v @param {number} largest */
-export function signTint(v, largest) {
-  const a = magnitude(v);
-  if (a === 0) return null;
-  const share =
-    Number.isFinite(largest) && largest > 0 ? Math.min(1, Math.abs(a) / largest) : Math.abs(a) === Infinity ? 1 : 0;
-  return { sign: a < 0 ? "neg" : "pos", opacity: 0.08 + 0.28 * share };
+/** @param {Cell | null} cell @param {number} largest */
+export function signTint(cell, largest) {
+  const value = magnitude(cell);
+  if (value === 0) return null;
+  const shareOfLargest =
+    Number.isFinite(largest) && largest > 0
+      ? Math.min(1, Math.abs(value) / largest)
+      : Math.abs(value) === Infinity
+        ? 1
+        : 0;
+  return { sign: value < 0 ? "neg" : "pos", opacity: 0.08 + 0.28 * shareOfLargest };
 }

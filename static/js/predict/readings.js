@@ -3,7 +3,7 @@
 import { find, sameValue } from "../entities.js";
 import { cellsRead, numberOf, numbersText } from "../findings/numbers.js";
 import { shortNumber } from "../layout/format.js";
-import { numel, reads } from "../layout/reads.js";
+import { numel, cellReads } from "../layout/reads.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {import("../entities.js").Handle} Handle */
@@ -26,7 +26,7 @@ export const elementName = (name, index) => (index.length ? `${name}[${index.joi
 export function elementsOf(entities, handle) {
   const cells = numel(handle.shape) <= MAX_ELEMENTS ? cellsRead(entities, handle) : null;
   if (!cells) return null;
-  return reads(handle, cells.length).map(({ index, cell }, k) => ({ index, cell, value: cells[k] }));
+  return cellReads(handle, cells.length).map(({ index, cell }, k) => ({ index, cell, value: cells[k] }));
 }
 
 /** A gradient or a tensor in a word: all its elements where they are few, else its first.

@@ -10,7 +10,7 @@ import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
 import { stepFacts } from "../marks/step_facts.js";
 import { relatives } from "../relatives.js";
-import { onDevice } from "../specimen_traces.js";
+import { gpuTrace } from "../specimen_traces.js";
 import { openTrace } from "../state.js";
 import { counter, frame, ref, storage, tensor, trace } from "./entities.js";
 
@@ -74,7 +74,7 @@ function many(count) {
 }
 
 test("each block says what lies in it, how large it is and how much was asked for", () => {
-  const { marks, segments } = drawn(onDevice);
+  const { marks, segments } = drawn(gpuTrace);
   assert.deepEqual(said(marks), [
     "a · s1: 512 B, asked for 12 B",
     `${LABELS.awaitingFree}: 512 B, asked for 400 B`,
@@ -95,7 +95,7 @@ test("each block says what lies in it, how large it is and how much was asked fo
 });
 
 test("blocks lie in their segment's bar, one after the other, at any width and number", () => {
-  for (const recorded of [onDevice, many(3), many(20), many(700)]) {
+  for (const recorded of [gpuTrace, many(3), many(20), many(700)]) {
     for (const w of [340, WIDTH, 1000]) {
       for (const toggled of [new Set(), new Set([FOLD])]) {
         const { place, segments } = drawn(recorded, 0, { w, toggled });
@@ -122,8 +122,8 @@ test("many blocks, and those on a phone, are drawn when the reader asks for them
   assert.equal(drawn(many(20)).segments.length, 1);
   assert.equal(drawn(many(100)).segments.length, 0);
   assert.equal(drawn(many(100), 0, { toggled: new Set([FOLD]) }).segments.length, 1);
-  assert.equal(drawn(onDevice, 0, { w: 340 }).segments.length, 0);
-  assert.equal(drawn(onDevice, 0, { w: 340, toggled: new Set([FOLD]) }).segments.length, 2);
+  assert.equal(drawn(gpuTrace, 0, { w: 340 }).segments.length, 0);
+  assert.equal(drawn(gpuTrace, 0, { w: 340, toggled: new Set([FOLD]) }).segments.length, 2);
 });
 
 test("a splice changes the blocks of a device", () => {
@@ -135,7 +135,7 @@ test("a splice changes the blocks of a device", () => {
 });
 
 test("a block lights its storage, and a handle its block", () => {
-  const { opened } = drawn(onDevice);
+  const { opened } = drawn(gpuTrace);
   const from = (/** @type {string} */ name, /** @type {string} */ value) =>
     relatives(opened, 0, (asked) => (asked === name ? value : null));
   assert.ok(from("block", "s1").includes("storage-strip:s1") && from("block", "s1").includes("handle:t1"));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { homes } from "../layout/homes.js";
+import { homesOf } from "../layout/homes.js";
 import { openTrace } from "../state.js";
 import { frame, ref, tensor, trace } from "./entities.js";
 
@@ -11,8 +11,8 @@ const object = (attrs) => ({ kind: "object", type: "Module", attrs });
 
 /** @param {any[]} steps @returns {string[]} the paths of tensors, in their order */
 function order(steps) {
-  const known = homes(openTrace(trace("", steps)));
-  return [...known.of]
+  const known = homesOf(openTrace(trace("", steps)));
+  return [...known.homeOf]
     .filter(([uid]) => uid[0] === "t")
     .sort(([, a], [, b]) => a.rank - b.rank)
     .map(([, { path }]) => path);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { roundedPath } from "../marks/path.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
-import { extent, readLines, reads } from "../layout/reads.js";
+import { extent, linesOfReads, cellReads } from "../layout/reads.js";
 import { Packer, Slots } from "../layout/packing.js";
 import { openTrace } from "../state.js";
 import { ALL } from "./traces.js";
@@ -33,23 +33,23 @@ test("numbered places are the lowest that are free, as those of a packer are", (
 });
 
 test("reads of a transposed, an offset, an expanded, a scalar and an empty handle", () => {
-  const cells = (/** @type {any} */ over) => reads(tensor(over)).map((r) => r.cell);
+  const cells = (/** @type {any} */ over) => cellReads(tensor(over)).map((r) => r.cell);
   assert.deepEqual(cells({ shape: [4, 3], stride: [1, 4] }), [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
   assert.deepEqual(cells({ shape: [3, 2], stride: [4, 1], offset: 1 }), [1, 2, 5, 6, 9, 10]);
   assert.deepEqual(cells({ shape: [2, 3], stride: [1, 0] }), [0, 0, 0, 1, 1, 1]);
   assert.deepEqual(cells({ shape: [], stride: [], offset: 2 }), [2]);
   assert.deepEqual(cells({ shape: [0, 3], stride: [3, 1] }), []);
   assert.deepEqual(
-    reads({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }).map((r) => r.cell),
+    cellReads({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }).map((r) => r.cell),
     [2, 1, 0],
   );
   assert.deepEqual(extent({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }), [0, 2]);
 });
 
 test("memory read forwards is one line, anything else a line for each logical row", () => {
-  assert.equal(readLines(reads(tensor({ shape: [3, 4], stride: [4, 1] }))).length, 1);
-  assert.equal(readLines(reads(tensor({ shape: [4, 3], stride: [1, 4] }))).length, 4);
-  assert.equal(readLines(reads(tensor({ shape: [3, 4], stride: [0, 1] }))).length, 3);
+  assert.equal(linesOfReads(cellReads(tensor({ shape: [3, 4], stride: [4, 1] }))).length, 1);
+  assert.equal(linesOfReads(cellReads(tensor({ shape: [4, 3], stride: [1, 4] }))).length, 4);
+  assert.equal(linesOfReads(cellReads(tensor({ shape: [3, 4], stride: [0, 1] }))).length, 3);
 });
 
 test("names reach tensors through variables, containers and .grad", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { links } from "../layout/links.js";
+import { stageLinks } from "../layout/links.js";
 import { stageModel, stagePlan } from "../layout/stage_plan.js";
 import { LABELS } from "../marks/labels.js";
 import { drawOverlay } from "../marks/overlay.js";
@@ -25,7 +25,7 @@ for (const name of ["a_module_learns", "saved_then_written"])
           if (entity.kind !== "tensor") continue;
           const plan = stagePlan(model, i, size, { selected: uid });
           const strips = [...(plan.memory?.anchors ?? [])].filter(([key]) => /^s\d+$/.test(key));
-          for (const { key, kind, memory, above } of links(facts, plan, uid)) {
+          for (const { key, kind, memory, above } of stageLinks(facts, plan, uid)) {
             if (kind !== "selected" || !key.endsWith(` ${uid}`)) continue;
             const y = memory.y - above;
             const under = strips
@@ -44,7 +44,7 @@ test("an end of a link that is out of sight is named at the edge, with the heigh
   const arrival = opened.trace.steps.findIndex(({ visit }) => visit?.accumulates);
   const facts = stepFacts(opened, opened.at(arrival), LABELS);
   const plan = stagePlan(stageModel(opened), arrival, { w: 1060, h: 640 });
-  const [link] = links(facts, plan, null);
+  const [link] = stageLinks(facts, plan, null);
   const at = (/** @type {number} */ scrolled) => ({ scrolled, beyond: () => ({ above: [], below: [] }) });
   /** @param {number} memory how far it is scrolled @param {number} graph */
   const edges = (memory, graph) =>

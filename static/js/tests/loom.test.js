@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { wireText } from "../layout/format.js";
-import { reads } from "../layout/reads.js";
+import { cellReads } from "../layout/reads.js";
 import { runRows } from "../layout/run_rows.js";
 import { loomPicture } from "../marks/loom.js";
 import { shelfOfStep } from "../marks/loom_scene.js";
@@ -84,7 +84,7 @@ test("windows stand under the cells that the handle reads, a line for each logic
     const windows = having(flat([mark]), "data-loom-reads");
     assert.deepEqual(
       windows.map((v) => [v.attrs["data-index"], v.attrs["data-loom-reads"]]).sort(),
-      reads(e)
+      cellReads(e)
         .map((r) => [r.index.join(","), `${e.storage}:${r.cell}`])
         .sort(),
     );

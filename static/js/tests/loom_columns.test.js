@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Lanes } from "../layout/lanes.js";
 import { loomLayout } from "../layout/loom.js";
-import { fitNames, shortPath } from "../layout/loom_names.js";
+import { namesThatFit, pathThatFits } from "../layout/loom_names.js";
 import { loomMarks } from "../marks/loom.js";
 import { openTrace } from "../state.js";
 import { crowd, saved } from "./traces.js";
@@ -33,8 +33,8 @@ for (const [name, document] of /** @type {[string, any][]} */ ([
 ]))
   test(`${name}: columns never stand in each other's way, nor wider than the room`, () => {
     const { plan } = drawn(document, undefined, { room: 1040 });
-    for (const a of plan.columns.list)
-      for (const b of plan.columns.list) {
+    for (const a of plan.columns.all)
+      for (const b of plan.columns.all) {
         if (a === b || a.to < b.from || b.to < a.from) continue;
         assert.ok(a.right <= b.x + 0.01 || b.right <= a.x + 0.01, `${a.uid} ${b.uid}`);
       }
@@ -49,7 +49,7 @@ test("what a row makes has a column in that row, however many there are", () => 
 test("a lane is free again below its last edge, and goes on where it was asked for", () => {
   const lanes = new Lanes();
   assert.deepEqual(
-    [lanes.allocate(0, 50), lanes.allocate(10, 20), lanes.allocate(30, 40), lanes.allocate(50, 60, 0)],
+    [lanes.allocateLane(0, 50), lanes.allocateLane(10, 20), lanes.allocateLane(30, 40), lanes.allocateLane(50, 60, 0)],
     [0, 1, 1, 0],
   );
 });
@@ -161,9 +161,9 @@ test("the head names what is in sight, also where it is not there at the step", 
 });
 
 test("of a path its end is kept, of several names the first", () => {
-  assert.equal(shortPath("net.0.weight.grad", 14), "…0.weight.grad");
-  assert.equal(shortPath("net.0.weight.grad", 6), "…grad");
-  assert.equal(shortPath("embedding", 6), "embed…");
-  assert.equal(fitNames("a b c", 5), "a b c");
-  assert.equal(fitNames("net.weight opt.param_groups[0]", 13), "net.weight +1");
+  assert.equal(pathThatFits("net.0.weight.grad", 14), "…0.weight.grad");
+  assert.equal(pathThatFits("net.0.weight.grad", 6), "…grad");
+  assert.equal(pathThatFits("embedding", 6), "embed…");
+  assert.equal(namesThatFit("a b c", 5), "a b c");
+  assert.equal(namesThatFit("net.weight opt.param_groups[0]", 13), "net.weight +1");
 });

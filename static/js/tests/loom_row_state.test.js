@@ -38,11 +38,11 @@ for (const [name, document] of [...made, ...goldens, ["turns", turns]])
     for (const { first, last } of runRows(opened).rows) {
       state.advance(first, last);
       assert.deepEqual(state.after, opened.state(last));
-      const uids = [...state.touched.keys()].filter((uid) => isHandle(state.after.get(uid)));
+      const uids = [...state.touchSteps.keys()].filter((uid) => isHandle(state.after.get(uid)));
       const naming = state.names.namesOf(uids);
       for (const uid of uids) {
         assert.deepEqual(naming.tags.get(uid), opened.names(last).tags.get(uid), `${uid} after step ${last}`);
-        assert.equal(state.before(uid), opened.state(first - 1).has(uid));
+        assert.equal(state.existedBefore(uid), opened.state(first - 1).has(uid));
       }
     }
   });

@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { isHandle } from "../entities.js";
 import { wireText } from "../layout/format.js";
-import { memoryModel, memoryPane, memoryStill } from "../layout/memory_pane.js";
-import { reads } from "../layout/reads.js";
+import { memoryModel, memoryPane, stillHeight } from "../layout/memory_pane.js";
+import { cellReads } from "../layout/reads.js";
 import { WHOLE_BAND as WHOLE } from "../layout/view.js";
 import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
@@ -93,7 +93,7 @@ for (const [name, document] of [...goldens, ...made]) {
 
   test(`${name}: at the height where everything is open nothing moves`, () => {
     const { opened, model } = open(document);
-    const h = memoryStill(model, 640);
+    const h = stillHeight(model, 640);
     if (!Number.isFinite(h)) return;
     const places = /** @type {Map<string, number>} */ (new Map());
     for (let i = 0; i < opened.count; i++) {
@@ -125,7 +125,7 @@ for (const [name, document] of [...goldens, ...made]) {
         const [uid, k] = attrs["data-bead"].split(":");
         const handle = entities.get(uid);
         assert.ok(isHandle(handle));
-        const read = reads(handle)[Number(k)];
+        const read = cellReads(handle)[Number(k)];
         assert.equal(attrs["data-reads"], `${handle.storage}:${read.cell}`);
         assert.equal(attrs["data-index"], read.index.join(","));
       }
@@ -185,9 +185,9 @@ test("a view of one cell read over and over is one bead upon another", () => {
   const beads = having(marks(opened, pane, last), "data-bead");
   assert.ok(beads.length > 0);
   for (const [uid, handle] of opened.state(last)) {
-    if (!isHandle(handle) || !reads(handle).length) continue;
+    if (!isHandle(handle) || !cellReads(handle).length) continue;
     const own = beads.filter(({ attrs }) => attrs["data-bead"].startsWith(`${uid}:`));
-    if (own.length) assert.equal(own.length, reads(handle).length, uid);
+    if (own.length) assert.equal(own.length, cellReads(handle).length, uid);
   }
 });
 
