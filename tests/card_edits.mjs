@@ -2,7 +2,7 @@
  * cards put together, and programs after random edits, each with what was done. */
 import { readFileSync } from "node:fs";
 import { EditorState } from "@codemirror/state";
-import { applyEdits, toChanges } from "../static/js/builder/line_edits.js";
+import { applyEdits, textChanges } from "../static/js/builder/line_edits.js";
 import { insertStatements, duplicateCard, moveCard, moveCardDown, moveCardUp, removeCard, rewriteCard, toggleComment, ownText } from "../static/js/builder/edits.js";
 import { positionAtEnd, positionBelow } from "../static/js/builder/positions.js";
 import { readProgram } from "../static/js/builder/statements.js";
@@ -32,7 +32,7 @@ const DEEDS = {
 /** The text after the editor has taken the changes, and after one undo. @param {string[]} lines
  * @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
 function inEditor(lines, done) {
-  const { changes, state, startState } = EditorState.create({ doc: lines.join("\n") }).update({ changes: toChanges(lines, done) });
+  const { changes, state, startState } = EditorState.create({ doc: lines.join("\n") }).update({ changes: textChanges(lines, done) });
   return { text: state.doc.toString(), undone: changes.invert(startState.doc).apply(state.doc).toString() };
 }
 

@@ -19,30 +19,30 @@ const COLLECTIONS = /^(list|tuple|dict|set|OrderedDict|frozenset)$/;
  * @returns {AliveName[]} the nearest first
  */
 export function aliveNames(program, position, opened, stepsOf) {
-  const near = lastBindings(program, position);
+  const boundAt = lastBindings(program, position);
   const step = opened ? stepBefore(program, position, opened, stepsOf) : null;
   const frame = opened && step !== null ? frameOfPosition(opened, step, position) : null;
   if (!opened || step === null || !frame)
-    return [...near.keys()].map((name) => ({ name, kind: "unknown" })).slice(0, MAX_NAMES);
+    return [...boundAt.keys()].map((name) => ({ name, kind: "unknown" })).slice(0, MAX_NAMES);
   const entities = opened.state(step);
   const names = [...frame.vars]
     .filter(([name]) => !name.startsWith("__"))
     .map(([name, value]) => aliveName(name, value, entities))
     .filter((alive) => alive !== null);
-  return names.sort((a, b) => (near.get(b.name) ?? -1) - (near.get(a.name) ?? -1)).slice(0, MAX_NAMES);
+  return names.sort((a, b) => (boundAt.get(b.name) ?? -1) - (boundAt.get(a.name) ?? -1)).slice(0, MAX_NAMES);
 }
 
 /** The line that bound each name last before a place. @param {import("./statements.js").Program} program @param {Position} position */
 function lastBindings(program, { line }) {
-  const until = program.lines.slice(0, line).join("\n").length;
+  const positionOffset = program.lines.slice(0, line).join("\n").length;
   /** @type {Map<string, number>} */
-  const lines = new Map();
+  const boundAt = new Map();
   for (const { from, name, role } of nameMarks(program)) {
-    if (from >= until) break;
-    if (role === "made") lines.delete(name);
-    if (role === "made") lines.set(name, from);
+    if (from >= positionOffset) break;
+    if (role === "made") boundAt.delete(name);
+    if (role === "made") boundAt.set(name, from);
   }
-  return new Map([...lines].reverse());
+  return new Map([...boundAt].reverse());
 }
 
 /** The step after which a place comes: the last one of what stands above it, in its body or around it.
@@ -64,8 +64,8 @@ function stepBefore(program, { line, body }, opened, stepsOf) {
  * @param {(item: Item) => number[]} stepsOf */
 function lastStepOfBlock({ items }, head, stepsOf) {
   if (head.word === "def" || head.word === "class" || head.word === "async") return stepsOf(head).at(-1) ?? -1;
-  const inner = items.filter(({ first, end }) => first >= head.first && end <= head.end).flatMap(stepsOf);
-  return Math.max(-1, ...inner);
+  const innerSteps = items.filter(({ first, end }) => first >= head.first && end <= head.end).flatMap(stepsOf);
+  return Math.max(-1, ...innerSteps);
 }
 
 /** The frame of a step, or around it the one that a place is in. @param {OpenTrace} opened @param {number} step @param {Position} position */
@@ -73,7 +73,8 @@ function frameOfPosition(opened, step, { body }) {
   const entities = opened.state(step);
   let frame = find(entities, opened.trace.steps[step].frame, "frame");
   let isInFunction = false;
-  for (let at = body.of; at; at = at.body?.of ?? null) isInFunction ||= at.word === "def" || at.word === "async";
+  for (let head = body.of; head; head = head.body?.of ?? null)
+    isInFunction ||= head.word === "def" || head.word === "async";
   while (frame && !isInFunction && frame.caller) frame = find(entities, frame.caller, "frame");
   return frame;
 }

@@ -13,7 +13,7 @@ import { startDragging } from "./dragging.js";
 import { openEditField } from "./edit_field.js";
 import * as edits from "./edits.js";
 import { createDraftPreview } from "./draft_preview.js";
-import { toChanges } from "./line_edits.js";
+import { textChanges } from "./line_edits.js";
 import { openPalette } from "./palette.js";
 import { positionAtEnd, positionBelow } from "./positions.js";
 import { loadBuilderLocale } from "./words.js";
@@ -48,7 +48,7 @@ const RUN_DELAY_MS = 250;
 export async function createBuilder({ host, editor, store, stage }) {
   const say = (await loadBuilderLocale(document.documentElement.lang)).say;
   const { list, addButton, tools, status } = createBuilderElements(host, say, {
-    add: () => add(positionAtEnd(cards.parsedProgram())),
+    add: () => addCard(positionAtEnd(cards.parsedProgram())),
     undo: () => undo(),
     redo: () => redo(),
   });
@@ -62,11 +62,11 @@ export async function createBuilder({ host, editor, store, stage }) {
   function moveTo(item) {
     if (!item) return;
     cards.setCurrent(item.first, true);
-    goTo(item);
+    goToStepOf(item);
   }
 
   /** The step at which a card's line ran. @param {Item} item */
-  function goTo(item) {
+  function goToStepOf(item) {
     const state = store.state();
     const steps = isCurrent(state) ? cards.stepsOfItem(item) : [];
     if (steps.length) store.dispatch({ type: "stepChosen", step: stepOfLine(steps, state.step) });
@@ -78,16 +78,16 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   /** The program is run when the reader pauses, and shown at a line; Live has its own pauses. @param {number} line from 0 */
-  function runSoon(line) {
+  function scheduleRun(line) {
     clearTimeout(runTimer);
     const { isLive, pending } = store.state();
-    const run = () => store.dispatch({ type: "cardChanged", line: line + 1 });
-    if (isLive && !pending) run();
-    else runTimer = setTimeout(run, RUN_DELAY_MS);
+    const runNow = () => store.dispatch({ type: "cardChanged", line: line + 1 });
+    if (isLive && !pending) runNow();
+    else runTimer = setTimeout(runNow, RUN_DELAY_MS);
   }
 
-  /** @param {Outcome} outcome @param {string} key of what is told then @returns {boolean} whether it was done */
-  function apply(outcome, key) {
+  /** @param {Outcome} outcome @param {string} announcementKey of what is told then @returns {boolean} whether it was done */
+  function applyOutcome(outcome, announcementKey) {
     cards.removeInserted();
     if ("refused" in outcome) {
       announce(say(outcome.refused, outcome.args));
@@ -95,13 +95,13 @@ export async function createBuilder({ host, editor, store, stage }) {
       return false;
     }
     if (cards.parsedProgram().source !== store.state().text) return false; // what was asked is of another text
-    const changes = toChanges(cards.parsedProgram().lines, outcome.edits);
+    const changes = textChanges(cards.parsedProgram().lines, outcome.edits);
     cards.setNextLine(outcome.line);
     editor.change(changes);
     focusCurrent(outcome.line);
     const count = cards.parsedProgram().lines.length;
-    announce(say(key, { line: outcome.line + 1, n: count }));
-    runSoon(outcome.line);
+    announce(say(announcementKey, { line: outcome.line + 1, n: count }));
+    scheduleRun(outcome.line);
     return true;
   }
 
@@ -119,9 +119,9 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   /** @param {Item} item */
-  function remove(item) {
+  function removeCard(item) {
     const text = edits.ownText(cards.parsedProgram(), item).split("\n")[0];
-    if (!apply(edits.removeCard(cards.parsedProgram(), item), "card_deleted")) return;
+    if (!applyOutcome(edits.removeCard(cards.parsedProgram(), item), "card_deleted")) return;
     const row = element("li", "card-row card-toast");
     const label = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
     label.append(" ", element("code", "", text));
@@ -133,7 +133,7 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   /** @param {Item} item */
-  function edit(item) {
+  function editCard(item) {
     const card = cards.cardOf(item);
     if (!card) return;
     cards.removeInserted();
@@ -144,7 +144,7 @@ export async function createBuilder({ host, editor, store, stage }) {
         if (cards.parsedProgram() !== parsedProgram) return null; // the card is gone with its text
         const outcome = edits.rewriteCard(cards.parsedProgram(), item, text);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
-        apply(outcome, "card_edited");
+        applyOutcome(outcome, "card_edited");
         return null;
       },
       close: () => cards.setCurrent(item.first, true),
@@ -152,7 +152,7 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   /** Opens the palette at a place. @param {Position} position @param {string} [operation] whose form is opened at once */
-  async function add(position, operation) {
+  async function addCard(position, operation) {
     closePalette();
     const state = store.state();
     const parsedProgram = cards.parsedProgram();
@@ -167,7 +167,7 @@ export async function createBuilder({ host, editor, store, stage }) {
         const outcome = edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         closePalette();
-        apply(outcome, "card_added");
+        applyOutcome(outcome, "card_added");
         return null;
       },
       close() {
@@ -190,38 +190,41 @@ export async function createBuilder({ host, editor, store, stage }) {
 
   function undo() {
     cards.removeInserted();
-    if (editor.undo()) runSoon(cards.current);
+    if (editor.undo()) scheduleRun(cards.current);
     focusCurrent(cards.current);
   }
 
   function redo() {
     cards.removeInserted();
-    if (editor.redo()) runSoon(cards.current);
+    if (editor.redo()) scheduleRun(cards.current);
     focusCurrent(cards.current);
   }
 
   /** @type {Record<string, (item: Item) => unknown>} */
   const commands = {
-    add: (item) => add(positionBelow(cards.parsedProgram(), item)),
-    edit,
-    up: (item) => apply(edits.moveCardUp(cards.parsedProgram(), item), "card_moved"),
-    down: (item) => apply(edits.moveCardDown(cards.parsedProgram(), item), "card_moved"),
-    duplicate: (item) => apply(edits.duplicateCard(cards.parsedProgram(), item), "card_duplicated"),
+    add: (item) => addCard(positionBelow(cards.parsedProgram(), item)),
+    edit: editCard,
+    up: (item) => applyOutcome(edits.moveCardUp(cards.parsedProgram(), item), "card_moved"),
+    down: (item) => applyOutcome(edits.moveCardDown(cards.parsedProgram(), item), "card_moved"),
+    duplicate: (item) => applyOutcome(edits.duplicateCard(cards.parsedProgram(), item), "card_duplicated"),
     off: (item) =>
-      apply(edits.toggleComment(cards.parsedProgram(), item), item.kind === "off" ? "card_on_told" : "card_off_told"),
-    delete: remove,
+      applyOutcome(
+        edits.toggleComment(cards.parsedProgram(), item),
+        item.kind === "off" ? "card_on_told" : "card_off_told",
+      ),
+    delete: removeCard,
     siblings: () => /** @type {HTMLElement | null} */ (document.querySelector("#siblings .sibling"))?.focus(),
     undo,
     redo,
   };
 
-  /** @param {string} name @param {Item | null} [item] */
-  function runCommand(name, item = cards.currentItem()) {
-    if (item || name === "undo" || name === "redo") commands[name]?.(/** @type {Item} */ (item));
-    else if (name === "add") void add(positionAtEnd(cards.parsedProgram()));
+  /** @param {string} command @param {Item | null} [item] */
+  function runCommand(command, item = cards.currentItem()) {
+    if (item || command === "undo" || command === "redo") commands[command]?.(/** @type {Item} */ (item));
+    else if (command === "add") void addCard(positionAtEnd(cards.parsedProgram()));
   }
 
-  startCardEvents(host, list, cards, { command: runCommand, moveTo, edit });
+  startCardEvents(host, list, cards, { command: runCommand, moveTo, edit: editCard });
 
   /** @param {Element} row @param {Element} target @param {boolean} isBelow @returns {Outcome | null} */
   function dropOutcome(row, target, isBelow) {
@@ -236,7 +239,7 @@ export async function createBuilder({ host, editor, store, stage }) {
     },
     drop(row, target, isBelow) {
       const outcome = dropOutcome(row, target, isBelow);
-      if (outcome) apply(outcome, "card_moved");
+      if (outcome) applyOutcome(outcome, "card_moved");
     },
   });
 
@@ -265,7 +268,7 @@ export async function createBuilder({ host, editor, store, stage }) {
     commands: () => availableCommands(editor, cards.currentItem() !== null, say, runCommand),
     insert(operation) {
       const item = cards.currentItem();
-      void add(item ? positionBelow(cards.parsedProgram(), item) : positionAtEnd(cards.parsedProgram()), operation);
+      void addCard(item ? positionBelow(cards.parsedProgram(), item) : positionAtEnd(cards.parsedProgram()), operation);
     },
     line: () => cards.current,
     focus: () => moveTo(cardAtStep() ?? cards.currentItem()),

@@ -1,6 +1,6 @@
 /** Keys and double clicks on the cards. */
 
-import { CARD_MOVES, commandOf } from "./card_keys.js";
+import { CARD_MOVES, commandOfKey } from "./card_keys.js";
 
 /** @typedef {import("./statements.js").Item} Item */
 
@@ -15,7 +15,7 @@ export function startCardEvents(host, list, cards, { command, moveTo, edit }) {
   list.addEventListener("keydown", (event) => {
     if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
     const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
-    const name = commandOf(event);
+    const name = commandOfKey(event);
     if (isPlain && event.key in CARD_MOVES) moveTo(cards.step(CARD_MOVES[event.key]));
     else if (name) command(name);
     else return;
@@ -23,7 +23,7 @@ export function startCardEvents(host, list, cards, { command, moveTo, edit }) {
     event.stopPropagation();
   });
   host.addEventListener("keydown", (event) => {
-    const name = commandOf(event);
+    const name = commandOfKey(event);
     const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
     if (isTyped || (name !== "undo" && name !== "redo")) return;
     command(name); // also where no card is left to be at

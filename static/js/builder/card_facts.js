@@ -17,40 +17,40 @@ const MAX_TEXT = 24;
 /** The steps at each line, of statements and of heads. @param {OpenTrace} opened @returns {Map<number, number[]>} by line, from 1 */
 export function stepsByLine({ trace }) {
   /** @type {Map<number, number[]>} */
-  const out = new Map();
+  const stepsOf = new Map();
   for (const { i, kind, line } of trace.steps) {
     if (kind === "call" || kind === "visit") continue;
-    const known = out.get(line);
-    if (known) known.push(i);
-    else out.set(line, [i]);
+    const lineSteps = stepsOf.get(line);
+    if (lineSteps) lineSteps.push(i);
+    else stepsOf.set(line, [i]);
   }
-  return out;
+  return stepsOf;
 }
 
-/** The step at which a line ran last, up to a step; else its first one. @param {number[]} steps of the line @param {number} now */
-export function stepOfLine(steps, now) {
-  return steps.findLast((i) => i <= now) ?? steps[0];
+/** The step at which a line ran last, up to a step; else its first one. @param {number[]} steps of the line @param {number} currentStep */
+export function stepOfLine(steps, currentStep) {
+  return steps.findLast((i) => i <= currentStep) ?? steps[0];
 }
 
 /**
- * @param {OpenTrace} opened @param {number[]} steps those of the card's line @param {number} now the step that is shown
+ * @param {OpenTrace} opened @param {number[]} steps those of the card's line @param {number} currentStep the step that is shown
  * @param {string[]} boundNames names that the statement binds or writes @param {boolean} isHead
  * @returns {CardFact}
  */
-export function cardFact(opened, steps, now, boundNames, isHead) {
-  const step = stepOfLine(steps, now);
-  const recorded = opened.trace.steps[step];
-  const fact = { step, isAhead: step > now };
+export function cardFact(opened, steps, currentStep, boundNames, isHead) {
+  const step = stepOfLine(steps, currentStep);
+  const traceStep = opened.trace.steps[step];
+  const fact = { step, isAhead: step > currentStep };
   if (isHead) return { ...fact, times: steps.filter((i) => opened.trace.steps[i].kind === "head").length };
   const entities = opened.state(step);
-  const frame = find(entities, recorded.frame, "frame");
+  const frame = find(entities, traceStep.frame, "frame");
   const values = boundNames.map((name) => frame?.vars.get(name)).filter((value) => value !== undefined);
-  const value = values.length ? values[0] : (recorded.value ?? null);
+  const value = values.length ? values[0] : (traceStep.value ?? null);
   const tensor = find(entities, refOf(value) ?? "", "tensor");
-  const grads = gradNames(opened, step);
+  const grads = accumulatedNames(opened, step);
   if (grads.length) return { ...fact, grads };
-  if (tensor) return { ...fact, ...tensorFact(tensor, entities, recorded) };
-  const printed = recorded.log.find((entry) => entry.kind === "out");
+  if (tensor) return { ...fact, ...tensorFact(tensor, entities, traceStep) };
+  const printed = traceStep.log.find((entry) => entry.kind === "out");
   if (printed && "text" in printed) return { ...fact, text: shortened(String(printed.text)) };
   const object = find(entities, refOf(value) ?? "", "object");
   if (object)
@@ -78,7 +78,7 @@ function tensorFact(tensor, entities, traceStep) {
 }
 
 /** The names of tensors whose gradients a statement's visits accumulated. @param {OpenTrace} opened @param {number} step @returns {string[]} */
-function gradNames(opened, step) {
+function accumulatedNames(opened, step) {
   const { steps } = opened.trace;
   const { stmt } = steps[step];
   /** @type {Set<string>} */

@@ -30,8 +30,8 @@ const COMMANDS = [
  * @returns {import("./builder.js").Command[]} */
 export function availableCommands(editor, hasCard, say, run) {
   /** @type {Record<string, () => boolean>} */
-  const can = { add: () => true, undo: editor.canUndo, redo: editor.canRedo };
-  return COMMANDS.filter(([id]) => can[id]?.() ?? hasCard).map(([id, keys]) => ({
+  const availability = { add: () => true, undo: editor.canUndo, redo: editor.canRedo };
+  return COMMANDS.filter(([id]) => availability[id]?.() ?? hasCard).map(([id, keys]) => ({
     id: `card_${id}`,
     label: say(`card_${id}`),
     keys,
@@ -40,12 +40,12 @@ export function availableCommands(editor, hasCard, say, run) {
 }
 
 /** @param {KeyboardEvent} event @returns {string | null} */
-export function commandOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
+export function commandOfKey({ key, altKey, ctrlKey, metaKey, shiftKey }) {
   if (altKey) return key === "ArrowUp" ? "up" : key === "ArrowDown" ? "down" : null;
   if (ctrlKey || metaKey) {
-    const letter = key.toLowerCase();
-    if (letter === "z") return shiftKey ? "redo" : "undo";
-    return { d: "duplicate", "/": "off", y: "redo" }[letter] ?? null;
+    const lowerKey = key.toLowerCase();
+    if (lowerKey === "z") return shiftKey ? "redo" : "undo";
+    return { d: "duplicate", "/": "off", y: "redo" }[lowerKey] ?? null;
   }
   return { Enter: "edit", "/": "add", Backspace: "delete", Delete: "delete", s: "siblings", F2: "edit" }[key] ?? null;
 }
@@ -53,14 +53,14 @@ export function commandOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
 /** @param {import("../locale.js").Locale["say"]} say */
 export function keyHints(say) {
   const hints = element("p", "card-keys");
-  for (const [keys, what] of [
+  for (const [keys, label] of [
     ["↑ ↓", "cards_key"],
     ["⏎", "edit_key"],
     ["/", "add_key"],
     ["⌥↑", "move_key"],
     ["⌃/", "off_key"],
   ]) {
-    hints.append(element("kbd", "", keys), ` ${say(`card_${what}`)} `);
+    hints.append(element("kbd", "", keys), ` ${say(`card_${label}`)} `);
   }
   return hints;
 }

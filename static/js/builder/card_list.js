@@ -19,68 +19,68 @@ import { hidesFuture } from "../predict/future.js";
 const LONG_LIST = 300;
 
 /**
- * @param {HTMLElement} list an `ol` @param {HTMLElement} foot where the buttons of the card stand that the reader is at; for fingers
+ * @param {HTMLElement} list an `ol` @param {HTMLElement} toolsHost where the buttons of the card stand that the reader is at; for fingers
  *   they stand in the card itself @param {Say} say
- * @param {{choose: (item: Item) => void, tool: (name: string, item: Item) => void}} on choose: a card was clicked; tool: one of its buttons
+ * @param {{choose: (item: Item) => void, tool: (name: string, item: Item) => void}} handlers choose: a card was clicked; tool: one of its buttons
  */
-export function createCardList(list, foot, say, on) {
+export function createCardList(list, toolsHost, say, handlers) {
   let parsedProgram = readProgram("");
   /** @type {ReturnType<typeof createSourcePainter>} */
   let painter = createSourcePainter(parsedProgram);
   /** @type {Map<Item, HTMLLIElement>} */
-  let rows = new Map();
+  let rowsByItem = new Map();
   /** @type {Map<string, HTMLLIElement[]>} */
   let bySignature = new Map();
   /** @type {Map<Element, Item>} */
   let itemsByRow = new Map();
-  let current = 0;
-  const touch = matchMedia("(pointer: coarse)");
+  let currentLine = 0;
+  const touchQuery = matchMedia("(pointer: coarse)");
   /** @type {HTMLElement | null} */
-  let tools = null;
+  let shownTools = null;
   /** @type {HTMLElement | null} */
   let currentCard = null;
   /** @type {Map<number, number[]>} */
-  let steps = new Map();
+  let stepsAtLine = new Map();
   /** @type {OpenTrace | null} */
-  let stepsOf = null;
+  let runOfSteps = null;
   /** What each card says, in short: only what another step changes is written. @type {WeakMap<Item, string>} */
-  let written = new WeakMap();
+  let shownFactKeys = new WeakMap();
   /** What stands below a card: a form, a note of what was deleted. @type {{line: number, made: HTMLElement} | null} */
-  let inserted = null;
+  let insertedRow = null;
 
   /** @param {string} text */
   function setText(text) {
-    if (text === parsedProgram.source && rows.size) return;
-    const hadFocus = list.contains(document.activeElement) && !inserted?.made.contains(document.activeElement);
+    if (text === parsedProgram.source && rowsByItem.size) return;
+    const hadFocus = list.contains(document.activeElement) && !insertedRow?.made.contains(document.activeElement);
     parsedProgram = readProgram(text);
     painter = createSourcePainter(parsedProgram);
     const painted = new Map(parsedProgram.items.map((item) => [item, painter.paint(item)]));
-    const before = [...rows.values()];
-    ({ rows, byLooks: bySignature } = reuseRows(
+    const rowsBefore = [...rowsByItem.values()];
+    ({ rows: rowsByItem, byLooks: bySignature } = reuseRows(
       parsedProgram.items,
       (item) => rowSignature(parsedProgram, item, painted.get(item) ?? []),
       bySignature,
       (item) => cardRow(parsedProgram, item, painted.get(item) ?? [], say),
       setLine,
     ));
-    itemsByRow = new Map([...rows].map(([item, row]) => [row, item]));
+    itemsByRow = new Map([...rowsByItem].map(([item, row]) => [row, item]));
     const last = parsedProgram.items.at(-1);
     for (const row of list.querySelectorAll(".last")) row.classList.remove("last");
-    if (last?.kind === "blank") rows.get(last)?.classList.add("last");
+    if (last?.kind === "blank") rowsByItem.get(last)?.classList.add("last");
     list.classList.toggle("long", parsedProgram.items.length > LONG_LIST);
-    inserted?.made.remove();
-    placeRows(list, before, [...rows.values()]);
-    if (inserted) insertBelow(inserted.line, inserted.made);
+    insertedRow?.made.remove();
+    placeRows(list, rowsBefore, [...rowsByItem.values()]);
+    if (insertedRow) insertBelow(insertedRow.line, insertedRow.made);
     list.parentElement?.classList.toggle("has-field", list.querySelector(".editing") !== null);
-    setCurrent(current, hadFocus);
+    setCurrent(currentLine, hadFocus);
   }
 
   /** The card that the reader is at, or the next one to it. @returns {Item | null} */
   function currentItem() {
-    const at = itemAt(parsedProgram, current);
-    if (at && at.kind !== "blank") return at;
+    const item = itemAt(parsedProgram, currentLine);
+    if (item && item.kind !== "blank") return item;
     const shown = cards();
-    return shown.findLast(({ first }) => first <= current) ?? shown[0] ?? null;
+    return shown.findLast(({ first }) => first <= currentLine) ?? shown[0] ?? null;
   }
 
   /** All but blank lines. */
@@ -90,64 +90,65 @@ export function createCardList(list, foot, say, on) {
 
   /** @param {Item} item @returns {HTMLElement | null} */
   function cardOf(item) {
-    return rows.get(item)?.querySelector(".statement-card") ?? null;
+    return rowsByItem.get(item)?.querySelector(".statement-card") ?? null;
   }
 
   /** @param {number} line from 0 @param {boolean} [focus] */
   function setCurrent(line, focus = false) {
-    current = line;
+    currentLine = line;
     if (currentCard) currentCard.tabIndex = -1;
-    tools?.remove();
+    shownTools?.remove();
     const item = currentItem();
     const card = item && cardOf(item);
     currentCard = card;
     if (!item || !card) return;
-    current = item.first;
+    currentLine = item.first;
     card.tabIndex = 0;
-    tools = toolRow(item, say, (name) => on.tool(name, item));
-    (touch.matches ? card : foot).append(tools);
+    shownTools = toolRow(item, say, (name) => handlers.tool(name, item));
+    (touchQuery.matches ? card : toolsHost).append(shownTools);
     if (focus) card.focus({ preventScroll: true });
     if (focus) card.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {number} line from 0: below its card @param {HTMLElement} node */
   function insertBelow(line, node) {
-    inserted?.made.remove();
-    inserted = { line, made: node };
+    insertedRow?.made.remove();
+    insertedRow = { line, made: node };
     list.parentElement?.classList.toggle("has-palette", node.classList.contains("card-palette"));
     const item = itemAt(parsedProgram, line);
-    const row = item && rows.get(item);
+    const row = item && rowsByItem.get(item);
     if (row) row.after(node);
     else if (line < 0) list.prepend(node);
     else list.append(node);
   }
 
   function removeInserted() {
-    inserted?.made.remove();
-    inserted = null;
+    insertedRow?.made.remove();
+    insertedRow = null;
     list.parentElement?.classList.remove("has-palette");
   }
 
-  /** What the run says of each card at a step. @param {OpenTrace | null} opened null: there is no run of this text @param {number} cardFrom */
-  function showRun(opened, cardFrom) {
-    if (opened !== stepsOf) {
-      written = new WeakMap();
-      steps = opened ? stepsByLine(opened) : new Map();
-      stepsOf = opened;
+  /** What the run says of each card at a step. @param {OpenTrace | null} opened null: there is no run of this text @param {number} currentStep */
+  function showRun(opened, currentStep) {
+    if (opened !== runOfSteps) {
+      shownFactKeys = new WeakMap();
+      stepsAtLine = opened ? stepsByLine(opened) : new Map();
+      runOfSteps = opened;
     }
-    const now = opened?.trace.steps[cardFrom]?.line ?? null;
-    for (const [item, row] of rows) {
+    const stepLine = opened?.trace.steps[currentStep]?.line ?? null;
+    for (const [item, row] of rowsByItem) {
       if (item.kind === "blank") continue;
-      const at = stepsOfItem(item);
-      const isNow = now !== null && item.first < now && now <= item.last + 1;
-      const key = `${at.length ? stepOfLine(at, cardFrom) : ""} ${at.length > 0 && at[0] > cardFrom} ${isNow} ${opened !== null}`;
-      if (written.get(item) === key) continue;
-      written.set(item, key);
-      const made = painter
+      const itemSteps = stepsOfItem(item);
+      const isNow = stepLine !== null && item.first < stepLine && stepLine <= item.last + 1;
+      const key = `${itemSteps.length ? stepOfLine(itemSteps, currentStep) : ""} ${itemSteps.length > 0 && itemSteps[0] > currentStep} ${isNow} ${opened !== null}`;
+      if (shownFactKeys.get(item) === key) continue;
+      shownFactKeys.set(item, key);
+      const boundNames = painter
         .namesOf(item)
         .filter(({ role }) => role === "made")
         .map(({ name }) => name);
-      const fact = opened && at.length ? cardFact(opened, at, cardFrom, made, item.kind === "head") : null;
+      const fact =
+        opened && itemSteps.length ? cardFact(opened, itemSteps, currentStep, boundNames, item.kind === "head") : null;
       showFact(
         row,
         item,
@@ -164,9 +165,9 @@ export function createCardList(list, foot, say, on) {
 
   /** The steps of a card's own lines. @param {Item} item @returns {number[]} */
   function stepsOfItem({ first, last }) {
-    const found = [];
-    for (let line = first + 1; line <= last + 1; line++) found.push(...(steps.get(line) ?? []));
-    return found.sort((a, b) => a - b);
+    const itemSteps = [];
+    for (let line = first + 1; line <= last + 1; line++) itemSteps.push(...(stepsAtLine.get(line) ?? []));
+    return itemSteps.sort((a, b) => a - b);
   }
 
   /** Names that stand for tensors which autograd follows. @param {HTMLElement} row @param {OpenTrace | null} opened @param {number | null} step */
@@ -182,30 +183,30 @@ export function createCardList(list, foot, say, on) {
 
   /** @param {import("../message_box.js").Message[]} messages */
   function setMessages(messages) {
-    for (const old of list.querySelectorAll(".card-message")) old.remove();
+    for (const oldElement of list.querySelectorAll(".card-message")) oldElement.remove();
     for (const card of list.querySelectorAll(".statement-card.error")) card.classList.remove("error");
     for (const message of messages) {
       const item = itemAt(parsedProgram, message.line - 1);
-      const row = item && rows.get(item);
+      const row = item && rowsByItem.get(item);
       const card = item && cardOf(item);
       if (!row || !card) continue;
       if (message.kind === "error") card.classList.add("error");
       if (message.lineOnly) continue;
-      const holder = element("div", "card-message");
-      holder.append(messageBox(message));
-      row.append(holder);
+      const messageHolder = element("div", "card-message");
+      messageHolder.append(messageBox(message));
+      row.append(messageHolder);
     }
   }
 
   /** Strikes the cards that a preview would not reach. @param {Map<number, import("./preview_effects.js").LineEffect>} lines by line, from 0 */
   function setAffectedLines(lines) {
-    for (const old of list.querySelectorAll(".card-going")) {
-      old.closest(".statement-card")?.classList.remove("would-go", "would-raise");
-      old.remove();
+    for (const oldElement of list.querySelectorAll(".card-going")) {
+      oldElement.closest(".statement-card")?.classList.remove("would-go", "would-raise");
+      oldElement.remove();
     }
     for (const item of lines.size ? cards() : []) {
-      const own = Array.from({ length: item.last - item.first + 1 }, (_, k) => lines.get(item.first + k));
-      const effect = own.includes("raises") ? "raises" : own.find((found) => found);
+      const lineEffects = Array.from({ length: item.last - item.first + 1 }, (_, k) => lines.get(item.first + k));
+      const effect = lineEffects.includes("raises") ? "raises" : lineEffects.find((lineEffect) => lineEffect);
       const card = effect && cardOf(item);
       if (!card) continue;
       card.classList.add(effect === "raises" ? "would-raise" : "would-go");
@@ -221,7 +222,7 @@ export function createCardList(list, foot, say, on) {
       item.kind !== "blank" &&
       !(event.target instanceof HTMLElement && event.target.closest("textarea, .card-message"))
     )
-      on.choose(item);
+      handlers.choose(item);
   });
 
   return {
@@ -236,22 +237,22 @@ export function createCardList(list, foot, say, on) {
     cards,
     currentItem,
     stepsOfItem,
-    /** @param {number} by cards further */
-    step(by) {
-      const all = cards();
+    /** @param {number} offset cards further */
+    step(offset) {
+      const allCards = cards();
       const item = currentItem();
-      const at = item ? all.indexOf(item) : -1;
-      return all[Math.max(0, Math.min(all.length - 1, at + by))] ?? null;
+      const index = item ? allCards.indexOf(item) : -1;
+      return allCards[Math.max(0, Math.min(allCards.length - 1, index + offset))] ?? null;
     },
     parsedProgram: () => parsedProgram,
     /** Where the reader is in the text that comes next. @param {number} line from 0 */
     setNextLine(line) {
-      current = line;
+      currentLine = line;
     },
     /** @param {Element} row @returns {Item | undefined} */
     itemOfRow: (row) => itemsByRow.get(row),
     get current() {
-      return current;
+      return currentLine;
     },
   };
 }

@@ -11,26 +11,26 @@ import { requestTrace, TraceError } from "../trace_source.js";
 /** Milliseconds after the reader's last move at which it is run. */
 const RUN_DELAY_MS = 180;
 
-/** @param {PreviewStage} stage @param {boolean} live the host has runs while typing: a preview counts as one
+/** @param {PreviewStage} stage @param {boolean} isLive the host has runs while typing: a preview counts as one
  * @param {{onProblem: (problem: {key: string, message: string} | null) => void, onPreview: (opened: OpenTrace, step: number) => string[]}} on
  *   onProblem: why it would not run to its end; onPreview: a preview is about to be shown: what it would take away */
-export function createCardPreview(stage, live, { onProblem, onPreview }) {
+export function createCardPreview(stage, isLive, { onProblem, onPreview }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  let request = new AbortController();
-  let shown = "";
+  let pendingRequest = new AbortController();
+  let shownSource = "";
 
   function cancel() {
     clearTimeout(timer);
-    request.abort();
+    pendingRequest.abort();
   }
 
   /** @param {Draft} program @param {number} line from 1 @param {string} text of the foot */
   async function run(program, line, text) {
-    request = new AbortController();
-    const { signal } = request;
+    pendingRequest = new AbortController();
+    const { signal } = pendingRequest;
     try {
-      const trace = await requestTrace(program, signal, { live });
+      const trace = await requestTrace(program, signal, { live: isLive });
       if (signal.aborted) return;
       const { error, status } = trace.outcome;
       const opened = openTrace(trace);
@@ -54,14 +54,14 @@ export function createCardPreview(stage, live, { onProblem, onPreview }) {
   return {
     /** @param {Draft} program @param {number} line @param {string} text */
     show(program, line, text) {
-      if (program.source === shown) return;
+      if (program.source === shownSource) return;
       cancel();
-      shown = program.source;
+      shownSource = program.source;
       timer = setTimeout(() => void run(program, line, text), RUN_DELAY_MS);
     },
     clear() {
       cancel();
-      shown = "";
+      shownSource = "";
       onProblem(null);
       stage.clear();
     },

@@ -1,7 +1,7 @@
 /** One row of the list: a line's number, and its card, comment or blank. */
 
 import { element } from "../elements.js";
-import { glyph, groupOf } from "./glyphs.js";
+import { glyphElement, groupOf } from "./glyphs.js";
 import { ownText } from "./edits.js";
 
 /** @typedef {import("./statements.js").Item} Item */
@@ -10,7 +10,7 @@ import { ownText } from "./edits.js";
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 
 /** What the buttons of a card do, with what they show. @type {[string, string][]} */
-export const TOOLS = [
+export const CARD_TOOLS = [
   ["up", "M8 13V4M4 7.500 8 3.500l4 4"],
   ["down", "M8 3v9M4 8.500l4 4 4-4"],
   ["add", "M8 3v10M3 8h10"],
@@ -39,14 +39,15 @@ export function cardRow(program, item, source, say) {
   );
   card.setAttribute("role", "group");
   card.tabIndex = -1;
-  const line = element("div", "card-content");
+  const content = element("div", "card-content");
   const code = element("code", "card-source");
   code.append(...source.map(sourceNode));
-  if (item.kind !== "note") line.append(glyph(groupOf(item.kind === "off" ? text.replace(/^#\s?/, "") : text)));
-  const words = element("div", "card-words");
-  words.append(code, element("span", "card-result"));
-  line.append(words);
-  card.append(line);
+  if (item.kind !== "note")
+    content.append(glyphElement(groupOf(item.kind === "off" ? text.replace(/^#\s?/, "") : text)));
+  const wordsElement = element("div", "card-words");
+  wordsElement.append(code, element("span", "card-result"));
+  content.append(wordsElement);
+  card.append(content);
   row.append(card);
   card.setAttribute("aria-label", accessibleLabel(item, text, "", say));
   return row;
@@ -55,9 +56,9 @@ export function cardRow(program, item, source, say) {
 /** @param {import("./card_source.js").Part} part */
 function sourceNode(part) {
   if (typeof part === "string") return part;
-  const made = element("span", part.style, part.text);
-  if (part.name) made.dataset.name = part.name;
-  return made;
+  const span = element("span", part.style, part.text);
+  if (part.name) span.dataset.name = part.name;
+  return span;
 }
 
 /** The line's number. @param {HTMLElement} row @param {Item} item */
@@ -76,7 +77,7 @@ export function toolRow(item, say, onTool) {
   const line = element("span", "card-tools-line", say("card_tools_line", { line: item.first + 1 }));
   line.setAttribute("aria-hidden", "true");
   tools.append(line);
-  for (const [name, d] of TOOLS) {
+  for (const [name, d] of CARD_TOOLS) {
     const button = /** @type {HTMLButtonElement} */ (element("button", "quiet"));
     const key = name === "off" && item.kind === "off" ? "on" : name;
     button.type = "button";
@@ -122,27 +123,27 @@ export function showFact(row, item, text, fact, { isKnown, isNow }, say) {
       ? resultParts(item, fact, say)
       : [];
   result.replaceChildren(...parts);
-  const spoken = parts.map((part) => part.textContent).join(" ");
-  card.setAttribute("aria-label", accessibleLabel(item, text, item.kind === "off" ? "" : spoken, say));
+  const spokenResult = parts.map((part) => part.textContent).join(" ");
+  card.setAttribute("aria-label", accessibleLabel(item, text, item.kind === "off" ? "" : spokenResult, say));
 }
 
 /** @param {Item} item @param {CardFact} fact @param {Say} say @returns {HTMLElement[]} */
 function resultParts(item, fact, say) {
-  const out = [];
+  const parts = [];
   if (fact.times !== undefined) {
     if (item.word === "for" || item.word === "while")
-      out.push(element("span", "card-text", say("card_rounds", { n: fact.times })));
-    return out;
+      parts.push(element("span", "card-text", say("card_rounds", { n: fact.times })));
+    return parts;
   }
   if (fact.grads?.length)
-    out.push(element("b", "card-role tracked", `↑ ${fact.grads.map((name) => `${name}.grad`).join(" ")}`));
-  if (fact.shape) out.push(element("b", "", fact.shape));
+    parts.push(element("b", "card-role tracked", `↑ ${fact.grads.map((name) => `${name}.grad`).join(" ")}`));
+  if (fact.shape) parts.push(element("b", "", fact.shape));
   if (fact.role)
-    out.push(
+    parts.push(
       element("span", `card-role${fact.tracked ? " tracked" : ""}`, fact.tracked ? `∇ ${fact.role}` : fact.role),
     );
-  if (fact.version) out.push(element("span", "card-version", `v${fact.version}`));
-  if (fact.text) out.push(element("span", "card-text", fact.text));
-  if (fact.type) out.push(element("span", "card-text", fact.type));
-  return out;
+  if (fact.version) parts.push(element("span", "card-version", `v${fact.version}`));
+  if (fact.text) parts.push(element("span", "card-text", fact.text));
+  if (fact.type) parts.push(element("span", "card-text", fact.type));
+  return parts;
 }

@@ -14,55 +14,55 @@ import { nameMarks } from "./names.js";
 /** @param {Program} program */
 export function createSourcePainter(program) {
   /** @type {{from: number, to: number, style: string}[]} */
-  const colours = [];
-  highlightTree(program.tree, highlightStyle, (from, to, style) => colours.push({ from, to, style }));
-  const marks = nameMarks(program);
-  const starts = lineStarts(program.lines);
+  const colouredRanges = [];
+  highlightTree(program.tree, highlightStyle, (from, to, style) => colouredRanges.push({ from, to, style }));
+  const nameRanges = nameMarks(program);
+  const lineOffsets = lineStarts(program.lines);
 
   /** @param {Item} item @returns {NameMark[]} those on the card's own lines */
   function namesOf({ first, last }) {
-    return rangesWithin(marks, starts[first], starts[last + 1]);
+    return rangesWithin(nameRanges, lineOffsets[first], lineOffsets[last + 1]);
   }
 
   /** The text of a card's own lines without its indentation. @param {Item} item @returns {Part[]} */
-  function paint(item) {
-    const own = namesOf(item);
+  function sourceParts(item) {
+    const itemNames = namesOf(item);
     /** @type {Part[]} */
-    const out = [];
+    const parts = [];
     for (let line = item.first; line <= item.last; line++) {
-      if (line > item.first) out.push("\n");
+      if (line > item.first) parts.push("\n");
       const text = program.lines[line];
-      const skipped = text.startsWith(item.indent) ? item.indent.length : 0;
-      out.push(...paintRange(starts[line] + skipped, starts[line] + text.length, own));
+      const indentLength = text.startsWith(item.indent) ? item.indent.length : 0;
+      parts.push(...partsOfRange(lineOffsets[line] + indentLength, lineOffsets[line] + text.length, itemNames));
     }
-    return out;
+    return parts;
   }
 
   /** @param {number} from @param {number} to @param {NameMark[]} names @returns {Part[]} */
-  function paintRange(from, to, names) {
+  function partsOfRange(from, to, names) {
     /** @type {{from: number, to: number, style: string, name?: string}[]} */
     const spans = names
       .filter((mark) => mark.from >= from && mark.to <= to)
       .map((mark) => ({ ...mark, style: `card-name ${mark.role}` }));
-    for (const colour of rangesWithin(colours, from, to)) {
+    for (const colour of rangesWithin(colouredRanges, from, to)) {
       if (spans.some((span) => span.from < colour.to && span.to > colour.from)) continue;
       spans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
     }
     spans.sort((a, b) => a.from - b.from);
     /** @type {Part[]} */
-    const out = [];
-    let at = from;
+    const parts = [];
+    let paintedTo = from;
     for (const span of spans) {
-      if (span.from > at) out.push(program.source.slice(at, span.from));
+      if (span.from > paintedTo) parts.push(program.source.slice(paintedTo, span.from));
       const { style, name } = span;
-      out.push({ text: program.source.slice(span.from, span.to), style, name });
-      at = span.to;
+      parts.push({ text: program.source.slice(span.from, span.to), style, name });
+      paintedTo = span.to;
     }
-    if (at < to) out.push(program.source.slice(at, to));
-    return out;
+    if (paintedTo < to) parts.push(program.source.slice(paintedTo, to));
+    return parts;
   }
 
-  return { paint, namesOf };
+  return { paint: sourceParts, namesOf };
 }
 
 /** Those of ranges in order that reach into another one. @template {{from: number, to: number}} T
@@ -75,7 +75,7 @@ function rangesWithin(ranges, from, to) {
     if (ranges[middle].to <= from) low = middle + 1;
     else high = middle;
   }
-  const out = [];
-  for (let k = low; k < ranges.length && ranges[k].from < to; k++) out.push(ranges[k]);
-  return out;
+  const within = [];
+  for (let k = low; k < ranges.length && ranges[k].from < to; k++) within.push(ranges[k]);
+  return within;
 }

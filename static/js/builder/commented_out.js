@@ -1,6 +1,6 @@
 /** Statements that are switched off: comments that hold them to the character. */
 
-import { indentOf, isWhole, parse } from "./grammar.js";
+import { indentOf, hasNoErrors, parsePython } from "./grammar.js";
 
 const COMMENT_MARK = "# ";
 /** Expressions that a comment's prose does not look like. */
@@ -56,15 +56,15 @@ export function uncomment(lines, indent) {
  */
 export function commentRuns(lines, from, to) {
   /** @type {ReturnType<typeof commentRuns>} */
-  const out = [];
+  const runs = [];
   for (let k = from; k < to; k++) {
     const text = lines[k].trimStart();
     const last = text.startsWith("#") ? commentedStatementEnd(lines, k, to) : null;
     const kind = !text ? "blank" : last !== null ? "off" : text.startsWith("#") ? "note" : "statement";
-    out.push({ first: k, last: last ?? k, kind });
+    runs.push({ first: k, last: last ?? k, kind });
     k = last ?? k;
   }
-  return out;
+  return runs;
 }
 
 /** The last line of the statement that a comment holds; null where it holds none.
@@ -78,10 +78,11 @@ function commentedStatementEnd(lines, from, to) {
     (lines[end].startsWith(indent + COMMENT_MARK) || lines[end].startsWith(COMMENT_MARK) || lines[end] === "#")
   )
     end++;
-  const text = uncomment(lines.slice(from, Math.min(end, from + MAX_LINES)), indent);
-  const own = text.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
-  if (!CODE_START.test(own[0])) return null;
-  for (let count = 1; count <= own.length; count++) if (isStatementEnd(own, count)) return from + count - 1;
+  const uncommented = uncomment(lines.slice(from, Math.min(end, from + MAX_LINES)), indent);
+  const statementLines = uncommented.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+  if (!CODE_START.test(statementLines[0])) return null;
+  for (let count = 1; count <= statementLines.length; count++)
+    if (isStatementEnd(statementLines, count)) return from + count - 1;
   return null;
 }
 
@@ -94,9 +95,9 @@ function isStatementEnd(lines, count) {
 
 /** Whether a text is one statement, and no prose. @param {string} source */
 function isStatement(source) {
-  const tree = parse(source);
+  const tree = parsePython(source);
   const node = tree.topNode.firstChild;
-  return node !== null && node.nextSibling === null && isWhole(tree) && isCode(node);
+  return node !== null && node.nextSibling === null && hasNoErrors(tree) && isCode(node);
 }
 
 /** @param {import("@lezer/common").SyntaxNode} node */

@@ -10,22 +10,22 @@ import { affectedLines, lossesAt } from "./preview_effects.js";
  * @param {import("./card_preview.js").PreviewStage} stage
  * @param {HTMLElement} list of the cards
  * @param {ReturnType<typeof import("./card_list.js").createCardList>} cards
- * @param {() => import("../page_state.js").PageState} current the page's state
+ * @param {() => import("../page_state.js").PageState} currentState the page's state
  * @param {import("../locale.js").Locale["say"]} say
  */
-export function createDraftPreview(stage, list, cards, current, say) {
+export function createDraftPreview(stage, list, cards, currentState, say) {
   const hasLive = document.getElementById("workbench")?.dataset.live !== "off";
   /** the edits that are previewed @type {import("./line_edits.js").LineEdit[]} */
-  let previewed = [];
+  let previewedEdits = [];
   const cardPreview = createCardPreview(stage, hasLive, {
     onProblem(problem) {
-      const line = list.querySelector(".ghost-problem");
-      if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
+      const problemElement = list.querySelector(".ghost-problem");
+      if (problemElement) problemElement.textContent = problem ? say(problem.key, { message: problem.message }) : "";
       if (!problem) cards.setAffectedLines(new Map());
     },
     onPreview(opened, step) {
-      const state = current();
-      cards.setAffectedLines(affectedLines(isCurrent(state) ? state.opened : null, opened, previewed));
+      const state = currentState();
+      cards.setAffectedLines(affectedLines(isCurrent(state) ? state.opened : null, opened, previewedEdits));
       const { memory, nodes } = lossesAt(opened, step);
       const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
       return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;
@@ -38,11 +38,11 @@ export function createDraftPreview(stage, list, cards, current, say) {
     show(position, draft) {
       const outcome = draft && edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
       if (!draft || !outcome || "refused" in outcome) return cardPreview.clear();
-      previewed = outcome.edits;
+      previewedEdits = outcome.edits;
       const source = applyEdits(cards.parsedProgram().lines, outcome.edits).join("\n");
       const line = outcome.line + 1;
       const statement = draft.statement.split("\n")[0];
-      cardPreview.show({ source, ...current().settings }, line, say("form_said", { line, statement }));
+      cardPreview.show({ source, ...currentState().settings }, line, say("form_said", { line, statement }));
     },
   };
 }

@@ -14,18 +14,18 @@ const OUTSIDE_MARGIN = 48;
  *   refusal: why a row can not stand above or below another; null where it can
  */
 export function startDragging(list, { refusal, drop }) {
-  const mark = element("div", "card-drop");
-  const why = element("span", "");
-  mark.append(why);
+  const dropMark = element("div", "card-drop");
+  const reasonElement = element("span", "");
+  dropMark.append(reasonElement);
   /** @type {{row: HTMLElement, rows: Element[], y: number, moved: boolean, target: Element | null, isBelow: boolean} | null} */
   let drag = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let asking;
+  let refusalTimer;
 
   /** @param {string | null} refused */
   function showRefusal(refused) {
-    mark.classList.toggle("refused", refused !== null);
-    why.textContent = refused ?? "";
+    dropMark.classList.toggle("refused", refused !== null);
+    reasonElement.textContent = refused ?? "";
   }
 
   list.addEventListener("pointerdown", (event) => {
@@ -42,41 +42,44 @@ export function startDragging(list, { refusal, drop }) {
     if (!drag.moved && Math.abs(event.clientY - drag.y) < MIN_DISTANCE) return;
     drag.moved = true;
     drag.row.classList.add("dragged");
-    const box = list.getBoundingClientRect();
-    if (isOutside(box, event)) {
+    const listBox = list.getBoundingClientRect();
+    if (isOutside(listBox, event)) {
       drag.target = null;
-      mark.remove();
+      dropMark.remove();
       return;
     }
-    const under = rowAt(drag.rows, event.clientY);
-    const { top, bottom, height } = under.getBoundingClientRect();
+    const targetRow = rowAt(drag.rows, event.clientY);
+    const { top, bottom, height } = targetRow.getBoundingClientRect();
     const isBelow = event.clientY > top + height / 2;
-    if (drag.target === under && drag.isBelow === isBelow) return;
-    drag.target = under;
+    if (drag.target === targetRow && drag.isBelow === isBelow) return;
+    drag.target = targetRow;
     drag.isBelow = isBelow;
     const { row } = drag;
-    clearTimeout(asking);
+    clearTimeout(refusalTimer);
     showRefusal(null);
-    asking = setTimeout(() => under !== row && showRefusal(refusal(row, under, isBelow)), REFUSAL_DELAY_MS);
-    mark.style.top = `${(isBelow ? bottom : top) - box.top + list.scrollTop}px`;
-    if (!mark.isConnected) list.append(mark);
+    refusalTimer = setTimeout(
+      () => targetRow !== row && showRefusal(refusal(row, targetRow, isBelow)),
+      REFUSAL_DELAY_MS,
+    );
+    dropMark.style.top = `${(isBelow ? bottom : top) - listBox.top + list.scrollTop}px`;
+    if (!dropMark.isConnected) list.append(dropMark);
   });
 
-  function end(/** @type {boolean} */ isDrop) {
+  function endDrag(/** @type {boolean} */ isDrop) {
     if (!drag) return;
     const { row, moved, target, isBelow } = drag;
     drag = null;
-    clearTimeout(asking);
+    clearTimeout(refusalTimer);
     row.classList.remove("dragged");
-    mark.remove();
+    dropMark.remove();
     if (isDrop && moved && target && target !== row) drop(row, target, isBelow);
   }
-  list.addEventListener("pointerup", () => end(true));
-  list.addEventListener("pointercancel", () => end(false));
+  list.addEventListener("pointerup", () => endDrag(true));
+  list.addEventListener("pointercancel", () => endDrag(false));
   document.addEventListener("keydown", (event) => {
     if (!drag || event.key !== "Escape") return;
     event.stopPropagation();
-    end(false);
+    endDrag(false);
   });
 }
 

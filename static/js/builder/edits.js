@@ -1,7 +1,7 @@
 /** What can be done with a card, each as edits of lines; or why it can not be done. */
 
 import { applyEdits, lineStarts, reindent } from "./line_edits.js";
-import { parse } from "./grammar.js";
+import { parsePython } from "./grammar.js";
 import { headOfClause, positionAbove, positionBelow, positionDown, positionUp } from "./positions.js";
 import { readProgram } from "./statements.js";
 import { commentOut, uncomment } from "./commented_out.js";
@@ -18,10 +18,12 @@ import { commentOut, uncomment } from "./commented_out.js";
 const PASS = "pass";
 
 /** An edit after which the text is Python, if it was before. @param {Program} program @param {LineEdit[]} edits @param {number} line @returns {Outcome} */
-function validEdit(program, edits, line) {
+function checkedEdit(program, edits, line) {
   if (program.broken) return { edits, line };
-  const after = readProgram(applyEdits(program.lines, edits).join("\n"));
-  return !after.broken && (isAligned(after) || !isAligned(program)) ? { edits, line } : { refused: "card_not_python" };
+  const programAfter = readProgram(applyEdits(program.lines, edits).join("\n"));
+  return !programAfter.broken && (isAligned(programAfter) || !isAligned(program))
+    ? { edits, line }
+    : { refused: "card_not_python" };
 }
 
 /** Whether each statement begins where its body does: the grammar is not so strict. @param {Program} program */
@@ -39,10 +41,10 @@ function blockOf({ lines }, { first, end }) {
 function linesInStrings({ lines, tree }, { first }) {
   const starts = lineStarts(lines);
   return (k) => {
-    const at = starts[first + k];
+    const offset = starts[first + k];
     /** @type {import("@lezer/common").SyntaxNode | null} */
-    let node = tree.resolveInner(at, 0);
-    while (node && !(node.name.endsWith("String") && node.from < at && node.to > at)) node = node.parent;
+    let node = tree.resolveInner(offset, 0);
+    while (node && !(node.name.endsWith("String") && node.from < offset && node.to > offset)) node = node.parent;
     return node !== null;
   };
 }
@@ -58,29 +60,31 @@ function passLine(item) {
 }
 
 /** The `pass` that a body has in the place of statements. @param {Program} program @param {Body} body @returns {Item | null} */
-function onlyPass({ lines }, { head, statements }) {
-  const only = head && statements.length === 1 ? statements[0] : null;
-  return only && only.first === only.last && lines[only.first].trim() === PASS ? only : null;
+function placeholderPass({ lines }, { head, statements }) {
+  const onlyStatement = head && statements.length === 1 ? statements[0] : null;
+  return onlyStatement && onlyStatement.first === onlyStatement.last && lines[onlyStatement.first].trim() === PASS
+    ? onlyStatement
+    : null;
 }
 
 /** Why a clause can not go by itself; null where it can. @param {Program} program @param {Item} clause @returns {Refusal | null} */
 function clauseRefusal({ items }, clause) {
   const head = headOfClause(clause);
-  const clauses = items.filter(
+  const clausesOfHead = items.filter(
     ({ kind, body, first }) => kind === "clause" && body === clause.body && first > head.first && first <= head.end,
   );
-  const others = clauses.filter((other) => other !== clause).map(({ word }) => word);
-  if (clause.word === "case") return others.length ? null : { refused: "card_last_case" };
-  if (clause.word === "except" && !others.includes("except"))
-    return others.includes("finally") && !others.includes("else") ? null : { refused: "card_last_except" };
-  if (clause.word === "finally" && !others.includes("except")) return { refused: "card_last_except" };
+  const otherWords = clausesOfHead.filter((other) => other !== clause).map(({ word }) => word);
+  if (clause.word === "case") return otherWords.length ? null : { refused: "card_last_case" };
+  if (clause.word === "except" && !otherWords.includes("except"))
+    return otherWords.includes("finally") && !otherWords.includes("else") ? null : { refused: "card_last_except" };
+  if (clause.word === "finally" && !otherWords.includes("except")) return { refused: "card_last_except" };
   return null;
 }
 
 /** Why a card can not be left out; null where it can. @param {Program} program @param {Item} item @returns {Refusal | null} */
 function removalRefusal(program, item) {
   if (item.kind === "clause") return clauseRefusal(program, item);
-  const isFiller = isOnlyStatement(item) && item.body && onlyPass(program, item.body) === item;
+  const isFiller = isOnlyStatement(item) && item.body && placeholderPass(program, item.body) === item;
   return isFiller ? { refused: "card_only_pass" } : null;
 }
 
@@ -88,13 +92,13 @@ function removalRefusal(program, item) {
 export function removeCard(program, item) {
   const refusal = removalRefusal(program, item);
   if (refusal) return refusal;
-  return validEdit(program, [{ from: item.first, to: item.end + 1, lines: passLine(item) }], item.first);
+  return checkedEdit(program, [{ from: item.first, to: item.end + 1, lines: passLine(item) }], item.first);
 }
 
 /** @param {Program} program @param {Item} item @returns {Outcome} */
 export function duplicateCard(program, item) {
   if (item.kind === "clause") return { refused: "card_is_clause" };
-  return validEdit(program, [{ from: item.end + 1, to: item.end + 1, lines: blockOf(program, item) }], item.end + 1);
+  return checkedEdit(program, [{ from: item.end + 1, to: item.end + 1, lines: blockOf(program, item) }], item.end + 1);
 }
 
 /** A statement becomes a comment, or a comment the statement that it was. @param {Program} program @param {Item} item @returns {Outcome} */
@@ -103,23 +107,23 @@ export function toggleComment(program, item) {
   if (item.kind === "off") {
     const edits = [{ from: item.first, to: item.end + 1, lines: uncomment(block, item.indent) }];
     const body = program.items.find((other) => other.first === item.end + 1)?.body;
-    const pass = body ? onlyPass(program, body) : null;
+    const pass = body ? placeholderPass(program, body) : null;
     if (pass?.first === item.end + 1 && pass.indent === item.indent)
       edits.push({ from: pass.first, to: pass.last + 1, lines: [] });
-    return validEdit(program, edits, item.first);
+    return checkedEdit(program, edits, item.first);
   }
   const refusal = removalRefusal(program, item);
   if (refusal) return refusal;
-  const left = passLine(item);
-  const lines = [...commentOut(block, item.indent), ...left];
-  return validEdit(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
+  const passLines = passLine(item);
+  const lines = [...commentOut(block, item.indent), ...passLines];
+  return checkedEdit(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
 }
 
 /** Other text in the place of a card's own lines. @param {Program} program @param {Item} item @param {string} text without the card's indentation @returns {Outcome} */
 export function rewriteCard(program, item, text) {
   const lines = withIndent(text, item.indent);
   const edits = [{ from: item.first, to: item.last + 1, lines }];
-  return validEdit(program, edits, item.first);
+  return checkedEdit(program, edits, item.first);
 }
 
 /** The text of a card's own lines, without its indentation. @param {Program} program @param {Item} item */
@@ -134,24 +138,26 @@ export function ownText(program, { first, last, indent }) {
 /** @param {string} text @param {string} indent @returns {string[]} */
 function withIndent(text, indent) {
   const lines = text.split("\n");
-  const inString = linesInStrings({ lines, tree: parse(text) }, { first: 0 });
-  return lines.map((line, k) => (line && !(k && inString(k)) ? indent + line : line));
+  const isInString = linesInStrings({ lines, tree: parsePython(text) }, { first: 0 });
+  return lines.map((line, k) => (line && !(k && isInString(k)) ? indent + line : line));
 }
 
 /** New statements at a place, with the imports that they need. @param {Program} program @param {Position} position
  * @param {string} text without indentation @param {string[]} [imports] like `import copy` @returns {Outcome} */
 export function insertStatements(program, position, text, imports = []) {
   const lines = withIndent(text, position.indent);
-  const filled = onlyPass(program, position.body);
+  const replacedPass = placeholderPass(program, position.body);
   const missing = imports.filter((statement) => !program.lines.includes(statement));
   const edits = [
-    filled ? { from: filled.first, to: filled.last + 1, lines } : { from: position.line, to: position.line, lines },
+    replacedPass
+      ? { from: replacedPass.first, to: replacedPass.last + 1, lines }
+      : { from: position.line, to: position.line, lines },
   ];
-  const top = importsEnd(program);
-  if (missing.length) edits.unshift({ from: top, to: top, lines: missing });
-  const line = (filled ? filled.first : position.line) + missing.length;
-  if (missing.length && position.line < top) return { refused: "card_before_imports" };
-  return validEdit(program, edits, line);
+  const importsEndLine = importsEnd(program);
+  if (missing.length) edits.unshift({ from: importsEndLine, to: importsEndLine, lines: missing });
+  const line = (replacedPass ? replacedPass.first : position.line) + missing.length;
+  if (missing.length && position.line < importsEndLine) return { refused: "card_before_imports" };
+  return checkedEdit(program, edits, line);
 }
 
 /** The line after the first imports of a program: where others go. @param {Program} program */
@@ -168,55 +174,59 @@ function importsEnd({ root, lines }) {
 
 /** @param {Program} program @param {Item} item @returns {Outcome} */
 export function moveCardUp(program, item) {
-  return moveCard(program, item, isComment(item) ? commentUp(program, item) : positionUp(program, item));
+  return moveCard(program, item, isComment(item) ? positionAboveComment(program, item) : positionUp(program, item));
 }
 
 /** @param {Program} program @param {Item} item @returns {Outcome} */
 export function moveCardDown(program, item) {
-  return moveCard(program, item, isComment(item) ? commentDown(program, item) : positionDown(program, item));
+  return moveCard(program, item, isComment(item) ? positionBelowComment(program, item) : positionDown(program, item));
 }
 
 /** A card let go over another one: below it, or above. @param {Program} program @param {Item} item @param {Item} other @param {boolean} isBelow
  * @returns {Outcome} */
 export function dropCard(program, item, other, isBelow) {
-  const isInside = isBelow || other.kind === "blank" || other.kind === "clause";
-  return moveCard(program, item, isInside ? positionBelow(program, other) : positionAbove(program, other));
+  const goesBelow = isBelow || other.kind === "blank" || other.kind === "clause";
+  return moveCard(program, item, goesBelow ? positionBelow(program, other) : positionAbove(program, other));
 }
 
-/** The block of a card at another place, in that place's indentation. @param {Program} program @param {Item} item @param {Position | null} to @returns {Outcome} */
-export function moveCard(program, item, to) {
-  const refusal = moveRefusal(program, item, to);
-  if (refusal || !to) return refusal ?? { refused: "card_no_further" };
-  const block = reindent(blockOf(program, item), item.indent, to.indent, linesInStrings(program, item));
-  const left = isComment(item) || to.body === item.body ? [] : passLine(item);
-  const filled = isComment(item) ? null : onlyPass(program, to.body);
-  const into = filled && filled !== item ? filled : null;
+/** The block of a card at another place, in that place's indentation. @param {Program} program @param {Item} item @param {Position | null} target @returns {Outcome} */
+export function moveCard(program, item, target) {
+  const refusal = moveRefusal(program, item, target);
+  if (refusal || !target) return refusal ?? { refused: "card_no_further" };
+  const block = reindent(blockOf(program, item), item.indent, target.indent, linesInStrings(program, item));
+  const passLines = isComment(item) || target.body === item.body ? [] : passLine(item);
+  const pass = isComment(item) ? null : placeholderPass(program, target.body);
+  const replacedPass = pass && pass !== item ? pass : null;
   const { first, end } = item;
-  const line = into ? into.first : to.line;
-  const shift = line > first ? left.length - (end + 1 - first) : 0;
+  const line = replacedPass ? replacedPass.first : target.line;
+  const shift = line > first ? passLines.length - (end + 1 - first) : 0;
   const edits = [
-    { from: first, to: end + 1, lines: left },
-    into ? { from: into.first, to: into.last + 1, lines: block } : { from: to.line, to: to.line, lines: block },
+    { from: first, to: end + 1, lines: passLines },
+    replacedPass
+      ? { from: replacedPass.first, to: replacedPass.last + 1, lines: block }
+      : { from: target.line, to: target.line, lines: block },
   ];
-  if (!into && to.line === first)
-    return validEdit(program, [{ from: first, to: end + 1, lines: [...block, ...left] }], first);
-  return validEdit(program, edits, line + shift);
+  if (!replacedPass && target.line === first)
+    return checkedEdit(program, [{ from: first, to: end + 1, lines: [...block, ...passLines] }], first);
+  return checkedEdit(program, edits, line + shift);
 }
 
-/** @param {Program} program @param {Item} item @param {Position | null} to @returns {Refusal | null} */
-function moveRefusal(program, item, to) {
+/** @param {Program} program @param {Item} item @param {Position | null} target @returns {Refusal | null} */
+function moveRefusal(program, item, target) {
   if (item.kind === "clause") return { refused: "card_is_clause" };
   if (program.broken) return { refused: "card_broken" };
-  if (!to) return { refused: "card_no_further" };
-  if (isBodyInside(to.body, item) || (to.line > item.first && to.line <= item.end))
+  if (!target) return { refused: "card_no_further" };
+  if (isBodyInside(target.body, item) || (target.line > item.first && target.line <= item.end))
     return { refused: "card_no_further" };
   if (isComment(item)) return null;
-  const future = program.root.statements.findLast(({ first }) => /^from\s+__future__\b/.test(program.lines[first]));
-  if (future && (future === item || to.line <= future.last)) return { refused: "card_future" };
-  const needs = requiredBlockKinds(item);
-  const enclosing = enclosingBlockKinds(to.body);
-  if (needs.has("def") && !enclosing.has("def")) return { refused: "card_needs_def" };
-  if (needs.has("loop") && !enclosing.has("loop")) return { refused: "card_needs_loop" };
+  const futureImport = program.root.statements.findLast(({ first }) =>
+    /^from\s+__future__\b/.test(program.lines[first]),
+  );
+  if (futureImport && (futureImport === item || target.line <= futureImport.last)) return { refused: "card_future" };
+  const requiredKinds = requiredBlockKinds(item);
+  const enclosingKinds = enclosingBlockKinds(target.body);
+  if (requiredKinds.has("def") && !enclosingKinds.has("def")) return { refused: "card_needs_def" };
+  if (requiredKinds.has("loop") && !enclosingKinds.has("loop")) return { refused: "card_needs_loop" };
   return null;
 }
 
@@ -227,21 +237,24 @@ const LOOPS = new Set(["ForStatement", "WhileStatement"]);
 /** What a block has to stand in, by the words that it uses. @param {Item} item @returns {Set<string>} */
 function requiredBlockKinds({ nodes }) {
   /** @type {Set<string>} */
-  const needs = new Set();
+  const kinds = new Set();
   for (const node of nodes)
-    node.cursor().iterate((at) => {
-      if (at.name === "FunctionDefinition" || at.name === "LambdaExpression") return false;
-      if (FUNCTION_ONLY.has(at.name) || (at.name === "ScopeStatement" && at.node.firstChild?.name === "nonlocal"))
-        needs.add("def");
-      if (LOOP_ONLY.has(at.name) && !isInLoop(at.node, node.from)) needs.add("loop");
+    node.cursor().iterate((cursor) => {
+      if (cursor.name === "FunctionDefinition" || cursor.name === "LambdaExpression") return false;
+      if (
+        FUNCTION_ONLY.has(cursor.name) ||
+        (cursor.name === "ScopeStatement" && cursor.node.firstChild?.name === "nonlocal")
+      )
+        kinds.add("def");
+      if (LOOP_ONLY.has(cursor.name) && !isInLoop(cursor.node, node.from)) kinds.add("loop");
     });
-  return needs;
+  return kinds;
 }
 
 /** Whether a node stands in a loop that begins at or after a place. @param {import("@lezer/common").SyntaxNode} node @param {number} from */
 function isInLoop(node, from) {
-  for (let around = node.parent; around && around.from >= from; around = around.parent)
-    if (LOOPS.has(around.name)) return true;
+  for (let ancestor = node.parent; ancestor && ancestor.from >= from; ancestor = ancestor.parent)
+    if (LOOPS.has(ancestor.name)) return true;
   return false;
 }
 
@@ -249,20 +262,20 @@ function isInLoop(node, from) {
 function enclosingBlockKinds(body) {
   /** @type {Set<string>} */
   const kinds = new Set();
-  for (let at = body.of; at; at = at.body?.of ?? null) {
-    const isDef = at.nodes.some(
+  for (let block = body.of; block; block = block.body?.of ?? null) {
+    const isDef = block.nodes.some(
       (node) => node.name === "FunctionDefinition" || node.lastChild?.name === "FunctionDefinition",
     );
-    if (at.word === "for" || at.word === "while") kinds.add("loop");
+    if (block.word === "for" || block.word === "while") kinds.add("loop");
     if (isDef) return kinds.add("def");
-    if (at.word === "class") return kinds;
+    if (block.word === "class") return kinds;
   }
   return kinds;
 }
 
 /** Whether a body belongs to a block. @param {Body} body @param {Item} item */
 function isBodyInside(body, item) {
-  for (let at = body.of; at; at = at.body?.of ?? null) if (at === item) return true;
+  for (let block = body.of; block; block = block.body?.of ?? null) if (block === item) return true;
   return false;
 }
 
@@ -272,7 +285,7 @@ function isComment({ kind }) {
 }
 
 /** @param {Program} program @param {Item} item @returns {Position | null} */
-function commentUp({ items, root }, item) {
+function positionAboveComment({ items, root }, item) {
   const before = items[items.indexOf(item) - 1];
   if (!before) return null;
   return {
@@ -284,7 +297,7 @@ function commentUp({ items, root }, item) {
 }
 
 /** @param {Program} program @param {Item} item @returns {Position | null} */
-function commentDown({ items, root, lines }, item) {
+function positionBelowComment({ items, root, lines }, item) {
   const after = items[items.indexOf(item) + 1];
   if (!after || (after.last === lines.length - 1 && !lines[after.last])) return null;
   const inner = after.bodies.find(({ head }) => head === after);

@@ -45,7 +45,7 @@ const GLYPH_PATHS = {
 };
 
 /** Patterns of statements, the more particular first. @type {[RegExp, Group][]} */
-const PATTERNS = [
+const GROUP_PATTERNS = [
   [
     /^(async\s+)?(for|while|if|elif|else|try|except|finally|def|class|match|case|import|from|return|print|del|assert|pass|break|continue|raise|@)\b|^@/,
     "python",
@@ -70,11 +70,11 @@ const PATTERNS = [
 /** @param {string} text of a statement, without its indentation @returns {Group} */
 export function groupOf(text) {
   const code = text.replace(/#.*$/gm, "").trim();
-  return PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? "python";
+  return GROUP_PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? "python";
 }
 
 /** @param {Group} group */
-export function glyph(group) {
+export function glyphElement(group) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 18 18");
   svg.setAttribute("class", "card-glyph");

@@ -13,24 +13,24 @@ import { showThumbnails } from "../thumbnails.js";
  *   it into the program, or says why it can not; close: nothing happened
  * @returns {Promise<{row: HTMLLIElement, start: (operation?: string) => Promise<void>}>}   start: once the row is in the list
  */
-export async function openPalette({ line, alive, label, preview, add, close, failed }) {
+export async function openPalette({ line, alive: aliveNames, label, preview, add, close, failed: onFailed }) {
   const { default: htmx } = await import("htmx.org");
   const row = /** @type {HTMLLIElement} */ (element("li", "card-row card-palette"));
   row.setAttribute("aria-label", label);
-  const inner = element("div", "palette-host");
-  row.append(inner);
-  const values = { alive: JSON.stringify(alive), line: String(line), lang: document.documentElement.lang };
+  const host = element("div", "palette-host");
+  row.append(host);
+  const queryValues = { alive: JSON.stringify(aliveNames), line: String(line), lang: document.documentElement.lang };
   /** @type {Draft | null} */
   let draft = null;
 
-  /** @param {string} address @param {Record<string, string>} [more] */
-  async function load(address, more = {}) {
-    const query = new URLSearchParams({ ...values, ...more });
-    await htmx.ajax("get", `${ROOT}/builder/${address}?${query}`, { target: inner, swap: "innerHTML" }).catch(failed);
+  /** @param {string} path @param {Record<string, string>} [extraValues] */
+  async function loadPartial(path, extraValues = {}) {
+    const query = new URLSearchParams({ ...queryValues, ...extraValues });
+    await htmx.ajax("get", `${ROOT}/builder/${path}?${query}`, { target: host, swap: "innerHTML" }).catch(onFailed);
   }
 
   /** @param {HTMLElement | null} from what has the statement */
-  function show(from) {
+  function showDraftOf(from) {
     const { statement = "", imports = "" } = from?.dataset ?? {};
     draft = statement
       ? { statement, imports: imports ? imports.split(",").map((name) => `import ${name}`) : [] }
@@ -38,41 +38,42 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
     preview(draft);
   }
 
-  const options = () => /** @type {HTMLElement[]} */ ([...row.querySelectorAll("[data-operation][role=option]")]);
+  const optionElements = () =>
+    /** @type {HTMLElement[]} */ ([...row.querySelectorAll("[data-operation][role=option]")]);
 
   /** @param {HTMLElement | undefined} option */
   function select(option) {
-    for (const other of options()) other.setAttribute("aria-selected", String(other === option));
+    for (const other of optionElements()) other.setAttribute("aria-selected", String(other === option));
     const field = row.querySelector("#palette-q");
-    if (!option || !field) return show(null);
+    if (!option || !field) return showDraftOf(null);
     field.setAttribute("aria-activedescendant", option.id);
     option.scrollIntoView({ block: "nearest" });
-    show(option);
+    showDraftOf(option);
   }
 
-  /** @param {number} by */
-  function moveSelection(by) {
-    const all = options();
-    const at = all.findIndex((option) => option.getAttribute("aria-selected") === "true");
-    select(all[Math.max(0, Math.min(all.length - 1, at + by))]);
+  /** @param {number} offset */
+  function moveSelection(offset) {
+    const allOptions = optionElements();
+    const selectedIndex = allOptions.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    select(allOptions[Math.max(0, Math.min(allOptions.length - 1, selectedIndex + offset))]);
   }
 
   /** @param {string | undefined} operation */
   async function openForm(operation) {
     if (!operation) return;
-    await load(`form/${encodeURIComponent(operation)}`);
-    const first =
+    await loadPartial(`form/${encodeURIComponent(operation)}`);
+    const firstField =
       row.querySelector("input:checked") ??
       row.querySelector(".card-form input:not([type=hidden])") ??
       row.querySelector("[type=submit]");
-    if (first instanceof HTMLElement) first.focus();
+    if (firstField instanceof HTMLElement) firstField.focus();
   }
 
   function submit() {
     if (!draft) return;
-    const refused = add(draft);
-    if (refused === null) return;
-    const problem = element("p", "form-problem", refused);
+    const refusal = add(draft);
+    if (refusal === null) return;
+    const problem = element("p", "form-problem", refusal);
     problem.setAttribute("role", "alert");
     row.querySelector(".form-buttons")?.before(problem);
   }
@@ -81,8 +82,8 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
     showThumbnails(row);
     const form = /** @type {HTMLElement | null} */ (row.querySelector(".card-form"));
     row.scrollIntoView({ block: "nearest" });
-    if (form) show(form);
-    else if (document.activeElement?.id === "palette-q") select(options()[0]);
+    if (form) showDraftOf(form);
+    else if (document.activeElement?.id === "palette-q") select(optionElements()[0]);
   });
   row.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -92,10 +93,10 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
     event.stopPropagation();
     const at = event.target instanceof Element ? event.target : null;
     const option = /** @type {HTMLElement | null} */ (at?.closest("[data-operation][role=option]"));
-    const instead = /** @type {HTMLElement | null} */ (at?.closest("[data-instead]"));
+    const alternative = /** @type {HTMLElement | null} */ (at?.closest("[data-instead]"));
     if (at?.closest("[data-cancel]")) close();
     else if (option) void openForm(option.dataset.operation);
-    else if (instead) void openForm(instead.dataset.instead);
+    else if (alternative) void openForm(alternative.dataset.instead);
   });
   row.addEventListener("pointermove", (event) => {
     const option = event.target instanceof Element ? event.target.closest("[data-operation][role=option]") : null;
@@ -115,7 +116,9 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
     else if (isSearch && event.key === "ArrowDown") moveSelection(1);
     else if (isSearch && event.key === "ArrowUp") moveSelection(-1);
     else if (isSearch && event.key === "Enter")
-      void openForm(options().find((option) => option.getAttribute("aria-selected") === "true")?.dataset.operation);
+      void openForm(
+        optionElements().find((option) => option.getAttribute("aria-selected") === "true")?.dataset.operation,
+      );
     else if (event.key === "Enter" && event.target instanceof HTMLInputElement) submit();
     else return;
     event.preventDefault();
@@ -125,10 +128,10 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
     /** @param {string} [operation] whose form is opened at once */
     async start(operation) {
       if (operation) return openForm(operation);
-      await load("palette");
+      await loadPartial("palette");
       const field = row.querySelector("#palette-q");
       if (field instanceof HTMLElement) field.focus();
-      select(options()[0]);
+      select(optionElements()[0]);
     },
   };
 }

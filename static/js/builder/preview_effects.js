@@ -29,24 +29,25 @@ export function lossesAt(opened, i) {
 
 /**
  * The lines that a program with edits would not reach, and the one that would raise, where its run of now does.
- * @param {OpenTrace | null} base the program's run @param {OpenTrace} preview the run with the edits
+ * @param {OpenTrace | null} currentRun the program's run @param {OpenTrace} previewRun the run with the edits
  * @param {import("./line_edits.js").LineEdit[]} edits that only add lines
  * @returns {Map<number, LineEffect>} by line of the program, from 0
  */
-export function affectedLines(base, preview, edits) {
+export function affectedLines(currentRun, previewRun, edits) {
   /** @type {Map<number, LineEffect>} */
-  const out = new Map();
-  const { outcome } = preview.trace;
-  if (!base || outcome.status === "finished") return out;
-  const reached = new Set(preview.trace.steps.map(({ line }) => line));
-  for (const line of new Set(base.trace.steps.map((traceStep) => traceStep.line - 1))) {
-    const moved = line + 1 + edits.filter(({ to }) => to <= line).reduce((sum, edit) => sum + addedLineCount(edit), 0);
-    if (outcome.error?.line === moved) out.set(line, "raises");
-    else if (!reached.has(moved)) out.set(line, "missed");
+  const effects = new Map();
+  const { outcome } = previewRun.trace;
+  if (!currentRun || outcome.status === "finished") return effects;
+  const reachedLines = new Set(previewRun.trace.steps.map(({ line }) => line));
+  for (const line of new Set(currentRun.trace.steps.map((traceStep) => traceStep.line - 1))) {
+    const movedLine =
+      line + 1 + edits.filter(({ to }) => to <= line).reduce((sum, edit) => sum + addedLineCount(edit), 0);
+    if (outcome.error?.line === movedLine) effects.set(line, "raises");
+    else if (!reachedLines.has(movedLine)) effects.set(line, "missed");
   }
-  const { error } = base.trace.outcome;
-  if (error?.line && out.get(error.line - 1) === "raises") out.delete(error.line - 1); // it does now
-  return out;
+  const { error } = currentRun.trace.outcome;
+  if (error?.line && effects.get(error.line - 1) === "raises") effects.delete(error.line - 1); // it does now
+  return effects;
 }
 
 /** How many lines more it makes. @param {import("./line_edits.js").LineEdit} edit */

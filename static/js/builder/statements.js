@@ -1,6 +1,6 @@
 /** A program as the builder shows it: every line belongs to one item, so that the items put together are the text again. */
 
-import { indentOf, isError, isWhole, parse } from "./grammar.js";
+import { indentOf, isSyntaxError, hasNoErrors, parsePython } from "./grammar.js";
 import { commentRuns } from "./commented_out.js";
 
 /**
@@ -30,7 +30,7 @@ import { commentRuns } from "./commented_out.js";
  *   broken: it is no Python yet
  */
 
-const COMPOUND = new Set([
+const COMPOUND_NODES = new Set([
   "IfStatement",
   "ForStatement",
   "WhileStatement",
@@ -40,7 +40,7 @@ const COMPOUND = new Set([
   "ClassDefinition",
   "MatchStatement",
 ]);
-const PART_WORDS = new Set(["elif", "else", "except", "finally", "case"]);
+const CLAUSE_WORDS = new Set(["elif", "else", "except", "finally", "case"]);
 
 /** The last one that was read: what is tried is mostly what comes next. @type {Program | null} */
 let lastParsed = null;
@@ -49,13 +49,13 @@ let lastParsed = null;
 export function readProgram(source) {
   if (lastParsed?.source === source) return lastParsed;
   const lines = source.split("\n");
-  const tree = parse(source);
-  const reader = new Reader(source, lines);
+  const tree = parsePython(source);
+  const reader = new StatementReader(source, lines);
   /** @type {Body} */
   const root = { head: null, of: null, indent: "", depth: 0, statements: [] };
   reader.readBody(tree.topNode, root);
   const items = withNonStatements(reader.items, lines, root);
-  lastParsed = { source, lines, items, root, tree, broken: !isWhole(tree) };
+  lastParsed = { source, lines, items, root, tree, broken: !hasNoErrors(tree) };
   return lastParsed;
 }
 
@@ -64,7 +64,7 @@ export function itemAt({ items }, line) {
   return items.find(({ first, last }) => first <= line && line <= last);
 }
 
-class Reader {
+class StatementReader {
   /** @param {string} source @param {string[]} lines */
   constructor(source, lines) {
     this.source = source;
@@ -72,17 +72,17 @@ class Reader {
     /** @type {Item[]} statements, heads and clauses, in order */
     this.items = [];
     /** @type {number[]} where each line begins */
-    this.starts = [0];
-    for (const line of lines) this.starts.push(this.starts[this.starts.length - 1] + line.length + 1);
+    this.lineStarts = [0];
+    for (const line of lines) this.lineStarts.push(this.lineStarts[this.lineStarts.length - 1] + line.length + 1);
   }
 
-  /** The line of a place in the text. @param {number} at */
-  lineOf(at) {
+  /** The line of a place in the text. @param {number} offset */
+  lineOf(offset) {
     let low = 0;
     let high = this.lines.length - 1;
     while (low < high) {
       const mid = (low + high + 1) >> 1;
-      if (this.starts[mid] <= at) low = mid;
+      if (this.lineStarts[mid] <= offset) low = mid;
       else high = mid - 1;
     }
     return low;
@@ -109,68 +109,68 @@ class Reader {
   addStatement(node, body) {
     const first = this.lineOf(node.from);
     const last = this.lastLine(node);
-    const shared = this.items.at(-1);
-    if (shared && first <= shared.last) {
-      shared.last = shared.end = Math.max(last, shared.last);
-      shared.nodes.push(node);
-      shared.broken ||= hasError(node);
+    const itemOnLine = this.items.at(-1);
+    if (itemOnLine && first <= itemOnLine.last) {
+      itemOnLine.last = itemOnLine.end = Math.max(last, itemOnLine.last);
+      itemOnLine.nodes.push(node);
+      itemOnLine.broken ||= containsError(node);
       return;
     }
     if (node.type.isError && node.from === node.to) return;
-    this.add(body, { kind: "statement", first, last, word: "", nodes: [node] });
+    this.addItem(body, { kind: "statement", first, last, word: "", nodes: [node] });
   }
 
   /** @param {SyntaxNode} outer @param {Body} body */
   readCompound(outer, body) {
     const node = outer.name === "DecoratedStatement" ? (outer.lastChild ?? outer) : outer;
-    const parts = partsOf(node);
+    const parts = clauseParts(node);
     const first = this.lineOf(outer.from);
-    const shared = this.items.at(-1);
-    if (!parts.length || (shared && first <= shared.last)) return this.addStatement(outer, body);
+    const itemOnLine = this.items.at(-1);
+    if (!parts.length || (itemOnLine && first <= itemOnLine.last)) return this.addStatement(outer, body);
     const word = node.firstChild?.name === "async" ? "async" : (node.firstChild?.name ?? "");
-    const head = this.add(body, { kind: "head", first, last: first, word, nodes: [outer] });
+    const head = this.addItem(body, { kind: "head", first, last: first, word, nodes: [outer] });
     parts.forEach((part, k) => {
       const from = k ? this.lineOf(part.word.from) : first;
       const item = k
-        ? this.add(body, { kind: "clause", first: from, last: from, word: part.word.name, nodes: [part.word] })
+        ? this.addItem(body, { kind: "clause", first: from, last: from, word: part.word.name, nodes: [part.word] })
         : head;
-      if (!k) head.broken = hasError(outer, new Set(["Body", "MatchBody"]));
-      this.readPart(item, part.body, head, body.depth + 1);
+      if (!k) head.broken = containsError(outer, new Set(["Body", "MatchBody"]));
+      this.readBlock(item, part.body, head, body.depth + 1);
     });
     head.end = Math.max(head.end, this.items[this.items.length - 1].end);
   }
 
   /** A clause of a match. @param {SyntaxNode} node @param {Body} body */
   readClause(node, body) {
-    const inner = node.getChild("Body");
+    const blockNode = node.getChild("Body");
     const first = this.lineOf(node.from);
-    if (!inner || !body.of) return this.addStatement(node, body);
-    const item = this.add(body, { kind: "clause", first, last: first, word: "case", nodes: [node] });
-    this.readPart(item, inner, body.of, body.depth + 1);
+    if (!blockNode || !body.of) return this.addStatement(node, body);
+    const item = this.addItem(body, { kind: "clause", first, last: first, word: "case", nodes: [node] });
+    this.readBlock(item, blockNode, body.of, body.depth + 1);
   }
 
-  /** What stands below a head or a clause. @param {Item} item @param {SyntaxNode} node its body @param {Item} whole @param {number} depth */
-  readPart(item, node, whole, depth) {
+  /** What stands below a head or a clause. @param {Item} item @param {SyntaxNode} node its body @param {Item} compound @param {number} depth */
+  readBlock(item, node, compound, depth) {
     const statements = childrenOf(node).filter(({ name }) => name !== ":" && name !== "Comment");
-    const colon = this.lineOf(node.from);
-    const inner = statements[0];
-    if (!inner || this.lineOf(inner.from) === colon) {
-      item.last = item.end = inner ? this.lastLine(node) : colon;
-      item.broken ||= !inner || hasError(node);
+    const colonLine = this.lineOf(node.from);
+    const firstStatement = statements[0];
+    if (!firstStatement || this.lineOf(firstStatement.from) === colonLine) {
+      item.last = item.end = firstStatement ? this.lastLine(node) : colonLine;
+      item.broken ||= !firstStatement || containsError(node);
       return;
     }
-    item.last = item.end = colon;
-    const at = this.lineOf(inner.from);
+    item.last = item.end = colonLine;
+    const firstLine = this.lineOf(firstStatement.from);
     /** @type {Body} */
-    const body = { head: item, of: whole, indent: indentOf(this.lines[at]), depth, statements: [] };
+    const body = { head: item, of: compound, indent: indentOf(this.lines[firstLine]), depth, statements: [] };
     item.bodies.push(body);
-    if (whole !== item) whole.bodies.push(body);
+    if (compound !== item) compound.bodies.push(body);
     this.readBody(node, body);
     item.end = Math.max(item.last, this.items[this.items.length - 1].end);
   }
 
   /** @param {Body} body @param {{kind: ItemKind, first: number, last: number, word: string, nodes: SyntaxNode[]}} facts */
-  add(body, { kind, first, last, word, nodes }) {
+  addItem(body, { kind, first, last, word, nodes }) {
     /** @type {Item} */
     const item = {
       kind,
@@ -183,7 +183,7 @@ class Reader {
       body,
       bodies: [],
       nodes,
-      broken: kind === "statement" && nodes.some((node) => hasError(node)),
+      broken: kind === "statement" && nodes.some((node) => containsError(node)),
     };
     this.items.push(item);
     if (kind !== "clause") body.statements.push(item);
@@ -193,36 +193,36 @@ class Reader {
 
 /** @param {SyntaxNode} node */
 function isCompound(node) {
-  return COMPOUND.has(node.name) || node.name === "DecoratedStatement";
+  return COMPOUND_NODES.has(node.name) || node.name === "DecoratedStatement";
 }
 
 /** @param {SyntaxNode} node */
 function childrenOf(node) {
-  const out = [];
-  for (let child = node.firstChild; child; child = child.nextSibling) out.push(child);
-  return out;
+  const children = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) children.push(child);
+  return children;
 }
 
 /** The head and the clauses of a compound statement, each with the word that begins it. @param {SyntaxNode} node */
-function partsOf(node) {
+function clauseParts(node) {
   /** @type {{word: SyntaxNode, body: SyntaxNode}[]} */
   const parts = [];
   let word = node.firstChild;
   for (const child of childrenOf(node)) {
-    if (PART_WORDS.has(child.name)) word = child;
+    if (CLAUSE_WORDS.has(child.name)) word = child;
     if (word && (child.name === "Body" || child.name === "MatchBody")) parts.push({ word, body: child });
   }
   return parts;
 }
 
 /** @param {SyntaxNode} node @param {Set<string>} [except] */
-function hasError(node, except) {
-  let found = false;
-  node.cursor().iterate((at) => {
-    if (at.type.isError && isError(at.node)) found = true;
-    if (except?.has(at.name)) return false;
+function containsError(node, except) {
+  let hasFound = false;
+  node.cursor().iterate((cursor) => {
+    if (cursor.type.isError && isSyntaxError(cursor.node)) hasFound = true;
+    if (except?.has(cursor.name)) return false;
   });
-  return found;
+  return hasFound;
 }
 
 /** The items of all lines: what the tree has no statement for is a note, a blank line, or text that is no Python.
@@ -230,24 +230,24 @@ function hasError(node, except) {
 function withNonStatements(statements, lines, root) {
   /** @type {Item[]} */
   const items = [];
-  let next = 0;
+  let nextLine = 0;
   for (const item of [...statements, null]) {
-    const until = item ? item.first : lines.length;
-    if (next < until) items.push(...nonStatements(lines, next, until, statements, root));
+    const endLine = item ? item.first : lines.length;
+    if (nextLine < endLine) items.push(...nonStatementItems(lines, nextLine, endLine, statements, root));
     if (item) items.push(item);
-    next = item ? item.last + 1 : until;
+    nextLine = item ? item.last + 1 : endLine;
   }
   return items;
 }
 
 /** @param {string[]} lines @param {number} from @param {number} to @param {Item[]} statements @param {Body} root @returns {Item[]} */
-function nonStatements(lines, from, to, statements, root) {
+function nonStatementItems(lines, from, to, statements, root) {
   /** @type {Item[]} */
   const items = [];
   for (const { first, last, kind } of commentRuns(lines, from, to)) {
     const line = lines[first];
     const depth = depthAt(indentOf(line), first, statements);
-    const isText = kind === "statement";
+    const isUnparsed = kind === "statement";
     items.push({
       kind,
       first,
@@ -256,10 +256,10 @@ function nonStatements(lines, from, to, statements, root) {
       depth: line.trim() ? depth : 0,
       indent: indentOf(line),
       word: "",
-      body: isText ? root : null,
+      body: isUnparsed ? root : null,
       bodies: [],
       nodes: [],
-      broken: isText,
+      broken: isUnparsed,
     });
   }
   return items;

@@ -7,10 +7,10 @@ import { keyLabel } from "./key_labels.js";
 /** @typedef {{name: string, text: Record<string, {title: string, question: string}>}} Scenario */
 /** @typedef {{name: string, group: string, template: string, sentence: string}} Operation */
 
-/** @param {import("../commands.js").Command[]} commands @param {import("../builder/builder.js").Command[]} ofCard
+/** @param {import("../commands.js").Command[]} commands @param {import("../builder/builder.js").Command[]} cardCommands
  * @param {import("../sentences.js").Locale["say"]} say @param {Record<string, string>} english @returns {Entry[]} */
-export function commandEntries(commands, ofCard, say, english) {
-  const own = commands
+export function commandEntries(commands, cardCommands, say, english) {
+  const pageEntries = commands
     .filter(({ id }) => id !== "palette")
     .map(({ id, keys, run }) => ({
       id: `command-${id}`,
@@ -19,14 +19,14 @@ export function commandEntries(commands, ofCard, say, english) {
       keys: keyLabel(keys?.[0]),
       run,
     }));
-  const cards = ofCard.map(({ id, label, keys, run }) => ({
+  const cardEntries = cardCommands.map(({ id, label, keys, run }) => ({
     id: `command-${id}`,
     label,
     names: [id.replaceAll("_", " ")],
     keys,
     run,
   }));
-  return [...own, ...cards];
+  return [...pageEntries, ...cardEntries];
 }
 
 /** @param {Scenario[]} scenarios @param {string} language @param {(address: string) => void} open @returns {Entry[]} */
@@ -63,7 +63,7 @@ async function fetchJson(path) {
 }
 
 /** @param {string} language @returns {Promise<{scenarios: Scenario[], operations: Operation[]}>} */
-export async function loadLists(language) {
+export async function fetchScenariosAndOperations(language) {
   const [{ scenarios }, { operations }] = await Promise.all([
     fetchJson("/gallery.json"),
     fetchJson(`/api/operations?lang=${language}`),

@@ -3,7 +3,7 @@
 import { aliveNames } from "../builder/alive_names.js";
 import { stepsByLine } from "../builder/card_facts.js";
 import * as edits from "../builder/edits.js";
-import { toChanges } from "../builder/line_edits.js";
+import { textChanges } from "../builder/line_edits.js";
 import { positionAtEnd, positionBelow } from "../builder/positions.js";
 import { itemAt, readProgram } from "../builder/statements.js";
 import { loadBuilderLocale } from "../builder/words.js";
@@ -22,17 +22,17 @@ export async function insertOperation(operation, editor, state) {
   const item = itemAt(program, editor.cursorLine() - 1);
   const position = item && item.kind !== "blank" ? positionBelow(program, item) : positionAtBlank(program, item);
   const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
-  const steps = opened ? stepsByLine(opened) : new Map();
-  const alive = aliveNames(program, position, opened, ({ first, last }) => {
+  const stepsOfLines = opened ? stepsByLine(opened) : new Map();
+  const aliveNamesHere = aliveNames(program, position, opened, ({ first, last }) => {
     const lines = Array.from({ length: last - first + 1 }, (_, k) => first + 1 + k);
-    return lines.flatMap((line) => steps.get(line) ?? []).sort((a, b) => a - b);
+    return lines.flatMap((line) => stepsOfLines.get(line) ?? []).sort((a, b) => a - b);
   });
-  const { statement, imports, problem } = await readForm(operation, position.line, alive);
+  const { statement, imports, problem } = await fetchProposal(operation, position.line, aliveNamesHere);
   if (!statement) return problem;
   const outcome = edits.insertStatements(program, position, statement, imports);
   if ("refused" in outcome)
     return (await loadBuilderLocale(document.documentElement.lang)).say(outcome.refused, outcome.args);
-  editor.change(toChanges(program.lines, outcome.edits));
+  editor.change(textChanges(program.lines, outcome.edits));
   editor.openLine(outcome.line + statement.split("\n").length);
   return null;
 }
@@ -45,10 +45,14 @@ function positionAtBlank(program, item) {
 }
 
 /** What the form of an operation proposes at a place. @param {string} operation @param {number} line
- * @param {import("../builder/alive_names.js").AliveName[]} alive */
-async function readForm(operation, line, alive) {
-  const values = { alive: JSON.stringify(alive), line: String(line), lang: document.documentElement.lang };
-  const query = new URLSearchParams(values);
+ * @param {import("../builder/alive_names.js").AliveName[]} aliveNamesHere */
+async function fetchProposal(operation, line, aliveNamesHere) {
+  const queryValues = {
+    alive: JSON.stringify(aliveNamesHere),
+    line: String(line),
+    lang: document.documentElement.lang,
+  };
+  const query = new URLSearchParams(queryValues);
   const response = await fetch(`${ROOT}/builder/form/${encodeURIComponent(operation)}?${query}`);
   if (!response.ok) throw new Error(`the form of ${operation}: ${response.status}`);
   const page = new DOMParser().parseFromString(await response.text(), "text/html");

@@ -1,9 +1,9 @@
 /** Opens the command palette: what it lists is put together each time, for only what can be done now is in it. */
 
-import { commandEntries, loadLists, operationEntries, scenarioEntries } from "./entries.js";
+import { commandEntries, fetchScenariosAndOperations, operationEntries, scenarioEntries } from "./entries.js";
 import { insertOperation } from "./insert.js";
 import { createPalette } from "./palette.js";
-import { loadWords } from "./words.js";
+import { loadCommandLocale } from "./words.js";
 
 /**
  * @param {object} parts
@@ -14,10 +14,10 @@ import { loadWords } from "./words.js";
  */
 export async function startPalette({ registry, program, state }) {
   const { lang: language } = document.documentElement;
-  const { say, english } = await loadWords(language);
+  const { say, english } = await loadCommandLocale(language);
   const palette = createPalette(say);
-  /** @type {Awaited<ReturnType<typeof loadLists>>} */
-  let lists = { scenarios: [], operations: [] };
+  /** @type {Awaited<ReturnType<typeof fetchScenariosAndOperations>>} */
+  let catalogue = { scenarios: [], operations: [] };
 
   /** @param {string} operation */
   async function insert(operation) {
@@ -30,18 +30,21 @@ export async function startPalette({ registry, program, state }) {
     }
   }
 
-  const groups = () => [
+  const paletteGroups = () => [
     { name: "commands", entries: commands },
-    { name: "scenarios", entries: scenarioEntries(lists.scenarios, language, (address) => location.assign(address)) },
-    { name: "operations", entries: operationEntries(lists.operations, insert) },
+    {
+      name: "scenarios",
+      entries: scenarioEntries(catalogue.scenarios, language, (address) => location.assign(address)),
+    },
+    { name: "operations", entries: operationEntries(catalogue.operations, insert) },
   ];
   /** @type {import("./match.js").Entry[]} */
   let commands = [];
 
   async function fetchLists() {
     try {
-      lists = await loadLists(language);
-      palette.extend(groups());
+      catalogue = await fetchScenariosAndOperations(language);
+      palette.extend(paletteGroups());
     } catch {
       palette.showProblem(say("palette_failed"));
     }
@@ -49,7 +52,7 @@ export async function startPalette({ registry, program, state }) {
 
   return () => {
     commands = commandEntries(registry.available(), program.cards.commands(), say, english);
-    palette.open(groups());
-    if (!lists.operations.length) void fetchLists();
+    palette.open(paletteGroups());
+    if (!catalogue.operations.length) void fetchLists();
   };
 }

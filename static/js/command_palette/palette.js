@@ -15,15 +15,15 @@ function createPaletteElements(say) {
   const list = element("div", "command-list");
   const status = element("p", "command-told");
   const problem = element("p", "command-problem");
-  const closer = /** @type {HTMLButtonElement} */ (element("button", "quiet", "✕"));
+  const closeButton = /** @type {HTMLButtonElement} */ (element("button", "quiet", "✕"));
   list.id = "command-list";
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", say("palette_title"));
   status.setAttribute("role", "status");
   problem.setAttribute("role", "alert");
   problem.hidden = true;
-  closer.type = "button";
-  closer.setAttribute("aria-label", say("palette_close"));
+  closeButton.type = "button";
+  closeButton.setAttribute("aria-label", say("palette_close"));
   for (const [name, value] of Object.entries({
     type: "text",
     role: "combobox",
@@ -37,41 +37,41 @@ function createPaletteElements(say) {
     placeholder: say("palette_find"),
   }))
     field.setAttribute(name, value);
-  const find = element("div", "command-find");
-  find.append(field, closer);
+  const findBar = element("div", "command-find");
+  findBar.append(field, closeButton);
   const foot = element("p", "command-keys");
   foot.setAttribute("aria-hidden", "true");
-  for (const [key, what] of Object.entries({ "↑ ↓": "walk", "⏎": "choose", Esc: "close" }))
-    foot.append(element("kbd", "", key), ` ${say(`palette_key_${what}`)}  `);
-  dialog.append(find, problem, list, status, foot);
+  for (const [key, label] of Object.entries({ "↑ ↓": "walk", "⏎": "choose", Esc: "close" }))
+    foot.append(element("kbd", "", key), ` ${say(`palette_key_${label}`)}  `);
+  dialog.append(findBar, problem, list, status, foot);
   document.body.append(dialog);
-  return { dialog, field, list, status, problem, closer };
+  return { dialog, field, list, status, problem, closer: closeButton };
 }
 
 /** @param {import("../sentences.js").Locale["say"]} say */
 export function createPalette(say) {
-  const { dialog, field, list, status, problem, closer } = createPaletteElements(say);
+  const { dialog, field, list, status, problem, closer: closeButton } = createPaletteElements(say);
   /** @type {Group[]} */
   let groups = [];
   /** @type {{entry: Entry, option: HTMLElement}[]} what is listed, in order */
-  let listed = [];
-  let at = 0;
+  let listedOptions = [];
+  let selectedIndex = 0;
 
   /** @param {number} i */
   function select(i) {
-    at = Math.max(0, Math.min(i, listed.length - 1));
-    listed.forEach(({ option }, k) => {
-      option.setAttribute("aria-selected", String(k === at));
+    selectedIndex = Math.max(0, Math.min(i, listedOptions.length - 1));
+    listedOptions.forEach(({ option }, k) => {
+      option.setAttribute("aria-selected", String(k === selectedIndex));
     });
-    const option = listed[at]?.option;
+    const option = listedOptions[selectedIndex]?.option;
     if (!option) return field.removeAttribute("aria-activedescendant");
     field.setAttribute("aria-activedescendant", option.id);
-    if (at === 0) list.scrollTop = 0;
+    if (selectedIndex === 0) list.scrollTop = 0;
     else option.scrollIntoView({ block: "nearest" });
   }
 
-  function show() {
-    listed = [];
+  function showMatches() {
+    listedOptions = [];
     list.replaceChildren(
       ...search(field.value, groups).map(({ name, entries }) => {
         const group = element("div", "command-group");
@@ -79,14 +79,14 @@ export function createPalette(say) {
         group.setAttribute("aria-label", say(`palette_${name}`));
         const heading = element("p", "", say(`palette_${name}`));
         heading.setAttribute("role", "presentation");
-        const options = entries.map((entry) => ({ entry, option: optionOf(entry, name) }));
-        listed.push(...options);
+        const options = entries.map((entry) => ({ entry, option: optionElement(entry, name) }));
+        listedOptions.push(...options);
         group.append(heading, ...options.map(({ option }) => option));
         return group;
       }),
     );
     showThumbnails(list);
-    status.textContent = listed.length ? say("palette_count", { n: listed.length }) : say("palette_none");
+    status.textContent = listedOptions.length ? say("palette_count", { n: listedOptions.length }) : say("palette_none");
     select(0);
   }
 
@@ -105,57 +105,57 @@ export function createPalette(say) {
 
   field.addEventListener("input", () => {
     problem.hidden = true;
-    show();
+    showMatches();
   });
   dialog.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.isComposing) return;
-    const isAgain = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-    const to = {
-      ArrowDown: at + 1,
-      ArrowUp: at - 1,
+    const isPaletteKey = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+    const nextIndex = {
+      ArrowDown: selectedIndex + 1,
+      ArrowUp: selectedIndex - 1,
       Home: 0,
-      End: listed.length - 1,
-      PageDown: at + 8,
-      PageUp: at - 8,
+      End: listedOptions.length - 1,
+      PageDown: selectedIndex + 8,
+      PageUp: selectedIndex - 8,
     }[event.key];
-    if (isAgain || event.key === "Escape") close();
+    if (isPaletteKey || event.key === "Escape") close();
     else if (event.target !== field) return;
-    else if (to !== undefined && listed.length) select(to);
-    else if (event.key === "Enter") choose(listed[at]?.entry);
+    else if (nextIndex !== undefined && listedOptions.length) select(nextIndex);
+    else if (event.key === "Enter") choose(listedOptions[selectedIndex]?.entry);
     else return;
     event.preventDefault();
   });
   dialog.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
     const option = target?.closest("[role=option]");
-    if (target === dialog || target === closer)
+    if (target === dialog || target === closeButton)
       close(); // the backdrop is the dialog's
-    else if (option) choose(listed.find((row) => row.option === option)?.entry);
+    else if (option) choose(listedOptions.find((row) => row.option === option)?.entry);
   });
   list.addEventListener("pointermove", (event) => {
     const option = event.target instanceof Element ? event.target.closest("[role=option]") : null;
-    const i = listed.findIndex((row) => row.option === option);
-    if (event.pointerType === "mouse" && i >= 0 && i !== at) select(i);
+    const i = listedOptions.findIndex((row) => row.option === option);
+    if (event.pointerType === "mouse" && i >= 0 && i !== selectedIndex) select(i);
   });
 
   return {
-    /** @param {Group[]} offered */
-    open(offered) {
-      groups = offered;
+    /** @param {Group[]} newGroups */
+    open(newGroups) {
+      groups = newGroups;
       field.value = "";
       problem.hidden = true;
       if (!dialog.open) dialog.showModal();
-      show();
+      showMatches();
       field.focus();
     },
-    /** Lists more, while the reader is at it. @param {Group[]} offered */
-    extend(offered) {
-      groups = offered;
+    /** Lists more, while the reader is at it. @param {Group[]} newGroups */
+    extend(newGroups) {
+      groups = newGroups;
       if (!dialog.open) return;
-      const { id } = listed[at]?.entry ?? {};
-      show();
-      select(listed.findIndex(({ entry }) => entry.id === id));
+      const { id } = listedOptions[selectedIndex]?.entry ?? {};
+      showMatches();
+      select(listedOptions.findIndex(({ entry }) => entry.id === id));
     },
     /** Says why nothing was done, with the search as it was. @param {string} text */
     showProblem(text) {
@@ -168,7 +168,7 @@ export function createPalette(say) {
 }
 
 /** @param {string} address */
-function thumbnailOf(address) {
+function thumbnailElement(address) {
   const image = /** @type {HTMLImageElement} */ (element("img", "operation-thumbnail"));
   Object.assign(image, { alt: "", width: 192, height: 40, loading: "lazy" });
   image.dataset.thumbnail = address;
@@ -176,13 +176,13 @@ function thumbnailOf(address) {
 }
 
 /** @param {Entry} entry @param {string} group */
-function optionOf({ id, label, note, keys, thumbnail }, group) {
+function optionElement({ id, label, note, keys, thumbnail }, group) {
   const option = element("div", "command");
   option.id = id;
   option.setAttribute("role", "option");
   option.append(element(group === "operations" ? "code" : "span", "command-label", label));
   if (keys) option.append(element("kbd", "", keys));
   if (note) option.append(element("p", "", note));
-  if (thumbnail) option.append(thumbnailOf(thumbnail));
+  if (thumbnail) option.append(thumbnailElement(thumbnail));
   return option;
 }

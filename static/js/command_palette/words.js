@@ -9,8 +9,8 @@ const SENTENCES = {
 };
 
 /** @param {string} language @returns {Promise<{say: import("../sentences.js").Locale["say"], english: Record<string, string>}>} */
-export async function loadWords(language) {
-  const known = language in SENTENCES ? language : "en";
-  const [own, english] = await Promise.all([SENTENCES[known](), SENTENCES.en()]);
-  return { say: createLocale({ [known]: own.default })(known).say, english: english.default };
+export async function loadCommandLocale(language) {
+  const knownLanguage = language in SENTENCES ? language : "en";
+  const [sentences, english] = await Promise.all([SENTENCES[knownLanguage](), SENTENCES.en()]);
+  return { say: createLocale({ [knownLanguage]: sentences.default })(knownLanguage).say, english: english.default };
 }

@@ -9,8 +9,8 @@ import { pack, unpack } from "../url.js";
 /** @param {string} fragment as `location.hash` gives it @returns {Promise<CompareAddress>} */
 export async function readCompareAddress(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  const index = Number.parseInt(fields.get("i") ?? "", 10);
-  const row = Number.isSafeInteger(index) && index >= 0 ? index : null;
+  const rowIndex = Number.parseInt(fields.get("i") ?? "", 10);
+  const row = Number.isSafeInteger(rowIndex) && rowIndex >= 0 ? rowIndex : null;
   try {
     const [left, right] = await Promise.all(["l", "r"].map((name) => unpackField(fields.get(name))));
     return { left, right, row, broken: false };

@@ -25,22 +25,22 @@ export function alignStatements(left, right) {
   const pairs = [];
   let [l, r] = [0, 0];
   /** @type {[number[], number[]]} what the diff took away, and what it put there */
-  let replaced = [[], []];
-  const flush = () => {
-    pairs.push(...pairReplaced(replaced, texts));
-    replaced = [[], []];
+  let replacedIndices = [[], []];
+  const pairReplacedStretch = () => {
+    pairs.push(...pairReplaced(replacedIndices, texts));
+    replacedIndices = [[], []];
   };
   for (const { removed, added, count } of diffArrays(texts[0], texts[1])) {
     for (let k = 0; k < count; k++) {
-      if (removed) replaced[0].push(l++);
-      else if (added) replaced[1].push(r++);
+      if (removed) replacedIndices[0].push(l++);
+      else if (added) replacedIndices[1].push(r++);
       else {
-        if (k === 0) flush();
+        if (k === 0) pairReplacedStretch();
         pairs.push({ left: l++, right: r++ });
       }
     }
   }
-  flush();
+  pairReplacedStretch();
   return pairs;
 }
 
@@ -49,10 +49,10 @@ export function alignStatements(left, right) {
 export function statementTexts({ source, statements = [] }) {
   const lines = source.split("\n");
   return statements.map(({ line, col, end_line, end_col }, i) => {
-    const inner = statements.find((other) => other.parent === i);
-    const until = inner ? { line: inner.line, col: inner.col } : { line: end_line, col: end_col };
-    const text = lines.slice(line - 1, until.line);
-    if (text.length) text[text.length - 1] = text[text.length - 1].slice(0, until.col);
+    const firstInner = statements.find((other) => other.parent === i);
+    const textEnd = firstInner ? { line: firstInner.line, col: firstInner.col } : { line: end_line, col: end_col };
+    const text = lines.slice(line - 1, textEnd.line);
+    if (text.length) text[text.length - 1] = text[text.length - 1].slice(0, textEnd.col);
     if (text.length) text[0] = text[0].slice(col);
     return text
       .map((part) => part.trim())
@@ -66,19 +66,24 @@ export function statementTexts({ source, statements = [] }) {
 function pairReplaced([left, right], [leftTexts, rightTexts]) {
   if (!left.length || !right.length || left.length > MAX_STRETCH || right.length > MAX_STRETCH)
     return [...left.map((l) => ({ left: l, right: null })), ...right.map((r) => ({ left: null, right: r }))];
-  const words = [left.map((l) => wordsOf(leftTexts[l])), right.map((r) => wordsOf(rightTexts[r]))];
+  const wordsOfSides = [left.map((l) => wordsOf(leftTexts[l])), right.map((r) => wordsOf(rightTexts[r]))];
   /** @type {number[][]} the best sum of likenesses from a place on */
-  const best = Array.from({ length: left.length + 1 }, () => new Array(right.length + 1).fill(0));
+  const bestLikeness = Array.from({ length: left.length + 1 }, () => new Array(right.length + 1).fill(0));
   for (let a = left.length - 1; a >= 0; a--)
     for (let b = right.length - 1; b >= 0; b--)
-      best[a][b] = Math.max(best[a + 1][b], best[a][b + 1], similarity(words[0][a], words[1][b]) + best[a + 1][b + 1]);
+      bestLikeness[a][b] = Math.max(
+        bestLikeness[a + 1][b],
+        bestLikeness[a][b + 1],
+        similarity(wordsOfSides[0][a], wordsOfSides[1][b]) + bestLikeness[a + 1][b + 1],
+      );
   /** @type {Pair[]} */
   const pairs = [];
   let [a, b] = [0, 0];
   while (a < left.length || b < right.length) {
-    const alike = a < left.length && b < right.length ? similarity(words[0][a], words[1][b]) : 0;
-    if (alike > 0 && best[a][b] === alike + best[a + 1][b + 1]) pairs.push({ left: left[a++], right: right[b++] });
-    else if (b >= right.length || (a < left.length && best[a][b] === best[a + 1][b]))
+    const likeness = a < left.length && b < right.length ? similarity(wordsOfSides[0][a], wordsOfSides[1][b]) : 0;
+    if (likeness > 0 && bestLikeness[a][b] === likeness + bestLikeness[a + 1][b + 1])
+      pairs.push({ left: left[a++], right: right[b++] });
+    else if (b >= right.length || (a < left.length && bestLikeness[a][b] === bestLikeness[a + 1][b]))
       pairs.push({ left: left[a++], right: null });
     else pairs.push({ left: null, right: right[b++] });
   }
@@ -96,8 +101,8 @@ function similarity(a, b) {
   const left = new Set(a);
   const right = new Set(b);
   const common = [...left].filter((word) => right.has(word)).length;
-  const share = (2 * common) / Math.max(1, left.size + right.size);
-  return share < 1 / 3 ? 0 : share + (a[0] === b[0] ? 1 : 0);
+  const shareInCommon = (2 * common) / Math.max(1, left.size + right.size);
+  return shareInCommon < 1 / 3 ? 0 : shareInCommon + (a[0] === b[0] ? 1 : 0);
 }
 
 /**
@@ -107,18 +112,21 @@ function similarity(a, b) {
  */
 export function alignSteps(left, right, statements = alignStatements(left.program, right.program)) {
   /** @type {Map<number, number>} by a statement of the right side, its partner on the left */
-  const partners = new Map();
-  for (const pair of statements) if (pair.left !== null && pair.right !== null) partners.set(pair.right, pair.left);
-  const keys = [
+  const leftPartner = new Map();
+  for (const pair of statements) if (pair.left !== null && pair.right !== null) leftPartner.set(pair.right, pair.left);
+  const stepKeys = [
     left.steps.map((traceStep) => stepKey(traceStep, traceStep.stmt ?? null)),
     right.steps.map((traceStep) =>
-      stepKey(traceStep, traceStep.stmt == null ? null : (partners.get(traceStep.stmt) ?? `right ${traceStep.stmt}`)),
+      stepKey(
+        traceStep,
+        traceStep.stmt == null ? null : (leftPartner.get(traceStep.stmt) ?? `right ${traceStep.stmt}`),
+      ),
     ),
   ];
   /** @type {Row[]} */
   const rows = [];
   let [l, r] = [-1, -1];
-  for (const { removed, added, count } of diffArrays(keys[0], keys[1])) {
+  for (const { removed, added, count } of diffArrays(stepKeys[0], stepKeys[1])) {
     for (let k = 0; k < count; k++) {
       if (!added) l++;
       if (!removed) r++;

@@ -9,20 +9,22 @@ export function createChangedLines() {
   let view = null;
   /** @type {import("@codemirror/state").StateEffectType<Set<number>>} */
   const setLines = StateEffect.define();
-  const marks = StateField.define({
+  const changedMarks = StateField.define({
     create: () => Decoration.none,
     update(current, { effects, changes, state }) {
-      const next = effects.find((effect) => effect.is(setLines));
-      if (!next) return current.map(changes);
-      const known = [.../** @type {Set<number>} */ (next.value)].filter((line) => line >= 1 && line <= state.doc.lines);
-      const starts = known.sort((a, b) => a - b).map((line) => state.doc.line(line).from);
+      const setEffect = effects.find((effect) => effect.is(setLines));
+      if (!setEffect) return current.map(changes);
+      const validLines = [.../** @type {Set<number>} */ (setEffect.value)].filter(
+        (line) => line >= 1 && line <= state.doc.lines,
+      );
+      const starts = validLines.sort((a, b) => a - b).map((line) => state.doc.line(line).from);
       return Decoration.set(starts.map((at) => Decoration.line({ class: "cm-changed" }).range(at)));
     },
     provide: (field) => EditorView.decorations.from(field),
   });
-  const capture = ViewPlugin.define((own) => {
-    view = own;
+  const viewCapture = ViewPlugin.define((editorView) => {
+    view = editorView;
     return {};
   });
-  return { extension: [marks, capture], show: (lines) => view?.dispatch({ effects: setLines.of(lines) }) };
+  return { extension: [changedMarks, viewCapture], show: (lines) => view?.dispatch({ effects: setLines.of(lines) }) };
 }

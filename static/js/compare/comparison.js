@@ -2,13 +2,13 @@
 
 import { openTrace } from "../state.js";
 import { alignStatements, alignSteps } from "./align.js";
-import { namedFacts, PROPERTIES } from "./tensor_facts.js";
+import { factsByName, PROPERTIES } from "./tensor_facts.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
 /** @typedef {import("../trace.js").Trace} Trace */
 /** @typedef {import("./align.js").Row} Row */
 /** @typedef {import("./tensor_facts.js").Fact} Fact */
-/** @typedef {import("./tensor_facts.js").Named} Named */
+/** @typedef {import("./tensor_facts.js").NamedFacts} Named */
 /** @typedef {import("./tensor_facts.js").Property} Property */
 /**
  * @typedef {{name: string, property: Property | "exists", from: number, to: number, left: Fact | null, right: Fact | null,
@@ -32,48 +32,48 @@ export function compareRuns(left, right) {
   const rows = alignSteps(left.trace, right.trace, statements);
   const differences = differencesOf(left, right, rows);
   const output = outputDifferences(left.trace, right.trace, rows);
-  const alone = rows.findIndex((row) => !row.both);
-  const starts = [
+  const firstAlone = rows.findIndex((row) => !row.both);
+  const firstRows = [
     ...differences.map(({ from }) => from),
     ...output.map(({ row }) => row),
-    ...(alone < 0 ? [] : [alone]),
+    ...(firstAlone < 0 ? [] : [firstAlone]),
   ];
-  const apart = starts.length ? Math.min(...starts) : null;
-  return { left, right, statements, rows, differences, output, apart };
+  const apartRow = firstRows.length ? Math.min(...firstRows) : null;
+  return { left, right, statements, rows, differences, output, apart: apartRow };
 }
 
 /** The differences at a row, in the order in which they are told. @param {Comparison} comparison @param {number} row */
 export function differencesAt({ left, right, rows }, row) {
-  const place = rows[row];
-  return place ? differencesOfNames(namedFacts(left, place.left), namedFacts(right, place.right)) : [];
+  const rowHere = rows[row];
+  return rowHere ? differencesOfNames(factsByName(left, rowHere.left), factsByName(right, rowHere.right)) : [];
 }
 
 /** @param {OpenTrace} left @param {OpenTrace} right @param {Row[]} rows @returns {Difference[]} by their first row */
 function differencesOf(left, right, rows) {
   /** @type {Map<string, Difference>} by name and property, those that are there now */
-  const current = new Map();
+  const open = new Map();
   /** @type {Difference[]} */
   const ended = [];
   rows.forEach((row, k) => {
     // where one side alone goes on, the two are not at the same place; at the end they are as far as they came
     if (!row.both && k < rows.length - 1) return;
-    const found = differencesOfNames(namedFacts(left, row.left), namedFacts(right, row.right));
-    const keys = new Set(found.map(keyOf));
-    for (const [key, difference] of current) {
+    const differencesHere = differencesOfNames(factsByName(left, row.left), factsByName(right, row.right));
+    const keys = new Set(differencesHere.map(differenceKey));
+    for (const [key, difference] of open) {
       if (keys.has(key)) continue;
       ended.push(difference);
-      current.delete(key);
+      open.delete(key);
     }
-    for (const difference of found) {
-      const known = current.get(keyOf(difference));
-      current.set(keyOf(difference), { ...difference, from: known?.from ?? k, to: k });
+    for (const difference of differencesHere) {
+      const earlier = open.get(differenceKey(difference));
+      open.set(differenceKey(difference), { ...difference, from: earlier?.from ?? k, to: k });
     }
   });
-  return [...ended, ...current.values()].sort((a, b) => a.from - b.from);
+  return [...ended, ...open.values()].sort((a, b) => a.from - b.from);
 }
 
 /** @param {{name: string, property: string}} difference */
-function keyOf({ name, property }) {
+function differenceKey({ name, property }) {
   return `${property} ${name}`;
 }
 
@@ -87,13 +87,13 @@ function differencesOfNames(left, right) {
     const [a, b] = [left.get(name), right.get(name)];
     const uids = { leftUid: a?.uid ?? null, rightUid: b?.uid ?? null };
     if (!a || !b) {
-      const there = { text: name, key: name };
-      out.push({ name, property: "exists", left: a ? there : null, right: b ? there : null, ...uids });
+      const existsFact = { text: name, key: name };
+      out.push({ name, property: "exists", left: a ? existsFact : null, right: b ? existsFact : null, ...uids });
       continue;
     }
-    const pair = `${a.uid} ${b.uid}`;
-    if (isPath(name) && compared.has(pair)) continue;
-    compared.add(pair);
+    const comparedPair = `${a.uid} ${b.uid}`;
+    if (isPath(name) && compared.has(comparedPair)) continue;
+    compared.add(comparedPair);
     for (const property of differingProperties(a, b))
       out.push({ name, property, left: factOf(a, property), right: factOf(b, property), ...uids });
   }
@@ -106,8 +106,8 @@ function isPath(name) {
 }
 
 /** @param {Named} named @param {Property} property */
-function factOf({ own, shared }, property) {
-  return own[property] ?? shared[property] ?? null;
+function factOf({ own: ownFacts, shared: sharedFacts }, property) {
+  return ownFacts[property] ?? sharedFacts[property] ?? null;
 }
 
 /** @type {WeakMap<import("./tensor_facts.js").Facts, {other: import("./tensor_facts.js").Facts, properties: Property[]}>} of the left
@@ -116,23 +116,25 @@ const lastCompared = new WeakMap();
 
 /** @param {Named} a @param {Named} b @returns {Property[]} in the order in which they are told */
 function differingProperties(a, b) {
-  const last = lastCompared.get(a.own);
-  const own =
-    last?.other === b.own
-      ? last.properties
+  const lastComparison = lastCompared.get(a.own);
+  const ownProperties =
+    lastComparison?.other === b.own
+      ? lastComparison.properties
       : OWN_PROPERTIES.filter((property) => !isSameFact(a.own[property], b.own[property]));
-  if (last?.other !== b.own) lastCompared.set(a.own, { other: b.own, properties: own });
+  if (lastComparison?.other !== b.own) lastCompared.set(a.own, { other: b.own, properties: ownProperties });
   const shared = SHARING_PROPERTIES.filter((property) => !isSameFact(a.shared[property], b.shared[property]));
-  return shared.length ? PROPERTIES.filter((property) => own.includes(property) || shared.includes(property)) : own;
+  return shared.length
+    ? PROPERTIES.filter((property) => ownProperties.includes(property) || shared.includes(property))
+    : ownProperties;
 }
 
 /** @type {Property[]} */
 const SHARING_PROPERTIES = ["memory", "counter", "base"];
 const OWN_PROPERTIES = PROPERTIES.filter((property) => !SHARING_PROPERTIES.includes(property));
 
-/** @param {Fact | undefined} was @param {Fact | undefined} is */
-function isSameFact(was, is) {
-  return was === is || was?.key === is?.key;
+/** @param {Fact | undefined} left @param {Fact | undefined} right */
+function isSameFact(left, right) {
+  return left === right || left?.key === right?.key;
 }
 
 /** Sharing is told once: of two names that share only on one side, by the later one. A tensor of another type, or a number in
@@ -143,18 +145,20 @@ function withoutRepeatedSharing(differences) {
   const compared = { memory: new Set(), counter: new Set() };
   const isImplied = (/** @type {Omit<Difference, "from" | "to">} */ { name, property, left, right }) => {
     if (otherType.has(name)) return property !== "type" && (!left || !right);
-    const partners = compared[property];
-    if (!partners) return false;
-    const own = (/** @type {Fact | null} */ fact) => new Set(fact?.text ? fact.text.split(", ") : []);
-    const [was, is] = [own(left), own(right)];
-    const changed = [...was, ...is].filter((other) => was.has(other) !== is.has(other));
-    if (changed.every((other) => partners.has(other))) return true;
-    partners.add(name);
+    const toldNames = compared[property];
+    if (!toldNames) return false;
+    const namesIn = (/** @type {Fact | null} */ fact) => new Set(fact?.text ? fact.text.split(", ") : []);
+    const [leftNames, rightNames] = [namesIn(left), namesIn(right)];
+    const changedNames = [...leftNames, ...rightNames].filter(
+      (other) => leftNames.has(other) !== rightNames.has(other),
+    );
+    if (changedNames.every((other) => toldNames.has(other))) return true;
+    toldNames.add(name);
     return false;
   };
-  const order = [...differences].reverse();
-  const kept = new Set(order.filter((difference) => !isImplied(difference)));
-  return differences.filter((difference) => kept.has(difference));
+  const reversed = [...differences].reverse();
+  const keptDifferences = new Set(reversed.filter((difference) => !isImplied(difference)));
+  return differences.filter((difference) => keptDifferences.has(difference));
 }
 
 /** What the same steps print otherwise, and what only one side prints. @param {Trace} left @param {Trace} right @param {Row[]} rows
@@ -167,8 +171,9 @@ function outputDifferences(left, right, rows) {
     const a = row.left > l ? left.steps[row.left] : null;
     const b = row.right > r ? right.steps[row.right] : null;
     [l, r] = [row.left, row.right];
-    const [was, is] = [printedText(a), printedText(b)];
-    if (was !== is) out.push({ row: k, line: { left: a?.line ?? null, right: b?.line ?? null }, left: was, right: is });
+    const [leftText, rightText] = [printedText(a), printedText(b)];
+    if (leftText !== rightText)
+      out.push({ row: k, line: { left: a?.line ?? null, right: b?.line ?? null }, left: leftText, right: rightText });
   });
   return out;
 }

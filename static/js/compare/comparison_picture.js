@@ -5,19 +5,27 @@ import { locale } from "../locale.js";
 import { clipLines, serialize, wrapText } from "../marks/svg_document.js";
 import { h, translation } from "../svg.js";
 import { differencesAt } from "./comparison.js";
-import { drawnAs } from "./drawn_as.js";
-import { byName, clause, compareLocale, lineOf, outcomeText, outputText, summary } from "./words.js";
+import { attributesDrawingProperties } from "./drawn_as.js";
+import {
+  changesByName,
+  nameClause,
+  compareLocale,
+  lineOfRow,
+  outcomeText,
+  outputText,
+  comparisonSummary,
+} from "./words.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
-const EDGE = 24;
+const SIDE_PADDING = 24;
 /** What each stage is planned for. */
-const ROOM = { w: 700, h: 900 };
-const NARROWEST = 480;
+const STAGE_SIZE = { w: 700, h: 900 };
+const MIN_SIDE_WIDTH = 480;
 const MAX_LISTED = 12;
-const MARGIN = 3;
+const FRAME_MARGIN = 3;
 
 /**
  * @param {Comparison} comparison
@@ -27,58 +35,59 @@ const MARGIN = 3;
  */
 export function comparisonPicture(comparison, row, options) {
   const { say } = compareLocale(options.language);
-  const place = comparison.rows[row] ?? { left: -1, right: -1 };
-  const groups = byName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
-  const left = sideMarks(comparison, "left", place.left, groups, options.language);
-  const right = sideMarks(comparison, "right", place.right, groups, options.language);
+  const stepsAtRow = comparison.rows[row] ?? { left: -1, right: -1 };
+  const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
+  const left = sideMarks(comparison, "left", stepsAtRow.left, groups, options.language);
+  const right = sideMarks(comparison, "right", stepsAtRow.right, groups, options.language);
   const width = left.width + right.width;
-  const verdict = withoutBackticks(summary(comparison, say));
+  const verdict = withoutBackticks(comparisonSummary(comparison, say));
   let y = 14;
-  const heading = clipLines(wrapText(verdict, width - 2 * EDGE, 14), 6).map((text) =>
-    h("text", { class: "paper-verdict", x: EDGE, y: (y += 19) }, text),
+  const heading = clipLines(wrapText(verdict, width - 2 * SIDE_PADDING, 14), 6).map((text) =>
+    h("text", { class: "paper-verdict", x: SIDE_PADDING, y: (y += 19) }, text),
   );
   const top = y + 14;
   const height = Math.max(left.height, right.height);
-  const foot = footNodes(comparison, row, groups, width, top + height, options.language);
+  const footer = footerNodes(comparison, row, groups, width, top + height, options.language);
   const nodes = [
-    h("rect", { class: "paper", width, height: foot.end }),
+    h("rect", { class: "paper", width, height: footer.end }),
     ...heading,
     h("path", { class: "paper-rule", d: `M0 ${top + 0.5}H${width}M${left.width + 0.5} ${top}v${height}` }),
     h("g", { transform: `translate(0 ${top})` }, left.nodes),
     h("g", { transform: `translate(${left.width} ${top})` }, right.nodes),
-    ...foot.nodes,
+    ...footer.nodes,
   ];
-  const title = say("compare.title", { line: comparison.rows.length ? lineOf(comparison, row) : 1 });
-  const picture = { width, height: foot.end, nodes };
+  const title = say("compare.title", { line: comparison.rows.length ? lineOfRow(comparison, row) : 1 });
+  const picture = { width, height: footer.end, nodes };
   return serialize("stage-svg", picture, title, verdict, stylesheets(options));
 }
 
 /** One side: its outcome, its line, its stage with the frames of what is different.
- * @param {Comparison} comparison @param {"left" | "right"} side @param {number} step @param {ReturnType<typeof byName<ReturnType<typeof differencesAt>[number]>>} groups
+ * @param {Comparison} comparison @param {"left" | "right"} side @param {number} step @param {ReturnType<typeof changesByName<ReturnType<typeof differencesAt>[number]>>} groups
  * @param {string} language */
 function sideMarks(comparison, side, step, groups, language) {
   const { say } = compareLocale(language);
   const opened = comparison[side];
-  const at = Math.max(0, step);
-  const picture = stagePicture(opened, at, locale(language).say, ROOM);
+  const shownStep = Math.max(0, step);
+  const picture = stagePicture(opened, shownStep, locale(language).say, STAGE_SIZE);
   const frames = groups.flatMap((group, k) => {
     const uid = group[0][side === "left" ? "leftUid" : "rightUid"];
     const properties = group.map(({ property }) => property);
-    return drawnAs(opened, at, uid, properties)
-      .map(({ name, value }) => boxOf(picture.nodes, name, value))
+    return attributesDrawingProperties(opened, shownStep, uid, properties)
+      .map(({ name, value }) => boundingBoxOf(picture.nodes, name, value))
       .flatMap((box) => (box ? [frameNodes(box, k + 1)] : []));
   });
-  const line = opened.trace.steps[at]?.line;
+  const line = opened.trace.steps[shownStep]?.line;
   const code = line === undefined ? "" : (opened.trace.program.source.split("\n")[line - 1] ?? "").trim();
   const label = `${say(`compare.side_${side}`)} · ${outcomeText(opened.trace.outcome, say)}`;
-  const width = Math.max(NARROWEST, Math.ceil(picture.width));
-  const text = clipLines(wrapText(line === undefined ? "" : `${line}  ${code}`, width - 2 * EDGE, 14), 1)[0] ?? "";
+  const width = Math.max(MIN_SIDE_WIDTH, Math.ceil(picture.width));
+  const text =
+    clipLines(wrapText(line === undefined ? "" : `${line}  ${code}`, width - 2 * SIDE_PADDING, 14), 1)[0] ?? "";
   return {
     width,
     height: Math.ceil(picture.height) + 62,
     nodes: [
-      h("text", { class: "paper-at", x: EDGE, y: 24 }, label),
-      h("text", { class: "paper-line", x: EDGE, y: 46 }, text),
+      h("text", { class: "paper-at", x: SIDE_PADDING, y: 24 }, label),
+      h("text", { class: "paper-line", x: SIDE_PADDING, y: 46 }, text),
       h(
         "svg",
         { x: 0, y: 58, width, height: Math.ceil(picture.height), viewBox: `0 0 ${width} ${Math.ceil(picture.height)}` },
@@ -91,29 +100,38 @@ function sideMarks(comparison, side, step, groups, language) {
 
 /** @param {Comparison} comparison @param {number} row @param {ReturnType<typeof differencesAt>[]} groups @param {number} width
  * @param {number} top @param {string} language */
-function footNodes(comparison, row, groups, width, top, language) {
+function footerNodes(comparison, row, groups, width, top, language) {
   const { say } = compareLocale(language);
   let y = top + 14;
   const nodes = [h("path", { class: "paper-rule", d: `M0 ${top + 0.5}H${width}` })];
-  const clauses = groups.map((group) => withoutBackticks(clause(group, say)));
+  const clauses = groups.map((group) => withoutBackticks(nameClause(group, say)));
   const output = comparison.output
     .filter((difference) => difference.row === row)
     .map((difference) => withoutBackticks(outputText(difference, say)));
   for (const [k, text] of [...clauses, ...output].entries())
-    for (const [part, words] of clipLines(wrapText(text, width - 2 * EDGE - 26, 11.5), 3).entries()) {
+    for (const [part, words] of clipLines(wrapText(text, width - 2 * SIDE_PADDING - 26, 11.5), 3).entries()) {
       y += 21;
-      if (!part && k < clauses.length) nodes.push(...numberNodes(EDGE + 8, y - 4, k + 1));
-      nodes.push(h("text", { class: "paper-note", x: EDGE + 26, y }, words));
+      if (!part && k < clauses.length) nodes.push(...numberNodes(SIDE_PADDING + 8, y - 4, k + 1));
+      nodes.push(h("text", { class: "paper-note", x: SIDE_PADDING + 26, y }, words));
     }
   if (!clauses.length && !output.length)
-    nodes.push(h("text", { class: "paper-note", x: EDGE, y: (y += 21) }, say("compare.no_difference_here")));
+    nodes.push(h("text", { class: "paper-note", x: SIDE_PADDING, y: (y += 21) }, say("compare.no_difference_here")));
   return { nodes, end: y + 20 };
 }
 
 /** @param {Box} box @param {number} number */
 function frameNodes({ x, y, width, height }, number) {
-  const frame = { x: x - MARGIN, y: y - MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN, rx: 8 };
-  return [h("rect", { class: "difference-frame", ...frame }), ...numberNodes(x - MARGIN, y - MARGIN, number)];
+  const frame = {
+    x: x - FRAME_MARGIN,
+    y: y - FRAME_MARGIN,
+    width: width + 2 * FRAME_MARGIN,
+    height: height + 2 * FRAME_MARGIN,
+    rx: 8,
+  };
+  return [
+    h("rect", { class: "difference-frame", ...frame }),
+    ...numberNodes(x - FRAME_MARGIN, y - FRAME_MARGIN, number),
+  ];
 }
 
 /** @param {number} x @param {number} y of its centre @param {number} number */
@@ -126,16 +144,16 @@ function numberNodes(x, y, number) {
 
 /** The rectangles of what has an attribute, as one box. @param {VNode[]} nodes @param {string} name @param {string} value
  * @returns {Box | null} */
-function boxOf(nodes, name, value) {
+function boundingBoxOf(nodes, name, value) {
   /** @type {{x: number, y: number, right: number, bottom: number} | null} */
   let box = null;
-  /** @param {VNode[]} list @param {{x: number, y: number}} from @param {boolean} inside */
-  const walk = (list, from, inside) => {
+  /** @param {VNode[]} list @param {{x: number, y: number}} parentOrigin @param {boolean} parentIsInside */
+  const addRectangles = (list, parentOrigin, parentIsInside) => {
     for (const { tag, attrs, children } of list) {
-      const origin = originInside(tag, attrs, from);
-      const own = inside || attrs[name] === value;
-      if (own && tag === "rect") {
-        const [x, y] = [from.x + Number(attrs.x ?? 0), from.y + Number(attrs.y ?? 0)];
+      const origin = originOfChildren(tag, attrs, parentOrigin);
+      const isInside = parentIsInside || attrs[name] === value;
+      if (isInside && tag === "rect") {
+        const [x, y] = [parentOrigin.x + Number(attrs.x ?? 0), parentOrigin.y + Number(attrs.y ?? 0)];
         const [right, bottom] = [x + Number(attrs.width ?? 0), y + Number(attrs.height ?? 0)];
         box = {
           x: Math.min(box?.x ?? x, x),
@@ -144,24 +162,24 @@ function boxOf(nodes, name, value) {
           bottom: Math.max(box?.bottom ?? bottom, bottom),
         };
       }
-      walk(children, origin, own);
+      addRectangles(children, origin, isInside);
     }
   };
-  walk(nodes, { x: 0, y: 0 }, false);
+  addRectangles(nodes, { x: 0, y: 0 }, false);
   if (box === null) return null;
   const { x, y, right, bottom } = /** @type {{x: number, y: number, right: number, bottom: number}} */ (box);
   return { x, y, width: right - x, height: bottom - y };
 }
 
 /** Where the children of an element begin: a group may be moved, and a nested picture scrolled. @param {string} tag
- * @param {Record<string, string>} attrs @param {{x: number, y: number}} from */
-function originInside(tag, attrs, from) {
+ * @param {Record<string, string>} attrs @param {{x: number, y: number}} parentOrigin */
+function originOfChildren(tag, attrs, parentOrigin) {
   if (tag === "svg") {
     const [left = 0, top = 0] = (attrs.viewBox ?? "").split(" ").map(Number);
-    return { x: from.x + Number(attrs.x ?? 0) - left, y: from.y + Number(attrs.y ?? 0) - top };
+    return { x: parentOrigin.x + Number(attrs.x ?? 0) - left, y: parentOrigin.y + Number(attrs.y ?? 0) - top };
   }
   const [dx, dy] = translation(attrs.transform);
-  return { x: from.x + dx, y: from.y + dy };
+  return { x: parentOrigin.x + dx, y: parentOrigin.y + dy };
 }
 
 /** @param {string} text with names in backticks */

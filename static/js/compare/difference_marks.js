@@ -1,8 +1,8 @@
 /** Dashed frames with numbers over a stage: where what is different is drawn. The numbers are those of the list of differences. */
 
-import { drawnAs } from "./drawn_as.js";
+import { attributesDrawingProperties } from "./drawn_as.js";
 
-/** @typedef {{number: number, uid: string | null, properties: string[]}} Marked   a name's differences at a step; uid: of what it names on this side */
+/** @typedef {{number: number, uid: string | null, properties: string[]}} MarkedName   a name's differences at a step; uid: of what it names on this side */
 
 /** Pixels around what is framed, and the least distance between two numbers. */
 const MARGIN = 3;
@@ -10,7 +10,7 @@ const NUMBER_SPACING = 18;
 
 /**
  * @param {HTMLElement} host of a stage
- * @returns {{show: (opened: import("../state.js").OpenTrace, step: number, marked: Marked[]) => void, clear: () => void}}
+ * @returns {{show: (opened: import("../state.js").OpenTrace, step: number, marked: MarkedName[]) => void, clear: () => void}}
  */
 export function createDifferenceMarks(host) {
   const layer = document.createElement("div");
@@ -18,53 +18,57 @@ export function createDifferenceMarks(host) {
   layer.setAttribute("aria-hidden", "true");
   host.append(layer);
   /** @type {{number: number, selectors: string[]}[]} */
-  let wanted = [];
-  let pending = 0;
+  let shownMarks = [];
+  let pendingFrame = 0;
 
-  function draw() {
-    pending = 0;
+  function drawFrames() {
+    pendingFrame = 0;
     const frame = host.getBoundingClientRect();
     /** @type {HTMLElement[]} */
-    const frames = [];
+    const elements = [];
     /** @type {{x: number, y: number}[]} */
-    const numbers = [];
-    for (const { number, selectors } of wanted)
+    const numberCorners = [];
+    for (const { number, selectors } of shownMarks)
       for (const element of host.querySelectorAll(selectors.join(","))) {
         const box = element.getBoundingClientRect();
         const pane = element.closest(".pane-scroll")?.getBoundingClientRect() ?? frame;
         const [top, bottom] = [Math.max(box.top, pane.top), Math.min(box.bottom, pane.bottom)];
         const [left, right] = [Math.max(box.left, pane.left), Math.min(box.right, pane.right)];
         if (bottom - top < 6 || right - left < 6) continue;
-        const at = { x: left - frame.left - MARGIN, y: top - frame.top - MARGIN };
-        frames.push(frameElement(at, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN));
-        while (numbers.some(({ x, y }) => Math.abs(x - at.x) < NUMBER_SPACING && Math.abs(y - at.y) < NUMBER_SPACING))
-          at.x += NUMBER_SPACING;
-        numbers.push({ ...at });
-        frames.push(numberElement(at, number));
+        const corner = { x: left - frame.left - MARGIN, y: top - frame.top - MARGIN };
+        elements.push(frameElement(corner, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN));
+        while (
+          numberCorners.some(
+            ({ x, y }) => Math.abs(x - corner.x) < NUMBER_SPACING && Math.abs(y - corner.y) < NUMBER_SPACING,
+          )
+        )
+          corner.x += NUMBER_SPACING;
+        numberCorners.push({ ...corner });
+        elements.push(numberElement(corner, number));
       }
-    layer.replaceChildren(...frames);
+    layer.replaceChildren(...elements);
   }
 
-  function drawSoon() {
-    if (!pending) pending = requestAnimationFrame(draw);
+  function scheduleDraw() {
+    if (!pendingFrame) pendingFrame = requestAnimationFrame(drawFrames);
   }
-  host.addEventListener("scroll", drawSoon, { capture: true, passive: true });
-  new ResizeObserver(drawSoon).observe(host);
+  host.addEventListener("scroll", scheduleDraw, { capture: true, passive: true });
+  new ResizeObserver(scheduleDraw).observe(host);
 
   return {
     show(opened, step, marked) {
-      wanted = marked
+      shownMarks = marked
         .map(({ number, uid, properties }) => ({
           number,
-          selectors: drawnAs(opened, step, uid, properties).map(
+          selectors: attributesDrawingProperties(opened, step, uid, properties).map(
             ({ name, value }) => `[${name}="${CSS.escape(value)}"]`,
           ),
         }))
         .filter(({ selectors }) => selectors.length);
-      drawSoon();
+      scheduleDraw();
     },
     clear() {
-      wanted = [];
+      shownMarks = [];
       layer.replaceChildren();
     },
   };

@@ -7,24 +7,28 @@ import { comparisonPicture } from "./comparison_picture.js";
 import { comparisonReply } from "./reply.js";
 
 /** It fits the column of an article. */
-const FRAME = { width: 700, height: 560 };
+const FRAME_SIZE = { width: 700, height: 560 };
 
 /** @typedef {{comparison: import("./comparison.js").Comparison, row: number, titles: {left: string, right: string}, frame: string | null}} Subject
  *   frame: the address of the frame, null where not both programs are saved ones */
 
 /**
  * @param {{button: HTMLButtonElement, menu: HTMLElement, body: HTMLTemplateElement}} parts body: the offline page's
- * @param {() => Subject | null} current null where nothing is compared
+ * @param {() => Subject | null} currentSubject null where nothing is compared
  * @param {{copied: (name: string) => void, failed: (key: string) => void}} handlers
  */
-export function startComparisonDownloads({ button, menu, body }, current, { copied, failed }) {
+export function startComparisonDownloads(
+  { button, menu, body },
+  currentSubject,
+  { copied: onCopied, failed: onFailed },
+) {
   const language = document.documentElement.lang;
-  const picture = (/** @type {Subject} */ { comparison, row }) =>
+  const pictureText = (/** @type {Subject} */ { comparison, row }) =>
     comparisonPicture(comparison, row, { theme: pageTheme(document.documentElement), language });
   /** @type {Record<string, (subject: Subject) => Promise<Blob> | Blob>} */
   const writers = {
-    svg: (subject) => new Blob([picture(subject)], { type: "image/svg+xml" }),
-    png: (subject) => toPng(picture(subject)),
+    svg: (subject) => new Blob([pictureText(subject)], { type: "image/svg+xml" }),
+    png: (subject) => toPng(pictureText(subject)),
     html({ comparison: { left, right }, row, titles }) {
       const data = {
         left: { trace: left.trace, title: titles.left },
@@ -41,22 +45,22 @@ export function startComparisonDownloads({ button, menu, body }, current, { copi
   startMenu(button, menu);
   menu.addEventListener("beforetoggle", () => {
     const frame = /** @type {HTMLButtonElement | null} */ (menu.querySelector("[data-share]"));
-    if (frame) frame.disabled = !current()?.frame;
+    if (frame) frame.disabled = !currentSubject()?.frame;
   });
   menu.addEventListener("click", async ({ target }) => {
-    const chosen = target instanceof Element ? target.closest("[data-take], [data-share]") : null;
-    const subject = chosen && current();
-    if (!(chosen instanceof HTMLElement) || !subject) return;
+    const chosenItem = target instanceof Element ? target.closest("[data-take], [data-share]") : null;
+    const subject = chosenItem && currentSubject();
+    if (!(chosenItem instanceof HTMLElement) || !subject) return;
     menu.hidePopover();
-    const ending = chosen.dataset.take;
+    const extension = chosenItem.dataset.take;
     try {
-      if (ending) saveFile(await writers[ending](subject), `gradbox-comparison-${subject.row + 1}.${ending}`);
+      if (extension) saveFile(await writers[extension](subject), `gradbox-comparison-${subject.row + 1}.${extension}`);
       else if (subject.frame) {
-        await navigator.clipboard.writeText(iframeCode(subject.frame, document.title, FRAME));
-        copied(chosen.textContent ?? "");
+        await navigator.clipboard.writeText(iframeCode(subject.frame, document.title, FRAME_SIZE));
+        onCopied(chosenItem.textContent ?? "");
       }
     } catch {
-      failed(ending ? "take_failed" : "not_copied");
+      onFailed(extension ? "take_failed" : "not_copied");
     }
   });
 }

@@ -7,7 +7,7 @@
  * @param {string[]} properties
  * @returns {{name: string, value: string}[]}
  */
-export function drawnAs(opened, step, uid, properties) {
+export function attributesDrawingProperties(opened, step, uid, properties) {
   if (uid === null) return [];
   const entity = opened.state(step).get(uid);
   const storage = entity && "storage" in entity ? entity.storage : null;

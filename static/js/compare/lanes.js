@@ -1,37 +1,37 @@
 /** The two lanes of the common timeline: where both sides do the same, where they differ, where one has nothing. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const LANE = 8;
+const LANE_HEIGHT = 8;
 const LANE_GAP = 5;
 
 /**
  * @param {import("./comparison.js").Comparison} comparison
  * @returns {SVGElement} as wide as there are rows, to be stretched
  */
-export function lanes({ left, right, rows, differences, apart }) {
+export function lanesElement({ left, right, rows, differences, apart }) {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${Math.max(rows.length, 1)} ${2 * LANE + LANE_GAP}`);
+  svg.setAttribute("viewBox", `0 0 ${Math.max(rows.length, 1)} ${2 * LANE_HEIGHT + LANE_GAP}`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  const differs = rows.map(() => false);
-  for (const { from, to } of differences) for (let k = from; k <= to; k++) differs[k] = true;
+  const isDifferent = rows.map(() => false);
+  for (const { from, to } of differences) for (let k = from; k <= to; k++) isDifferent[k] = true;
   /** @type {Record<string, string>} */
   const paths = { "lane-same": "", "lane-left": "", "lane-right": "", "lane-raised": "" };
   let [l, r] = [-1, -1];
   rows.forEach((row, k) => {
     const sides = [
       { step: row.left > l ? left.trace.steps[row.left] : null, own: "lane-left", y: 0 },
-      { step: row.right > r ? right.trace.steps[row.right] : null, own: "lane-right", y: LANE + LANE_GAP },
+      { step: row.right > r ? right.trace.steps[row.right] : null, own: "lane-right", y: LANE_HEIGHT + LANE_GAP },
     ];
     [l, r] = [row.left, row.right];
-    for (const { step, own, y } of sides) {
+    for (const { step, own: ownClass, y } of sides) {
       if (!step) continue;
-      const kind = step.kind === "raise" ? "lane-raised" : differs[k] || !row.both ? own : "lane-same";
-      paths[kind] += `M${k + 0.08} ${y}h0.84v${LANE}h-0.84z`;
+      const laneClass = step.kind === "raise" ? "lane-raised" : isDifferent[k] || !row.both ? ownClass : "lane-same";
+      paths[laneClass] += `M${k + 0.08} ${y}h0.84v${LANE_HEIGHT}h-0.84z`;
     }
   });
   for (const [name, d] of Object.entries(paths)) svg.append(pathElement(name, d));
-  if (apart !== null) svg.append(pathElement("lane-apart", `M${apart} 0v${2 * LANE + LANE_GAP}`));
+  if (apart !== null) svg.append(pathElement("lane-apart", `M${apart} 0v${2 * LANE_HEIGHT + LANE_GAP}`));
   return svg;
 }
 

@@ -18,18 +18,18 @@ const element = (id) => /** @type {T} */ (document.getElementById(id));
 const WRITE_AFTER_MS = 80;
 
 const { say } = await loadLocale(document.documentElement.lang);
-/** @type {{left: import("./side.js").First | null, right: import("./side.js").First | null}} */
-const page = JSON.parse(element("first").textContent ?? "{}");
+/** @type {{left: import("./side.js").InitialSide | null, right: import("./side.js").InitialSide | null}} */
+const serverContent = JSON.parse(element("first").textContent ?? "{}");
 const nonce = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=csp-nonce]")).content;
-const empty = { trace_url: null, title: "" };
-const first = {
-  left: page.left ?? { ...empty, source: page.right?.source ?? EXAMPLE.left },
-  right: page.right ?? { ...empty, source: page.left?.source ?? EXAMPLE.right },
+const emptySide = { trace_url: null, title: "" };
+const initialSides = {
+  left: serverContent.left ?? { ...emptySide, source: serverContent.right?.source ?? EXAMPLE.left },
+  right: serverContent.right ?? { ...emptySide, source: serverContent.left?.source ?? EXAMPLE.right },
 };
 
 const sides = {
-  left: createSide(element("left"), first.left, say, sideHandlers("left")),
-  right: createSide(element("right"), first.right, say, sideHandlers("right")),
+  left: createSide(element("left"), initialSides.left, say, sideHandlers("left")),
+  right: createSide(element("right"), initialSides.right, say, sideHandlers("right")),
 };
 const root = element("comparison");
 const view = createComparisonView(
@@ -59,13 +59,13 @@ function showState() {
 let runCount = 0;
 /** Run what is not run yet, and compare. @param {number | null} row the place to show, null for where the two part */
 async function run(row) {
-  const ownRun = ++runCount;
+  const runId = ++runCount;
   document.body.classList.add("busy");
-  const ready = await Promise.all([sides.left.run(), sides.right.run()]);
-  if (ownRun !== runCount) return;
+  const areRun = await Promise.all([sides.left.run(), sides.right.run()]);
+  if (runId !== runCount) return;
   document.body.classList.remove("busy");
   const [left, right] = [sides.left.opened, sides.right.opened];
-  if (ready.every(Boolean) && left && right) {
+  if (areRun.every(Boolean) && left && right) {
     view.open(left.trace, right.trace, row);
     /** @type {HTMLButtonElement} */ (element("takeaway")).disabled = false;
   }
@@ -74,20 +74,20 @@ async function run(row) {
 
 let addressRevision = 0;
 function scheduleAddress() {
-  const ownRevision = ++addressRevision;
+  const revision = ++addressRevision;
   setTimeout(async () => {
-    if (ownRevision !== addressRevision) return;
+    if (revision !== addressRevision) return;
     const fragment = await currentFragment();
-    if (ownRevision === addressRevision && fragment !== location.hash)
+    if (revision === addressRevision && fragment !== location.hash)
       history.replaceState(null, "", location.pathname + location.search + fragment);
   }, WRITE_AFTER_MS);
 }
 
 /** The fragment that brings this comparison back. A saved program that was not changed is named by the address already. */
 function currentFragment() {
-  const text = (/** @type {"left" | "right"} */ name) =>
-    page[name] && sides[name].isFirst() ? null : sides[name].text();
-  return compareFragment(text("left"), text("right"), view.row);
+  const changedText = (/** @type {"left" | "right"} */ name) =>
+    serverContent[name] && sides[name].isFirst() ? null : sides[name].text();
+  return compareFragment(changedText("left"), changedText("right"), view.row);
 }
 
 /** Show what an address asks for. @param {string} fragment */
@@ -95,8 +95,8 @@ async function showAddress(fragment) {
   const address = await readCompareAddress(fragment);
   element("problem").hidden = true;
   if (address.broken) showProblem({ key: "broken_link" });
-  sides.left.setText(address.left ?? first.left.source);
-  sides.right.setText(address.right ?? first.right.source);
+  sides.left.setText(address.left ?? initialSides.left.source);
+  sides.right.setText(address.right ?? initialSides.right.source);
   await run(address.row);
 }
 
@@ -113,9 +113,9 @@ startComparisonDownloads(
   () => {
     const { comparison, row } = view;
     if (!comparison) return null;
-    const isSaved = page.left && page.right && sides.left.isFirst() && sides.right.isFirst();
+    const isSaved = serverContent.left && serverContent.right && sides.left.isFirst() && sides.right.isFirst();
     const frame = isSaved ? `${location.origin}${ROOT}/compare/embed${location.search}#i=${row}` : null;
-    return { comparison, row, titles: { left: first.left.title, right: first.right.title }, frame };
+    return { comparison, row, titles: { left: initialSides.left.title, right: initialSides.right.title }, frame };
   },
   {
     copied(name) {

@@ -1,7 +1,7 @@
 /** A comparison as the server gives it: by the fields of the interface, with its words. */
 
 import { compareTraces } from "./comparison.js";
-import { clause, compareLocale, lineOf, outputText, summary } from "./words.js";
+import { nameClause, compareLocale, lineOfRow, outputText, comparisonSummary } from "./words.js";
 
 /** @param {{left: import("../trace.js").Trace, right: import("../trace.js").Trace}} traces @param {string} language */
 export function comparisonReply({ left, right }, language) {
@@ -10,16 +10,16 @@ export function comparisonReply({ left, right }, language) {
   const last = comparison.rows.length - 1;
   return {
     same: comparison.apart === null && left.outcome.status === right.outcome.status,
-    apart_line: comparison.apart === null ? null : lineOf(comparison, comparison.apart),
-    text: summary(comparison, say),
+    apart_line: comparison.apart === null ? null : lineOfRow(comparison, comparison.apart),
+    text: comparisonSummary(comparison, say),
     differences: comparison.differences.map((difference) => ({
       name: difference.name,
       property: difference.property,
       left: difference.left?.text ?? null,
       right: difference.right?.text ?? null,
-      from_line: lineOf(comparison, difference.from),
-      to_line: difference.to === last ? null : lineOf(comparison, difference.to),
-      text: clause([difference], say),
+      from_line: lineOfRow(comparison, difference.from),
+      to_line: difference.to === last ? null : lineOfRow(comparison, difference.to),
+      text: nameClause([difference], say),
     })),
     output: comparison.output.map((difference) => ({
       left_line: difference.line.left,

@@ -8,33 +8,33 @@ import { createChangedLines } from "./changed_lines.js";
 import { createSideView, partOf } from "./side_view.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {{source: string, trace_url: string | null, title: string}} First what the server sent of a side */
+/** @typedef {{source: string, trace_url: string | null, title: string}} InitialSide what the server sent of a side */
 /** @typedef {ReturnType<typeof createSide>} Side */
 
 /**
  * @param {HTMLElement} root the side's part of the page
- * @param {First} first
+ * @param {InitialSide} initial
  * @param {import("../locale.js").Locale["say"]} say
  * @param {{nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} options
  */
-export function createSide(root, first, say, { nonce, onRun, onChange, onLine }) {
-  const changed = createChangedLines();
+export function createSide(root, initial, say, { nonce, onRun, onChange, onLine }) {
+  const changedLines = createChangedLines();
   const editor = createEditor(partOf(root, "code"), {
-    source: first.source,
+    source: initial.source,
     label: root.getAttribute("aria-label") ?? "",
     leaveHint: `Esc Tab: ${say("help_leave")}`,
     nonce,
     onRun,
     onChange,
     onLine,
-    extensions: changed.extension,
+    extensions: changedLines.extension,
   });
-  const view = createSideView(root, { setStepLine: editor.setStepLine, showChanged: changed.show }, say);
+  const view = createSideView(root, { setStepLine: editor.setStepLine, showChanged: changedLines.show }, say);
   /** @type {OpenTrace | null} */
   let opened = null;
   /** The text that `opened` is the run of. */
   let ranText = "";
-  let loading = new AbortController();
+  let traceFetch = new AbortController();
 
   /** @param {import("../page_state.js").Problem | null} problem */
   function showProblem(problem) {
@@ -62,21 +62,21 @@ export function createSide(root, first, say, { nonce, onRun, onChange, onLine })
       return opened;
     },
     /** Whether the text is still the one that the server sent. */
-    isFirst: () => editor.text() === first.source,
+    isFirst: () => editor.text() === initial.source,
     isCurrent: () => opened !== null && editor.text() === ranText,
     focused: editor.focused,
     /** Run the text, unless its run is there. @returns {Promise<boolean>} whether a trace of it is there */
     async run() {
       if (opened && editor.text() === ranText) return true;
-      loading.abort();
-      loading = new AbortController();
-      const { signal } = loading;
+      traceFetch.abort();
+      traceFetch = new AbortController();
+      const { signal } = traceFetch;
       const text = editor.text();
       showProblem(null);
       try {
-        const isStored = text === first.source && first.trace_url;
+        const isStored = text === initial.source && initial.trace_url;
         open(
-          isStored ? await loadTrace(first.trace_url ?? "", signal) : await requestTrace({ source: text }, signal),
+          isStored ? await loadTrace(initial.trace_url ?? "", signal) : await requestTrace({ source: text }, signal),
           text,
         );
       } catch (error) {

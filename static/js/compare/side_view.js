@@ -15,32 +15,32 @@ export function partOf(root, name) {
   return /** @type {HTMLElement} */ (root.querySelector(`[data-part=${name}]`));
 }
 
-/** @param {HTMLElement} root of the side @param {import("../code_listing.js").CodePane} code @param {Say} say */
-export function createSideView(root, code, say) {
+/** @param {HTMLElement} root of the side @param {import("../code_listing.js").CodePane} codePane @param {Say} say */
+export function createSideView(root, codePane, say) {
   const stage = createStage(partOf(root, "stage"), document, { labels: stageLabels(say) });
   const marks = createDifferenceMarks(partOf(root, "stage"));
   return {
-    showChanged: code.showChanged,
-    /** @param {string} text how the run ended @param {boolean} good whether it finished */
-    showOutcome(text, good) {
+    showChanged: codePane.showChanged,
+    /** @param {string} text how the run ended @param {boolean} isGood whether it finished */
+    showOutcome(text, isGood) {
       const outcome = partOf(root, "outcome");
       outcome.textContent = text;
-      outcome.classList.toggle("bad", !good);
+      outcome.classList.toggle("bad", !isGood);
     },
-    /** @param {OpenTrace} opened @param {number} step -1: before the first @param {boolean} here whether this side made a
-     *   step at this place @param {import("./difference_marks.js").Marked[]} marked */
-    show(opened, step, here, marked) {
-      root.classList.toggle("waits", !here);
+    /** @param {OpenTrace} opened @param {number} step -1: before the first @param {boolean} isStepHere whether this side made a
+     *   step at this place @param {import("./difference_marks.js").MarkedName[]} markedNames */
+    show(opened, step, isStepHere, markedNames) {
+      root.classList.toggle("waits", !isStepHere);
       if (!opened.count) {
-        code.setStepLine(null);
+        codePane.setStepLine(null);
         return marks.clear();
       }
-      const at = Math.max(0, step);
-      stage.show(opened, at);
-      const { line, kind } = opened.trace.steps[at];
-      code.setStepLine(line, lineTone(kind));
-      partOf(root, "sentences").replaceChildren(...captionItems(sentences(opened, at, say)));
-      marks.show(opened, at, marked);
+      const shownStep = Math.max(0, step);
+      stage.show(opened, shownStep);
+      const { line, kind } = opened.trace.steps[shownStep];
+      codePane.setStepLine(line, lineTone(kind));
+      partOf(root, "sentences").replaceChildren(...captionItems(sentences(opened, shownStep, say)));
+      marks.show(opened, shownStep, markedNames);
     },
   };
 }

@@ -15,7 +15,7 @@ import { addToList } from "../multimap.js";
  * @typedef {"type" | "values" | "shape" | "dtype" | "device" | "stride" | "requires_grad" | "leaf" | "node" | "version"
  *   | "memory" | "counter" | "grad" | "base"} Property
  * @typedef {Partial<Record<Property, Fact>>} Facts
- * @typedef {{own: Facts, shared: Facts, uid: string | null}} Named
+ * @typedef {{own: Facts, shared: Facts, uid: string | null}} NamedFacts
  *   own: the same object as long as nothing of it changes; shared: with which other names; uid: of what it names, null for a
  *   plain value
  */
@@ -39,21 +39,21 @@ export const PROPERTIES = [
 ];
 
 /** What the names of a run mean after a step, by name; a name of a function has the function before it.
- * @param {OpenTrace} opened @param {number} step @returns {Map<string, Named>} */
-export function namedFacts(opened, step) {
+ * @param {OpenTrace} opened @param {number} step @returns {Map<string, NamedFacts>} */
+export function factsByName(opened, step) {
   const entities = opened.state(step);
   const { tags } = opened.names(step);
   /** @type {Map<string, string>} names of handles, by name */
   const handles = new Map();
   for (const [uid, list] of tags)
     for (const { text, scope, kind } of list)
-      if (kind !== "grad" && findHandle(entities, uid)) add(handles, scope ? `${scope}: ${text}` : text, uid);
-  /** @type {Map<string, Named>} */
+      if (kind !== "grad" && findHandle(entities, uid)) addFirst(handles, scope ? `${scope}: ${text}` : text, uid);
+  /** @type {Map<string, NamedFacts>} */
   const named = new Map();
   const sharing = {
-    memory: groupNames(handles, (uid) => findHandle(entities, uid)?.storage),
-    counter: groupNames(handles, (uid) => findHandle(entities, uid)?.counter),
-    byUid: groupNames(handles, (uid) => uid),
+    memory: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.storage),
+    counter: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.counter),
+    byUid: namesBySharedId(handles, (uid) => uid),
   };
   for (const [name, uid] of handles) {
     const handle = /** @type {Handle} */ (findHandle(entities, uid));
@@ -67,17 +67,17 @@ export function namedFacts(opened, step) {
 }
 
 /** The first of equal names stays. @param {Map<string, string>} map @param {string} name @param {string} uid */
-function add(map, name, uid) {
+function addFirst(map, name, uid) {
   if (!map.has(name)) map.set(name, uid);
 }
 
-/** A variable that is no tensor: its value, or the type of the object. @param {Map<string, Named>} named @param {string} name
+/** A variable that is no tensor: its value, or the type of the object. @param {Map<string, NamedFacts>} named @param {string} name
  * @param {Value} value @param {Entities} entities */
 function addValue(named, name, value, entities) {
   if (named.has(name)) return;
   if (value !== null && typeof value === "object" && "ref" in value) {
     const object = find(entities, value.ref, "object");
-    if (object) named.set(name, { uid: value.ref, own: { type: fact(lengthText(object)) }, shared: NO_FACTS });
+    if (object) named.set(name, { uid: value.ref, own: { type: fact(typeText(object)) }, shared: NO_FACTS });
   } else if (value !== null && typeof value === "object" && "py" in value) {
     named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NO_FACTS });
   } else {
@@ -87,7 +87,7 @@ function addValue(named, name, value, entities) {
 }
 
 /** @param {import("../entities.js").Container} object */
-function lengthText({ type = "object", len }) {
+function typeText({ type = "object", len }) {
   return len === undefined ? type : `${type} (${len})`;
 }
 
@@ -102,19 +102,19 @@ function fact(text) {
 }
 
 /** The names of the same thing, by the thing. @param {Map<string, string>} handles uids by name
- * @param {(uid: string) => string | null | undefined} thing @returns {Map<string, string[]>} */
-function groupNames(handles, thing) {
+ * @param {(uid: string) => string | null | undefined} idOf @returns {Map<string, string[]>} */
+function namesBySharedId(handles, idOf) {
   /** @type {Map<string, string[]>} */
   const members = new Map();
   for (const [name, uid] of handles) {
-    const key = thing(uid);
+    const key = idOf(uid);
     if (key) addToList(members, key, name);
   }
   return members;
 }
 
 /** @type {WeakMap<Handle, {storage: unknown, counter: unknown, grad: unknown, facts: Facts}>} */
-const cache = new WeakMap();
+const ownFactsCache = new WeakMap();
 
 /** What a handle says of itself. @param {Entities} entities @param {Handle} handle @returns {Facts} */
 function ownFacts(entities, handle) {
@@ -122,7 +122,7 @@ function ownFacts(entities, handle) {
   const counter = entities.get(handle.counter ?? "");
   const grad = findHandle(entities, handle.grad);
   const gradMemory = grad && entities.get(grad.storage ?? "");
-  const cached = cache.get(handle);
+  const cached = ownFactsCache.get(handle);
   if (cached && cached.storage === storage && cached.counter === counter && cached.grad === gradMemory)
     return cached.facts;
   /** @type {Facts} */
@@ -144,7 +144,7 @@ function ownFacts(entities, handle) {
       grad: grad ? valuesFact(entities, grad) : fact("None"),
     });
   }
-  cache.set(handle, { storage, counter, grad: gradMemory, facts });
+  ownFactsCache.set(handle, { storage, counter, grad: gradMemory, facts });
   return facts;
 }
 
@@ -168,12 +168,12 @@ function valuesFact(entities, handle) {
 /** With which other names a handle shares its memory and its counter, and of what it is a view. @param {string} name @param {Handle} handle
  * @param {{memory: Map<string, string[]>, counter: Map<string, string[]>, byUid: Map<string, string[]>}} sharing @returns {Facts} */
 function sharedFacts(name, handle, { memory, counter, byUid }) {
-  const otherNames = (/** @type {string[] | undefined} */ group) =>
+  const otherNamesFact = (/** @type {string[] | undefined} */ group) =>
     group && group.length > 1 ? fact(group.filter((other) => other !== name).join(", ")) : SHARED_WITH_NONE;
   /** @type {Facts} */
   const facts = {};
-  if (handle.storage) facts.memory = otherNames(memory.get(handle.storage));
-  if (handle.counter) facts.counter = otherNames(counter.get(handle.counter));
+  if (handle.storage) facts.memory = otherNamesFact(memory.get(handle.storage));
+  if (handle.counter) facts.counter = otherNamesFact(counter.get(handle.counter));
   if (handle.kind === "tensor") facts.base = handle.base ? fact(byUid.get(handle.base)?.[0] ?? "…") : SHARED_WITH_NONE;
   return facts;
 }

@@ -2,9 +2,17 @@
 
 import { codeNodes, element } from "../elements.js";
 import { compareTraces, differencesAt } from "./comparison.js";
-import { lanes } from "./lanes.js";
+import { lanesElement } from "./lanes.js";
 import { statementTexts } from "./align.js";
-import { byName, clause, compareLocale, lineOf, outcomeText, outputText, summary } from "./words.js";
+import {
+  changesByName,
+  nameClause,
+  compareLocale,
+  lineOfRow,
+  outcomeText,
+  outputText,
+  comparisonSummary,
+} from "./words.js";
 
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /** @typedef {import("./side_view.js").SideView} SideView */
@@ -18,23 +26,23 @@ const MAX_LISTED = 12;
  * @param {HTMLElement} root with the parts of `_comparison.html`
  * @param {{left: SideView, right: SideView}} sides
  * @param {string} language
- * @param {(row: number) => void} [moved] called with each place that is shown
+ * @param {(row: number) => void} [onMoved] called with each place that is shown
  */
-export function createComparisonView(root, sides, language, moved = () => {}) {
+export function createComparisonView(root, sides, language, onMoved = () => {}) {
   const { say } = compareLocale(language);
-  const part = (/** @type {string} */ id) => /** @type {HTMLElement} */ (root.querySelector(`#${id}`));
-  const slider = /** @type {HTMLInputElement} */ (part("slider"));
+  const elementById = (/** @type {string} */ id) => /** @type {HTMLElement} */ (root.querySelector(`#${id}`));
+  const slider = /** @type {HTMLInputElement} */ (elementById("slider"));
   /** @type {Comparison | null} */
   let comparison = null;
   let row = 0;
 
-  const last = () => (comparison ? comparison.rows.length - 1 : 0);
+  const lastRow = () => (comparison ? comparison.rows.length - 1 : 0);
   /** The rows at which a difference begins, or one side does something alone. */
-  const landmarks = () => {
+  const landmarkRows = () => {
     if (!comparison) return [];
     const { differences, output, rows } = comparison;
-    const alone = rows.flatMap((place, k) => (!place.both && (k === 0 || rows[k - 1].both) ? [k] : []));
-    return [...new Set([...differences.map(({ from }) => from), ...output.map((line) => line.row), ...alone])].sort(
+    const aloneRows = rows.flatMap((place, k) => (!place.both && (k === 0 || rows[k - 1].both) ? [k] : []));
+    return [...new Set([...differences.map(({ from }) => from), ...output.map((line) => line.row), ...aloneRows])].sort(
       (a, b) => a - b,
     );
   };
@@ -42,40 +50,43 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
   /** @param {number} target */
   function goToRow(target) {
     if (!comparison) return;
-    row = Math.max(0, Math.min(target, last()));
+    row = Math.max(0, Math.min(target, lastRow()));
     show();
-    moved(row);
+    onMoved(row);
   }
 
   /** To the next place that is different, the first one after the last. @param {1 | -1} direction */
   function goToDifference(direction) {
-    const places = landmarks();
-    const next = direction === 1 ? places.find((place) => place > row) : places.findLast((place) => place < row);
-    const target = next ?? (direction === 1 ? places[0] : places.at(-1));
+    const differingRows = landmarkRows();
+    const nextPlace =
+      direction === 1 ? differingRows.find((place) => place > row) : differingRows.findLast((place) => place < row);
+    const target = nextPlace ?? (direction === 1 ? differingRows[0] : differingRows.at(-1));
     if (target !== undefined) goToRow(target);
   }
 
   function show() {
     if (!comparison) return;
     const { left, right, rows } = comparison;
-    const place = rows[row];
+    const stepsAtRow = rows[row];
     const before = rows[row - 1] ?? { left: -1, right: -1 };
-    const groups = byName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
-    const marked = (/** @type {"leftUid" | "rightUid"} */ uid) =>
+    const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
+    const markedNames = (/** @type {"leftUid" | "rightUid"} */ uid) =>
       groups.map((group, k) => ({
         number: k + 1,
         uid: group[0][uid],
         properties: group.map(({ property }) => property),
       }));
-    if (place) {
-      sides.left.show(left, place.left, place.left > before.left, marked("leftUid"));
-      sides.right.show(right, place.right, place.right > before.right, marked("rightUid"));
+    if (stepsAtRow) {
+      sides.left.show(left, stepsAtRow.left, stepsAtRow.left > before.left, markedNames("leftUid"));
+      sides.right.show(right, stepsAtRow.right, stepsAtRow.right > before.right, markedNames("rightUid"));
     }
     slider.value = String(row);
-    const label = place ? say("compare.where", { at: row + 1, count: rows.length, line: lineOf(comparison, row) }) : "";
+    const label = stepsAtRow
+      ? say("compare.where", { at: row + 1, count: rows.length, line: lineOfRow(comparison, row) })
+      : "";
     slider.setAttribute("aria-valuetext", label);
-    part("where").textContent = label;
-    slider.style.setProperty("--at", last() > 0 ? String(row / last()) : "0");
+    elementById("where").textContent = label;
+    slider.style.setProperty("--at", lastRow() > 0 ? String(row / lastRow()) : "0");
     listDifferences(groups);
     root.dataset.row = String(row);
   }
@@ -83,11 +94,11 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
   /** @param {ReturnType<typeof differencesAt>[]} groups */
   function listDifferences(groups) {
     if (!comparison) return;
-    const items = groups.map((group) => sentenceItem(clause(group, say)));
-    const printed = comparison.output.filter((difference) => difference.row === row);
-    const output = printed.map((difference) => sentenceItem(outputText(difference, say), "printed-difference"));
-    const none = items.length || output.length ? [] : [element("li", "none", say("compare.no_difference_here"))];
-    part("differences").replaceChildren(...items, ...output, ...none);
+    const items = groups.map((group) => sentenceItem(nameClause(group, say)));
+    const outputsHere = comparison.output.filter((difference) => difference.row === row);
+    const output = outputsHere.map((difference) => sentenceItem(outputText(difference, say), "printed-difference"));
+    const emptyItems = items.length || output.length ? [] : [element("li", "none", say("compare.no_difference_here"))];
+    elementById("differences").replaceChildren(...items, ...output, ...emptyItems);
   }
 
   slider.addEventListener("input", () => goToRow(Number(slider.value)));
@@ -95,19 +106,19 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
     first: () => goToRow(0),
     previous: () => goToRow(row - 1),
     next: () => goToRow(row + 1),
-    last: () => goToRow(last()),
+    last: () => goToRow(lastRow()),
     difference: () => goToDifference(1),
   };
-  for (const [name, act] of Object.entries(actions))
-    root.querySelector(`[data-go="${name}"]`)?.addEventListener("click", act);
+  for (const [name, doAction] of Object.entries(actions))
+    root.querySelector(`[data-go="${name}"]`)?.addEventListener("click", doAction);
 
   return {
     /** Compare two runs, and show the place where they part. @param {Trace} leftTrace @param {Trace} rightTrace
-     * @param {number | null} at the place to show; null for where they part */
-    open(leftTrace, rightTrace, at) {
+     * @param {number | null} initialRow the place to show; null for where they part */
+    open(leftTrace, rightTrace, initialRow) {
       comparison = compareTraces(leftTrace, rightTrace);
       const { left, right, rows, apart } = comparison;
-      part("verdict").replaceChildren(...codeNodes(summary(comparison, say)));
+      elementById("verdict").replaceChildren(...codeNodes(comparisonSummary(comparison, say)));
       for (const [side, opened] of /** @type {const} */ ([
         ["left", left],
         ["right", right],
@@ -116,18 +127,19 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
         sides[side].showOutcome(outcomeText(outcome, say), outcome.status === "finished");
         sides[side].showChanged(changedLines(comparison, side));
       }
-      part("lanes").replaceChildren(lanes(comparison));
-      part("track").style.setProperty("--apart", apart === null ? "0" : String(apart / rows.length));
-      part("track").style.setProperty("--rows", String(Math.max(rows.length, 1)));
-      part("apart").textContent = apart === null ? "" : say("compare.apart_label", { line: lineOf(comparison, apart) });
-      slider.max = String(last());
+      elementById("lanes").replaceChildren(lanesElement(comparison));
+      elementById("track").style.setProperty("--apart", apart === null ? "0" : String(apart / rows.length));
+      elementById("track").style.setProperty("--rows", String(Math.max(rows.length, 1)));
+      elementById("apart").textContent =
+        apart === null ? "" : say("compare.apart_label", { line: lineOfRow(comparison, apart) });
+      slider.max = String(lastRow());
       slider.disabled = rows.length === 0;
       for (const name of Object.keys(actions)) {
         const button = /** @type {HTMLButtonElement | null} */ (root.querySelector(`[data-go="${name}"]`));
-        if (button) button.disabled = rows.length === 0 || (name === "difference" && !landmarks().length);
+        if (button) button.disabled = rows.length === 0 || (name === "difference" && !landmarkRows().length);
       }
       root.dataset.rows = String(rows.length);
-      goToRow(at ?? apart ?? last());
+      goToRow(initialRow ?? apart ?? lastRow());
     },
     go: goToRow,
     get comparison() {
@@ -168,15 +180,15 @@ function sentenceItem(text, className = "") {
  * @param {Comparison} comparison @param {"left" | "right"} side @returns {Set<number>} */
 function changedLines({ left, right, statements }, side) {
   const texts = { left: statementTexts(left.trace.program), right: statementTexts(right.trace.program) };
-  const own = (side === "left" ? left : right).trace.program.statements ?? [];
+  const ownStatements = (side === "left" ? left : right).trace.program.statements ?? [];
   const lines = new Set();
   for (const pair of statements) {
     const index = pair[side];
     if (index === null) continue;
     if (pair.left !== null && pair.right !== null && texts.left[pair.left] === texts.right[pair.right]) continue;
-    const { line, end_line } = own[index];
-    const inner = own.find((statement) => statement.parent === index);
-    for (let k = line; k <= (inner ? Math.max(line, inner.line - 1) : end_line); k++) lines.add(k);
+    const { line, end_line } = ownStatements[index];
+    const firstInner = ownStatements.find((statement) => statement.parent === index);
+    for (let k = line; k <= (firstInner ? Math.max(line, firstInner.line - 1) : end_line); k++) lines.add(k);
   }
   return lines;
 }

@@ -36,6 +36,6 @@ export function startComparisonViewer({ left, right, row }, say) {
   });
   startTheme(element("theme"));
   startKeys({ focused: () => false }, view.shortcuts, { run() {}, key: view.key });
-  const chosen = Number.parseInt(new URLSearchParams(location.hash.slice(1)).get("i") ?? "", 10);
-  view.open(left.trace, right.trace, Number.isSafeInteger(chosen) && chosen >= 0 ? chosen : row);
+  const chosenRow = Number.parseInt(new URLSearchParams(location.hash.slice(1)).get("i") ?? "", 10);
+  view.open(left.trace, right.trace, Number.isSafeInteger(chosenRow) && chosenRow >= 0 ? chosenRow : row);
 }

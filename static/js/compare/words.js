@@ -7,7 +7,7 @@ import { createLocale } from "../sentences.js";
 /** @typedef {import("../sentences.js").Locale["say"]} Say */
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /** @typedef {import("./comparison.js").Difference} Difference */
-/** @typedef {Pick<Difference, "name" | "property" | "left" | "right">} Change */
+/** @typedef {Pick<Difference, "name" | "property" | "left" | "right">} PropertyChange */
 
 /** As many names as a summary has. */
 const MAX_NAMES = 4;
@@ -16,24 +16,24 @@ const MAX_PRINTED = 60;
 /** @type {(language: string) => import("../sentences.js").Locale} */
 export const compareLocale = createLocale({ en, zh });
 
-/** What is different about a name, without the name. @param {Change} change @param {Say} say */
+/** What is different about a name, without the name. @param {PropertyChange} change @param {Say} say */
 export function predicate({ property, left, right }, say) {
-  const was = left?.text ?? "";
-  const is = right?.text ?? "";
-  const code = { left: `\`${was}\``, right: `\`${is}\`` };
+  const leftText = left?.text ?? "";
+  const rightText = right?.text ?? "";
+  const quoted = { left: `\`${leftText}\``, right: `\`${rightText}\`` };
   if (property === "exists") return say(left ? "compare.only_left" : "compare.only_right");
   if (property === "memory" || property === "counter" || property === "base")
-    return sharingText(property, was, is, say);
+    return sharingText(property, leftText, rightText, say);
   if (property === "requires_grad" || property === "leaf")
-    return say(`compare.${property}_${is === "True" ? "true" : "false"}`);
-  if (was === is || !left || !right) return say("compare.values_unknown");
-  return say(`compare.${property}`, code);
+    return say(`compare.${property}_${rightText === "True" ? "true" : "false"}`);
+  if (leftText === rightText || !left || !right) return say("compare.values_unknown");
+  return say(`compare.${property}`, quoted);
 }
 
-/** @param {"memory" | "counter" | "base" | "memory_and_counter"} what @param {string} was names by comma @param {string} is @param {Say} say */
-function sharingText(what, was, is, say) {
-  const key = is === "" ? "own" : was === "" ? "shared" : "other";
-  return say(`compare.${what}_${key}`, { left: quoteNames(was), right: quoteNames(is) });
+/** @param {"memory" | "counter" | "base" | "memory_and_counter"} property @param {string} leftText names by comma @param {string} rightText @param {Say} say */
+function sharingText(property, leftText, rightText, say) {
+  const key = rightText === "" ? "own" : leftText === "" ? "shared" : "other";
+  return say(`compare.${property}_${key}`, { left: quoteNames(leftText), right: quoteNames(rightText) });
 }
 
 /** @param {string} list by comma */
@@ -45,20 +45,20 @@ function quoteNames(list) {
     .join(", ");
 }
 
-/** What is different about one name, as a clause. @param {Change[]} changes all of one name @param {Say} say */
-export function clause(changes, say) {
+/** What is different about one name, as a clause. @param {PropertyChange[]} changes all of one name @param {Say} say */
+export function nameClause(changes, say) {
   const predicates = predicatesOf(changes, say);
   const last = predicates.pop() ?? "";
   const text = predicates.length ? predicates.join(say("compare.comma")) + say("compare.and") + last : last;
   return say("compare.subject", { name: changes[0].name, predicates: text });
 }
 
-/** Memory and version counter are mostly shared together: then they are told together. @param {Change[]} changes @param {Say} say */
+/** Memory and version counter are mostly shared together: then they are told together. @param {PropertyChange[]} changes @param {Say} say */
 function predicatesOf(changes, say) {
   const [memory, counter] = ["memory", "counter"].map((name) => changes.find(({ property }) => property === name));
-  const together =
+  const areToldTogether =
     memory && counter && memory.left?.text === counter.left?.text && memory.right?.text === counter.right?.text;
-  if (!together) return changes.map((change) => predicate(change, say));
+  if (!areToldTogether) return changes.map((change) => predicate(change, say));
   return changes.flatMap((change) => {
     if (change === counter) return [];
     if (change !== memory) return [predicate(change, say)];
@@ -66,8 +66,8 @@ function predicatesOf(changes, say) {
   });
 }
 
-/** @template {Change} T @param {T[]} changes @returns {T[][]} those of one name together, in order */
-export function byName(changes) {
+/** @template {PropertyChange} T @param {T[]} changes @returns {T[][]} those of one name together, in order */
+export function changesByName(changes) {
   /** @type {Map<string, T[]>} */
   const groups = new Map();
   for (const change of changes) groups.set(change.name, [...(groups.get(change.name) ?? []), change]);
@@ -81,7 +81,7 @@ export function outcomeText({ status, error }, say) {
 }
 
 /** The line of a row: of the left side where it has made a step there. @param {Comparison} comparison @param {number} row */
-export function lineOf({ left, right, rows }, row) {
+export function lineOfRow({ left, right, rows }, row) {
   const { left: l, right: r } = rows[row];
   const before = rows[row - 1] ?? { left: -1, right: -1 };
   const traceStep = l > before.left ? left.trace.steps[l] : right.trace.steps[r];
@@ -89,25 +89,26 @@ export function lineOf({ left, right, rows }, row) {
 }
 
 /** The comparison in a few sentences. @param {Comparison} comparison @param {Say} say @param {number} [maxNames] names */
-export function summary(comparison, say, maxNames = MAX_NAMES) {
+export function comparisonSummary(comparison, say, maxNames = MAX_NAMES) {
   const { left, right, rows, differences, output, apart } = comparison;
-  const ends = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
-  const outcome = ends[0] === ends[1] ? [] : [say("compare.outcome", { left: ends[0], right: ends[1] })];
+  const outcomes = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
+  const outcome =
+    outcomes[0] === outcomes[1] ? [] : [say("compare.outcome", { left: outcomes[0], right: outcomes[1] })];
   if (apart === null) return outcome[0] ?? say("compare.same");
-  const line = lineOf(comparison, apart);
-  const first = apart === 0 ? say("compare.apart_first") : say("compare.apart", { line });
-  const groups = byName(differences.filter(({ to }) => to === rows.length - 1));
-  const passed = byName(differences.filter(({ to }) => to < rows.length - 1));
+  const line = lineOfRow(comparison, apart);
+  const opening = apart === 0 ? say("compare.apart_first") : say("compare.apart", { line });
+  const lastingGroups = changesByName(differences.filter(({ to }) => to === rows.length - 1));
+  const endedGroups = changesByName(differences.filter(({ to }) => to < rows.length - 1));
   const clauses = [
-    ...groups.map((group) => clause(group, say)),
-    ...passed.map((group) =>
-      say("compare.meanwhile", { difference: clause(group, say), line: lineOf(comparison, group[0].to) }),
+    ...lastingGroups.map((group) => nameClause(group, say)),
+    ...endedGroups.map((group) =>
+      say("compare.meanwhile", { difference: nameClause(group, say), line: lineOfRow(comparison, group[0].to) }),
     ),
   ];
   const shown = clauses.slice(0, maxNames);
   if (clauses.length > maxNames) shown.push(say("compare.and_more", { count: clauses.length - maxNames }));
   const sentence = shown.length ? [say("compare.right", { differences: shown.join(say("compare.semicolon")) })] : [];
-  return [first, ...sentence, ...output.slice(0, 1).map((row) => outputText(row, say)), ...outcome].join(" ");
+  return [opening, ...sentence, ...output.slice(0, 1).map((row) => outputText(row, say)), ...outcome].join(" ");
 }
 
 /** @param {import("./comparison.js").OutputDifference} difference @param {Say} say */
@@ -122,6 +123,6 @@ export function outputText({ line, left, right }, say) {
 
 /** @param {string} text */
 function shortOutput(text) {
-  const flat = text.trim().replace(/\s+/g, " ");
-  return flat.length > MAX_PRINTED ? `${flat.slice(0, MAX_PRINTED - 1)}…` : flat;
+  const oneLine = text.trim().replace(/\s+/g, " ");
+  return oneLine.length > MAX_PRINTED ? `${oneLine.slice(0, MAX_PRINTED - 1)}…` : oneLine;
 }

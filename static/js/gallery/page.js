@@ -8,26 +8,28 @@ const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id))
 
 export function startGallery() {
   const field = /** @type {HTMLInputElement} */ (element("gallery-q"));
-  const found = element("found");
+  const hitList = element("found");
   const cards = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".gallery li[data-name]"))];
-  const homes = new Map(cards.map((card) => [card, /** @type {HTMLElement} */ (card.parentElement)]));
+  const sectionListOf = new Map(cards.map((card) => [card, /** @type {HTMLElement} */ (card.parentElement)]));
   const filters = [.../** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-filter]"))];
   const index = buildIndex(JSON.parse(element("gallery-index").textContent ?? "[]"));
 
   /** Shows what the field and the filters ask for; the search field's best hits first. */
   function render() {
     const query = field.value.trim();
-    const wanted = filters.filter(isPressed).map(({ dataset }) => dataset.filter ?? "");
-    const order = search(index, query);
+    const pressedFilters = filters.filter(isPressed).map(({ dataset }) => dataset.filter ?? "");
+    const orderedNames = search(index, query);
     const shown = cards.filter((card) => {
       const marks = (card.dataset.marks ?? "").split(" ");
-      card.hidden = !order.includes(card.dataset.name ?? "") || !wanted.every((mark) => marks.includes(mark));
+      card.hidden =
+        !orderedNames.includes(card.dataset.name ?? "") || !pressedFilters.every((mark) => marks.includes(mark));
       return !card.hidden;
     });
-    if (query) shown.sort((a, b) => order.indexOf(a.dataset.name ?? "") - order.indexOf(b.dataset.name ?? ""));
-    for (const card of cards) (query && !card.hidden ? found : homes.get(card))?.append(card);
-    if (query) found.append(...shown);
-    found.hidden = !query;
+    if (query)
+      shown.sort((a, b) => orderedNames.indexOf(a.dataset.name ?? "") - orderedNames.indexOf(b.dataset.name ?? ""));
+    for (const card of cards) (query && !card.hidden ? hitList : sectionListOf.get(card))?.append(card);
+    if (query) hitList.append(...shown);
+    hitList.hidden = !query;
     for (const section of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".gallery section[id]")))
       section.hidden = Boolean(query) || !section.querySelector("li:not([hidden])");
     element("gallery-none").hidden = shown.length > 0;
@@ -35,17 +37,17 @@ export function startGallery() {
     count.textContent = (count.dataset.form ?? "")
       .replace("{n}", String(shown.length))
       .replace("{all}", String(cards.length));
-    writeAddress(query, wanted);
+    writeAddress(query, pressedFilters);
   }
 
   /** The address has what is asked for: a link, and the way back from a scenario, bring it again.
-   * @param {string} query @param {string[]} wanted */
-  function writeAddress(query, wanted) {
+   * @param {string} query @param {string[]} pressedFilters */
+  function writeAddress(query, pressedFilters) {
     const fields = new URLSearchParams(location.search);
     fields.delete("q");
     fields.delete("only");
     if (query) fields.set("q", query.slice(0, 400));
-    for (const mark of wanted) fields.append("only", mark);
+    for (const mark of pressedFilters) fields.append("only", mark);
     const text = fields.toString();
     history.replaceState(null, "", location.pathname + (text && `?${text}`) + location.hash);
   }
@@ -55,32 +57,32 @@ export function startGallery() {
 
   /** @param {KeyboardEvent} event */
   function onKey(event) {
-    const inField = event.target === field;
-    if (event.key === "/" && !inField) {
+    const isInField = event.target === field;
+    if (event.key === "/" && !isInField) {
       event.preventDefault();
       field.select();
     } else if (event.key === "Escape" && field.value) {
       field.value = "";
       render();
       field.focus();
-    } else if (event.key === "Enter" && inField) links()[0]?.click();
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") walk(event, event.key === "ArrowDown" ? 1 : -1);
+    } else if (event.key === "Enter" && isInField) visibleLinks()[0]?.click();
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") moveFocus(event, event.key === "ArrowDown" ? 1 : -1);
   }
 
-  const links = () =>
+  const visibleLinks = () =>
     [...document.querySelectorAll(".gallery li:not([hidden]) a")].flatMap((link) =>
       link instanceof HTMLAnchorElement ? [link] : [],
     );
 
-  /** From the field to the first card, from a card to the next one, back to the field. @param {KeyboardEvent} event @param {number} by */
-  function walk(event, by) {
-    const all = links();
-    const at = all.findIndex((link) => link.contains(/** @type {Node} */ (event.target)));
-    if (at < 0 && event.target !== field) return;
-    const next = at + by;
-    if (next >= all.length || next < -1) return;
+  /** From the field to the first card, from a card to the next one, back to the field. @param {KeyboardEvent} event @param {number} offset */
+  function moveFocus(event, offset) {
+    const allLinks = visibleLinks();
+    const focusedIndex = allLinks.findIndex((link) => link.contains(/** @type {Node} */ (event.target)));
+    if (focusedIndex < 0 && event.target !== field) return;
+    const nextIndex = focusedIndex + offset;
+    if (nextIndex >= allLinks.length || nextIndex < -1) return;
     event.preventDefault();
-    (next < 0 ? field : all[next]).focus();
+    (nextIndex < 0 ? field : allLinks[nextIndex]).focus();
   }
 
   startStills([...document.querySelectorAll("img[data-still]")].filter((image) => image instanceof HTMLImageElement));

@@ -3,9 +3,9 @@
 /**
  * @typedef {{name: string, symptoms: string[], title: string[], question: string[], look_at: string[], source: string}} Entry
  *   a scenario's texts, in every language
- * @typedef {{name: string, fields: Map<string, number>, symptoms: Set<string>[]}} Indexed
+ * @typedef {{name: string, fields: Map<string, number>, symptoms: Set<string>[]}} IndexedEntry
  *   fields: what each of its words is worth, by the best field that has it; symptoms: the words of each
- * @typedef {{entries: Indexed[], rarity: Map<string, number>}} Index   rarity: of a word; what all have is worth little
+ * @typedef {{entries: IndexedEntry[], rarity: Map<string, number>}} Index   rarity: of a word; what all have is worth little
  */
 
 /** What a word is worth where it stands. */
@@ -32,25 +32,25 @@ const COMMON_WORDS = new Set(
 
 /** The words of a text: names with their parts, without a plural or a number at the end, and Chinese in pairs.
  * @param {string} text @returns {string[]} */
-export function words(text) {
+export function searchWords(text) {
   const found = [];
-  for (const [whole] of text.toLowerCase().matchAll(/\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+/g)) {
-    const run = whole.replace(/^\.|\($/g, "");
-    if (whole !== run && COMMON_WORDS.has(run)) found.push(`${run}()`); // an operation, as `.to()`
-    if (/[\u4e00-\u9fff]/.test(run)) {
-      for (let k = 0; k + 1 < run.length; k++) found.push(run.slice(k, k + 2));
-      if (run.length === 1) found.push(run);
+  for (const [token] of text.toLowerCase().matchAll(/\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+/g)) {
+    const bareWord = token.replace(/^\.|\($/g, "");
+    if (token !== bareWord && COMMON_WORDS.has(bareWord)) found.push(`${bareWord}()`); // an operation, as `.to()`
+    if (/[\u4e00-\u9fff]/.test(bareWord)) {
+      for (let k = 0; k + 1 < bareWord.length; k++) found.push(bareWord.slice(k, k + 2));
+      if (bareWord.length === 1) found.push(bareWord);
       continue;
     }
-    const parts = run.split("_").filter(Boolean);
+    const parts = bareWord.split("_").filter(Boolean);
     for (const word of parts.length > 1 ? [parts.join("_"), ...parts] : parts)
-      if (!COMMON_WORDS.has(word)) found.push(stem(word));
+      if (!COMMON_WORDS.has(word)) found.push(wordStem(word));
   }
   return found;
 }
 
 /** @param {string} word */
-function stem(word) {
+function wordStem(word) {
   const bare = word.replace(/(?<=[a-z]{3})\d+$/, "");
   return bare.length > 3 && /[^su]s$/.test(bare) ? bare.slice(0, -1) : bare;
 }
@@ -60,9 +60,9 @@ export function buildIndex(entries) {
   const indexed = entries.map((entry) => {
     const fields = new Map();
     for (const [field, weight] of Object.entries(WEIGHTS))
-      for (const word of words([entry[/** @type {keyof Entry} */ (field)]].flat().join("\n")))
+      for (const word of searchWords([entry[/** @type {keyof Entry} */ (field)]].flat().join("\n")))
         fields.set(word, Math.max(weight, fields.get(word) ?? 0));
-    return { name: entry.name, fields, symptoms: entry.symptoms.map((text) => new Set(words(text))) };
+    return { name: entry.name, fields, symptoms: entry.symptoms.map((text) => new Set(searchWords(text))) };
   });
   const rarity = new Map();
   for (const { fields } of indexed) for (const word of fields.keys()) rarity.set(word, (rarity.get(word) ?? 0) + 1);
@@ -73,22 +73,25 @@ export function buildIndex(entries) {
 /** The names of the scenarios that a query means, the best first; all of them, in their order, where nothing is asked.
  * @param {Index} index @param {string} query @returns {string[]} */
 export function search(index, query) {
-  const asked = [...new Set(words(lastError(query)))];
-  if (!asked.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
-  const matches = asked.flatMap((word) => vocabularyMatches(index, word, asked.length));
-  if (asked.length < MESSAGE_WORDS && new Set(matches.map(({ of }) => of)).size < asked.length * MIN_KNOWN_SHARE)
+  const queryWords = [...new Set(searchWords(textOfLastError(query)))];
+  if (!queryWords.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
+  const matches = queryWords.flatMap((word) => vocabularyMatches(index, word, queryWords.length));
+  if (
+    queryWords.length < MESSAGE_WORDS &&
+    new Set(matches.map(({ of: queryWord }) => queryWord)).size < queryWords.length * MIN_KNOWN_SHARE
+  )
     return [];
-  const scored = index.entries.map((entry) => ({ name: entry.name, value: score(index, entry, matches) }));
+  const scored = index.entries.map((entry) => ({ name: entry.name, value: entryScore(index, entry, matches) }));
   scored.sort((a, b) => b.value - a.value);
-  const least = (scored[0]?.value ?? 0) * MIN_RELATIVE_SCORE;
+  const minScore = (scored[0]?.value ?? 0) * MIN_RELATIVE_SCORE;
   return scored
-    .filter(({ value }) => value > 0 && value >= least)
+    .filter(({ value }) => value > 0 && value >= minScore)
     .slice(0, MAX_HITS)
     .map(({ name }) => name);
 }
 
 /** A traceback is about what stands behind its last `…Error:`. @param {string} query */
-function lastError(query) {
+function textOfLastError(query) {
   const at = [...query.matchAll(/\b\w+(?:Error|Exception|Warning): /g)].at(-1)?.index ?? 0;
   return query.slice(at);
 }
@@ -97,8 +100,8 @@ function lastError(query) {
  * @param {number} count of the words that are asked for
  * @returns {{of: string, word: string, worth: number}[]} */
 function vocabularyMatches({ rarity }, word, count) {
-  const own = rarity.get(word);
-  if (own !== undefined) return [{ of: word, word, worth: own }];
+  const ownRarity = rarity.get(word);
+  if (ownRarity !== undefined) return [{ of: word, word, worth: ownRarity }];
   if (count >= MESSAGE_WORDS || word.length < 2) return [];
   const found = [...rarity].filter(([other]) => other.includes(word));
   return found.map(([other, worth]) => ({
@@ -108,20 +111,22 @@ function vocabularyMatches({ rarity }, word, count) {
   }));
 }
 
-/** @param {Index} index @param {Indexed} entry @param {{of: string, word: string, worth: number}[]} matches */
-function score({ rarity }, { fields, symptoms }, matches) {
+/** @param {Index} index @param {IndexedEntry} entry @param {{of: string, word: string, worth: number}[]} matches */
+function entryScore({ rarity }, { fields, symptoms }, matches) {
   /** @type {Map<string, number>} by the word that was asked for */
-  const best = new Map();
-  for (const { of, word, worth } of matches) best.set(of, Math.max(best.get(of) ?? 0, worth * (fields.get(word) ?? 0)));
-  const sum = [...best.values()].reduce((total, value) => total + value, 0);
-  const asked = new Set(matches.map(({ word }) => word));
-  const weigh = (/** @type {Iterable<string>} */ some) =>
+  const bestByWord = new Map();
+  for (const { of: queryWord, word, worth } of matches)
+    bestByWord.set(queryWord, Math.max(bestByWord.get(queryWord) ?? 0, worth * (fields.get(word) ?? 0)));
+  const sum = [...bestByWord.values()].reduce((total, value) => total + value, 0);
+  const matchedWords = new Set(matches.map(({ word }) => word));
+  const totalRarity = (/** @type {Iterable<string>} */ some) =>
     [...some].reduce((total, word) => total + (rarity.get(word) ?? 0), 0);
   let bonus = 0;
   for (const symptom of symptoms) {
-    const whole = weigh(symptom);
-    const part = weigh([...symptom].filter((word) => asked.has(word)));
-    if (whole && part / whole >= WHOLE_SYMPTOM) bonus = Math.max(bonus, (part * part) / whole);
+    const wholeWeight = totalRarity(symptom);
+    const matchedWeight = totalRarity([...symptom].filter((word) => matchedWords.has(word)));
+    if (wholeWeight && matchedWeight / wholeWeight >= WHOLE_SYMPTOM)
+      bonus = Math.max(bonus, (matchedWeight * matchedWeight) / wholeWeight);
   }
   return sum + SYMPTOM_BONUS * bonus;
 }

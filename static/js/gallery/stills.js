@@ -8,30 +8,30 @@ const MAX_TRIES = 3;
 
 /** @param {HTMLImageElement[]} images each with its address in `data-still` */
 export function startStills(images) {
-  const seen = new IntersectionObserver(
+  const observer = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries)
         if (isIntersecting && target instanceof HTMLImageElement) {
-          seen.unobserve(target);
-          load(target, MAX_TRIES);
+          observer.unobserve(target);
+          loadStill(target, MAX_TRIES);
         }
     },
     { rootMargin: "300px" },
   );
-  for (const image of images) seen.observe(image);
+  for (const image of images) observer.observe(image);
   const reload = () => {
-    for (const image of images) if (image.src) load(image, 1);
+    for (const image of images) if (image.src) loadStill(image, 1);
   };
   new MutationObserver(reload).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", reload);
 }
 
-/** @param {HTMLImageElement} image @param {number} tries */
-function load(image, tries) {
+/** @param {HTMLImageElement} image @param {number} triesLeft */
+function loadStill(image, triesLeft) {
   image.onload = () => image.classList.add("there");
   image.onerror = () => {
     image.classList.remove("there");
-    if (tries > 1) setTimeout(() => load(image, tries - 1), RETRY_MS);
+    if (triesLeft > 1) setTimeout(() => loadStill(image, triesLeft - 1), RETRY_MS);
   };
   image.src = `${image.dataset.still}?theme=${currentTheme()}`;
 }

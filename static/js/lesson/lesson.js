@@ -17,8 +17,8 @@ import { startQuestion } from "./question.js";
 
 /** The step at which a reader has seen what a program is about. @param {{line: number}[]} steps @param {number | null} stop a line; null: the end */
 export function stopStep(steps, stop) {
-  const at = stop === null ? -1 : steps.findLastIndex(({ line }) => line === stop);
-  return at < 0 ? steps.length - 1 : at;
+  const stopIndex = stop === null ? -1 : steps.findLastIndex(({ line }) => line === stop);
+  return stopIndex < 0 ? steps.length - 1 : stopIndex;
 }
 
 /** What a reader has done of the program that the page came with; null where another one is shown, or nothing yet.
@@ -28,9 +28,9 @@ export function progressOf(state, stop) {
   if (!opened?.count || !isPageProgram(state)) return null;
   const { steps } = (predict?.whole ?? opened).trace;
   const { right } = scoreOf(predict?.answers ?? []);
-  const shown = predict?.whole ? predict.reached : step;
+  const shownStep = predict?.whole ? predict.reached : step;
   const isRead = !predict || (predict.questions !== null && !predict.isTold);
-  return { right, of: predict?.questions?.length ?? 0, isDone: isRead && shown >= stopStep(steps, stop) };
+  return { right, of: predict?.questions?.length ?? 0, isDone: isRead && shownStep >= stopStep(steps, stop) };
 }
 
 /**
@@ -42,44 +42,44 @@ export function progressOf(state, stop) {
  */
 export function startLesson(host, store, say, program) {
   /** @type {Place} */
-  const place = JSON.parse(host.dataset.lesson ?? "{}");
-  const item = place.programs[place.at] ?? null;
+  const lessonPlace = JSON.parse(host.dataset.lesson ?? "{}");
+  const item = lessonPlace.programs[lessonPlace.at] ?? null;
   const nav = document.createElement("nav");
   host.append(nav);
   const strip = createOrderStrip(nav, say.page);
   let wasDone = false;
 
   function showStrip() {
-    const { programs, question } = lessonOf(readCourse(), place.name);
+    const { programs, question } = lessonOf(readCourse(), lessonPlace.name);
     const isDone = (/** @type {string} */ name) => Object.hasOwn(programs, name) && programs[name].isDone;
-    const items = place.programs.map((one) => ({ ...one, done: isDone(one.name) }));
-    const last = {
+    const items = lessonPlace.programs.map((one) => ({ ...one, done: isDone(one.name) }));
+    const questionItem = {
       title: say.own("course_question"),
-      url: place.question.url,
-      note: place.question.ask,
+      url: lessonPlace.question.url,
+      note: lessonPlace.question.ask,
       done: question.isRight,
     };
-    strip.show({ title: place.title, url: place.url, items: [...items, last], at: place.at });
+    strip.show({ title: lessonPlace.title, url: lessonPlace.url, items: [...items, questionItem], at: lessonPlace.at });
     nav.toggleAttribute("data-ready", item !== null && isDone(item.name));
   }
 
   showStrip();
   onOtherTab(showStrip);
-  if (!item) return startQuestion(host, store, say.own, place, { ...program, changed: showStrip });
+  if (!item) return startQuestion(host, store, say.own, lessonPlace, { ...program, changed: showStrip });
 
   /** @param {PageState} state */
-  function keep(state) {
-    const done = progressOf(state, item.stop);
-    if (!done) return;
-    const before = readCourse();
-    const course = withProgram(before, place.name, item.name, done);
-    if (course !== before) {
+  function keepProgress(state) {
+    const progress = progressOf(state, item.stop);
+    if (!progress) return;
+    const courseBefore = readCourse();
+    const course = withProgram(courseBefore, lessonPlace.name, item.name, progress);
+    if (course !== courseBefore) {
       writeCourse(course);
       showStrip();
     }
-    if (done.isDone && !wasDone) strip.announce(say.own("lesson_seen"));
-    wasDone = done.isDone;
+    if (progress.isDone && !wasDone) strip.announce(say.own("lesson_seen"));
+    wasDone = progress.isDone;
   }
-  store.subscribe(keep);
-  keep(store.state());
+  store.subscribe(keepProgress);
+  keepProgress(store.state());
 }

@@ -10,7 +10,7 @@ import { readPreference, writePreference } from "../preferences.js";
  * @typedef {Record<string, LessonProgress>} Course   by the lesson's name; the one that was worked at last comes last
  */
 
-const KEY = "gradbox-course";
+const COURSE_KEY = "gradbox-course";
 const VERSION = 1;
 /** What an endless or a damaged record may take of the browser's room. */
 const MAX_LESSONS = 40;
@@ -27,7 +27,7 @@ let unsavedCourse = null;
 export function parseCourse(text) {
   try {
     const { version, lessons } = JSON.parse(text ?? "null") ?? {};
-    if (version !== VERSION || !isTable(lessons)) return {};
+    if (version !== VERSION || !isObject(lessons)) return {};
     const entries = Object.entries(lessons).slice(-MAX_LESSONS);
     return Object.fromEntries(entries.map(([name, lesson]) => [name, parseLesson(lesson)]));
   } catch {
@@ -36,24 +36,27 @@ export function parseCourse(text) {
 }
 
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
-const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** @param {unknown} value */
-const count = (value) => (Number.isInteger(value) ? Math.max(0, Math.min(Number(value), MAX_COUNT)) : 0);
+const boundedCount = (value) => (Number.isInteger(value) ? Math.max(0, Math.min(Number(value), MAX_COUNT)) : 0);
 
 /** @param {unknown} lesson @returns {LessonProgress} */
 function parseLesson(lesson) {
-  const { programs, question } = isTable(lesson) ? lesson : {};
-  const entries = isTable(programs) ? Object.entries(programs).slice(-MAX_PROGRAMS) : [];
-  const { tries, isRight, isSeen } = isTable(question) ? question : {};
+  const { programs, question } = isObject(lesson) ? lesson : {};
+  const entries = isObject(programs) ? Object.entries(programs).slice(-MAX_PROGRAMS) : [];
+  const { tries, isRight, isSeen } = isObject(question) ? question : {};
   return {
     programs: Object.fromEntries(
       entries.map(([name, value]) => {
-        const { right, of, isDone } = isTable(value) ? value : {};
-        return [name, { right: Math.min(count(right), count(of)), of: count(of), isDone: isDone === true }];
+        const { right, of, isDone } = isObject(value) ? value : {};
+        return [
+          name,
+          { right: Math.min(boundedCount(right), boundedCount(of)), of: boundedCount(of), isDone: isDone === true },
+        ];
       }),
     ),
-    question: { tries: count(tries), isRight: isRight === true, isSeen: isSeen === true },
+    question: { tries: boundedCount(tries), isRight: isRight === true, isSeen: isSeen === true },
   };
 }
 
@@ -69,16 +72,21 @@ function withLesson(course, lesson, progress) {
 }
 
 /** A program was stepped through, or in part; the best time counts. @param {Course} course @param {string} lesson @param {string} program
- * @param {ProgramProgress} now @returns {Course} */
-export function withProgram(course, lesson, program, now) {
+ * @param {ProgramProgress} progressNow @returns {Course} */
+export function withProgram(course, lesson, program, progressNow) {
   const { programs, question } = lessonOf(course, lesson);
   const before = Object.hasOwn(programs, program) ? programs[program] : { right: 0, of: 0, isDone: false };
-  const of = now.of || before.of;
-  const best = { right: Math.min(of, Math.max(now.right, before.right)), of, isDone: now.isDone || before.isDone };
-  if (best.right === before.right && best.of === before.of && best.isDone === before.isDone) return course;
+  const of = progressNow.of || before.of;
+  const bestProgress = {
+    right: Math.min(of, Math.max(progressNow.right, before.right)),
+    of,
+    isDone: progressNow.isDone || before.isDone,
+  };
+  if (bestProgress.right === before.right && bestProgress.of === before.of && bestProgress.isDone === before.isDone)
+    return course;
   const others = Object.entries(programs).filter(([name]) => name !== program);
-  const kept = Object.fromEntries([...others.slice(1 - MAX_PROGRAMS), [program, best]]);
-  return withLesson(course, lesson, { programs: kept, question });
+  const keptPrograms = Object.fromEntries([...others.slice(1 - MAX_PROGRAMS), [program, bestProgress]]);
+  return withLesson(course, lesson, { programs: keptPrograms, question });
 }
 
 /** An answer to the question was run. @param {Course} course @param {string} lesson @param {boolean} isRight @returns {Course} */
@@ -105,13 +113,13 @@ export function scoreOf(lessons) {
 }
 
 /** @returns {Course} */
-export const readCourse = () => parseCourse(unsavedCourse ?? readPreference(KEY));
+export const readCourse = () => parseCourse(unsavedCourse ?? readPreference(COURSE_KEY));
 
 /** @param {Course} course @returns {boolean} whether the browser has kept it */
 export function writeCourse(course) {
   const text = Object.keys(course).length ? JSON.stringify({ version: VERSION, lessons: course }) : null;
-  writePreference(KEY, text);
-  const isKept = readPreference(KEY) === text;
+  writePreference(COURSE_KEY, text);
+  const isKept = readPreference(COURSE_KEY) === text;
   unsavedCourse = isKept ? null : (text ?? "null");
   return isKept;
 }
@@ -119,7 +127,7 @@ export function writeCourse(course) {
 /** Whether this page may keep nothing in the browser. */
 export function isStorageBlocked() {
   try {
-    return localStorage.getItem(KEY) === undefined;
+    return localStorage.getItem(COURSE_KEY) === undefined;
   } catch {
     return true;
   }
@@ -128,6 +136,6 @@ export function isStorageBlocked() {
 /** Calls a function when another tab has written. @param {() => void} listener */
 export function onOtherTab(listener) {
   window.addEventListener("storage", ({ key }) => {
-    if (key === KEY || key === null) listener();
+    if (key === COURSE_KEY || key === null) listener();
   });
 }

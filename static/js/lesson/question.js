@@ -14,7 +14,7 @@ const MAX_MESSAGE = 120;
 
 /** The first line of an error's message, or as many of its words as have room: the page says all of it at its step.
  * @param {string} message */
-export function shortened(message) {
+export function shortMessage(message) {
   const [line] = message.trim().split("\n");
   if (line.length <= MAX_MESSAGE) return line;
   return `${line
@@ -25,18 +25,18 @@ export function shortened(message) {
 
 /** Why a run can't be an answer, as a sentence's key and facts; null where it ran to its end. @param {import("../trace.js").Trace} trace
  * @returns {{key: string, args?: Record<string, unknown>} | null} */
-export function faultOf({ outcome }) {
+export function faultSentence({ outcome }) {
   if (outcome.status === "finished") return null;
   const { error } = outcome;
   if (!error) return { key: "lesson_ended" };
-  return { key: "lesson_raised", args: { ...error, message: shortened(error.message) } };
+  return { key: "lesson_raised", args: { ...error, message: shortMessage(error.message) } };
 }
 
 /** What a verdict says, as a sentence's key and facts. @param {Verdict} verdict */
 export function verdictSentence({ right, error }) {
   if (right) return { key: "lesson_right" };
   return error
-    ? { key: "lesson_check_raised", args: { ...error, message: shortened(error.message) } }
+    ? { key: "lesson_check_raised", args: { ...error, message: shortMessage(error.message) } }
     : { key: "lesson_wrong" };
 }
 
@@ -91,17 +91,17 @@ function answerBox(source, say, onUse) {
  * @param {{showStatus: (key: string, args?: Record<string, unknown>) => void, count: (isRight: boolean) => void}} on
  * @returns {(state: PageState) => Promise<void>}
  */
-function createJudge(url, { showStatus, count }) {
+function createJudge(url, { showStatus, count: countTry }) {
   let runsJudged = 0;
   return async ({ predict, opened: shown, settings }) => {
     runsJudged += 1;
-    const number = runsJudged;
+    const runNumber = runsJudged;
     const opened = predict?.whole ?? shown;
     if (!opened) return;
-    const fault = faultOf(opened.trace);
+    const fault = faultSentence(opened.trace);
     if (fault) {
       showStatus(fault.key, fault.args);
-      return count(false);
+      return countTry(false);
     }
     showStatus("lesson_judging");
     try {
@@ -111,12 +111,12 @@ function createJudge(url, { showStatus, count }) {
       if (!response.ok) throw new Error(String(response.status));
       /** @type {Verdict} */
       const verdict = await response.json();
-      if (number !== runsJudged) return;
+      if (runNumber !== runsJudged) return;
       const { key, args } = verdictSentence(verdict);
       showStatus(key, args);
-      count(verdict.right);
+      countTry(verdict.right);
     } catch {
-      if (number === runsJudged) showStatus("lesson_unknown");
+      if (runNumber === runsJudged) showStatus("lesson_unknown");
     }
   };
 }
@@ -129,42 +129,42 @@ function createJudge(url, { showStatus, count }) {
  * @param {import("./lesson.js").Place} place
  * @param {{run: () => void, edit: () => void, changed: () => void}} how changed: something was done of the lesson
  */
-export function startQuestion(host, store, say, place, { run, edit, changed }) {
+export function startQuestion(host, store, say, place, { run, edit, changed: onChanged }) {
   const card = element("section", "lesson-question");
   card.setAttribute("aria-label", say("course_question"));
   const status = element("p", "lesson-status");
   status.setAttribute("role", "status");
   const help = element("div", "lesson-help");
-  const foot = element("p", "lesson-foot");
-  card.append(status, help, foot);
+  const footButtons = element("p", "lesson-foot");
+  card.append(status, help, footButtons);
   host.append(card);
-  const progress = () => lessonOf(readCourse(), place.name).question;
+  const questionProgress = () => lessonOf(readCourse(), place.name).question;
   /** @type {string | null} a program that answers the question, once it was asked for */
-  let answer = null;
+  let shownAnswer = null;
 
   function render() {
-    const { tries, isRight } = progress();
-    const focused = card.contains(document.activeElement);
+    const { tries, isRight } = questionProgress();
+    const hadFocus = card.contains(document.activeElement);
     card.dataset.right = String(isRight);
     document.body.classList.toggle("asking", !isRight && tries < TRIES_BEFORE_ANSWER);
     help.replaceChildren();
-    if (isRight) answer = null;
+    if (isRight) shownAnswer = null;
     if (!isRight && tries >= TRIES_BEFORE_ANSWER) {
       const hint = element("p", "lesson-hint");
       hint.append(element("strong", "", say("lesson_hint")), ` ${place.question.hint}`);
       help.append(hint);
     }
-    if (answer !== null) help.append(answerBox(answer, say, useAnswer));
-    const more =
-      isRight || tries < TRIES_BEFORE_ANSWER || answer !== null
+    if (shownAnswer !== null) help.append(answerBox(shownAnswer, say, useAnswer));
+    const moreButtons =
+      isRight || tries < TRIES_BEFORE_ANSWER || shownAnswer !== null
         ? []
         : [button("quiet", say("lesson_show"), showAnswer)];
-    foot.replaceChildren(
+    footButtons.replaceChildren(
       isRight ? nextLink(place, say) : withEnterKey(button("primary", say("lesson_edit"), edit)),
-      ...more,
+      ...moreButtons,
     );
-    if (focused) /** @type {HTMLElement | null} */ (card.querySelector("button, a"))?.focus();
-    changed();
+    if (hadFocus) /** @type {HTMLElement | null} */ (card.querySelector("button, a"))?.focus();
+    onChanged();
   }
 
   /** @param {string} source */
@@ -176,7 +176,7 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
   async function showAnswer() {
     try {
       const response = await fetch(place.question.answers.replace(/answers$/, "answer.json"));
-      answer = String((await response.json()).source);
+      shownAnswer = String((await response.json()).source);
       writeCourse(withAnswerSeen(readCourse(), place.name));
       render();
       /** @type {HTMLElement | null} */ (card.querySelector(".lesson-answer pre"))?.focus();
@@ -192,12 +192,12 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
   }
 
   /** @param {boolean} isRight */
-  function count(isRight) {
+  function countTry(isRight) {
     writeCourse(withTry(readCourse(), place.name, isRight));
     render();
   }
 
-  const judge = createJudge(place.question.answers, { showStatus, count });
+  const judge = createJudge(place.question.answers, { showStatus, count: countTry });
   let isOpening = true; // the page runs the program that it came with
   store.subscribe((state, before) => {
     const { pending } = before;
@@ -209,6 +209,6 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
 
   clickOnEnter(card, store);
   onOtherTab(render);
-  showStatus(progress().isRight ? "lesson_right" : "lesson_run_hint");
+  showStatus(questionProgress().isRight ? "lesson_right" : "lesson_run_hint");
   render();
 }

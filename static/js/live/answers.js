@@ -8,7 +8,7 @@
  * gives way to no refusal and to no limit, unless it was stopped at one itself.
  * @param {Trace} trace of the text @param {string} text @param {Trace | null} shown the picture's @returns {Verdict}
  */
-export function judge(trace, text, shown) {
+export function verdictOn(trace, text, shown) {
   const { status } = trace.outcome;
   if (status === "finished") return trace.program.source === text ? "show" : "rest";
   const hasPicture = Boolean(shown?.steps.length);

@@ -6,8 +6,8 @@ import { isCurrent, isUpToDate } from "../page_selectors.js";
 import { sameSettings } from "../settings.js";
 import { differs } from "../store.js";
 import { problemOf, requestTrace, TraceError } from "../trace_source.js";
-import { judge } from "./answers.js";
-import { firstOlder, madeSince } from "./older.js";
+import { verdictOn } from "./answers.js";
+import { firstChangedStep, changedSince } from "./older.js";
 import { createStrip } from "./strip.js";
 import { advance, initialSchedule, nextTick } from "./schedule.js";
 
@@ -31,10 +31,10 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   let schedule = initialSchedule(store.state().isLive);
   const strip = createStrip(foot, say);
   /** the answer that is held @type {{trace: Trace, source: string, settings: PageState["settings"]} | null} */
-  let held = null;
-  let request = new AbortController();
-  let timer = 0;
-  let marking = 0;
+  let heldAnswer = null;
+  let liveRequest = new AbortController();
+  let tickTimer = 0;
+  let markTimer = 0;
   /** The picture is marked as older than the text. */
   let isMarked = false;
 
@@ -42,44 +42,44 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   function handleEvent(event) {
     const { state, effects } = advance(schedule, event, performance.now());
     schedule = state;
-    if (effects.includes("abort")) request.abort();
-    if (effects.includes("send")) void send(schedule.asked?.id ?? 0);
-    if (effects.includes("show") && held) store.dispatch({ type: "liveAnswered", ...held });
-    clearTimeout(timer);
-    const due = nextTick(schedule);
-    if (due !== null)
-      timer = window.setTimeout(() => handleEvent({ type: "ticked" }), Math.max(0, due - performance.now()));
+    if (effects.includes("abort")) liveRequest.abort();
+    if (effects.includes("send")) void sendText(schedule.asked?.id ?? 0);
+    if (effects.includes("show") && heldAnswer) store.dispatch({ type: "liveAnswered", ...heldAnswer });
+    clearTimeout(tickTimer);
+    const nextTickAt = nextTick(schedule);
+    if (nextTickAt !== null)
+      tickTimer = window.setTimeout(() => handleEvent({ type: "ticked" }), Math.max(0, nextTickAt - performance.now()));
     showStrip();
   }
 
   /** @param {number} id */
-  async function send(id) {
+  async function sendText(id) {
     const { text: source, settings } = store.state();
-    request = new AbortController();
-    const { signal } = request;
+    liveRequest = new AbortController();
+    const { signal } = liveRequest;
     try {
       const trace = await requestTrace({ source, ...settings }, signal, { live: true });
-      held = { trace, source, settings };
-      handleEvent({ type: "answered", id, verdict: judge(trace, source, store.state().opened?.trace ?? null) });
+      heldAnswer = { trace, source, settings };
+      handleEvent({ type: "answered", id, verdict: verdictOn(trace, source, store.state().opened?.trace ?? null) });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TraceError)) throw error;
-      const wait = error.status === 429 ? Math.max(1, error.problem.retry_after ?? 1) * 1000 : null;
-      handleEvent({ type: "failed", id, problem: problemOf(error.status, error.problem), retryAfter: wait });
+      const retryAfter = error.status === 429 ? Math.max(1, error.problem.retry_after ?? 1) * 1000 : null;
+      handleEvent({ type: "failed", id, problem: problemOf(error.status, error.problem), retryAfter: retryAfter });
     }
   }
 
   /** Mark what the picture has of the text before, once that has lasted. @param {boolean} older */
   function markOlderSoon(older) {
     if (!older) {
-      clearTimeout(marking);
-      marking = 0;
+      clearTimeout(markTimer);
+      markTimer = 0;
       if (isMarked) markOlder(null);
       isMarked = false;
       editor.markUnfinished(null, "");
     } else if (isMarked) showMarks();
-    else if (!marking) {
-      marking = window.setTimeout(() => {
+    else if (!markTimer) {
+      markTimer = window.setTimeout(() => {
         isMarked = true;
         showMarks();
         showStrip();
@@ -91,15 +91,15 @@ export function createLive(foot, store, say, { editor, markOlder }) {
     const state = store.state();
     const { opened, step } = state;
     if (!opened?.count || isUpToDate(state)) return;
-    const from = isCurrent(state) ? 0 : firstOlder(opened.trace, state.text).step;
-    markOlder(madeSince(opened, from, step));
-    const line = schedule.isUnfinished || schedule.answer === "rest" ? unfinishedLine(state) : null;
+    const from = isCurrent(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
+    markOlder(changedSince(opened, from, step));
+    const line = schedule.isUnfinished || schedule.answer === "rest" ? lineBeingWritten(state) : null;
     editor.markUnfinished(line, say("live_unfinished"));
   }
 
   /** The line that is being written. @param {PageState} state */
-  function unfinishedLine({ opened, text }) {
-    const error = held?.source === text ? held.trace.outcome.error : null;
+  function lineBeingWritten({ opened, text }) {
+    const error = heldAnswer?.source === text ? heldAnswer.trace.outcome.error : null;
     const { head } = commonLines(opened?.trace.program.source ?? "", text);
     return editor.unfinishedLine() ?? error?.line ?? head + 1;
   }
@@ -110,7 +110,7 @@ export function createLive(foot, store, say, { editor, markOlder }) {
     if (schedule.isTold) return strip.showReason(reasonWithoutPicture(state.text));
     if (schedule.notBefore > performance.now())
       return strip.showReason({ text: say("live_waits"), line: null, kind: "later" });
-    const line = state.opened && !isCurrent(state) ? firstOlder(state.opened.trace, state.text).line : null;
+    const line = state.opened && !isCurrent(state) ? firstChangedStep(state.opened.trace, state.text).line : null;
     if (schedule.asked && schedule.restsAt === null) return strip.running(line);
     const isUnfinished = schedule.isUnfinished || schedule.answer !== null;
     strip.typing(line, isUnfinished);
@@ -120,17 +120,17 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   function reasonWithoutPicture(text) {
     const { problem } = schedule;
     if (problem) return { text: say(problem.key, problem.args), line: null, kind: "failed" };
-    if (held?.source !== text) return { text: "", line: null, kind: "failed" };
-    const { status, stopped } = held.trace.outcome;
+    if (heldAnswer?.source !== text) return { text: "", line: null, kind: "failed" };
+    const { status, stopped } = heldAnswer.trace.outcome;
     if (status === "stopped" && stopped) {
       const what = say(`live_limit_${stopped.limit}`, { value: stopped.value });
       return { text: say("live_stopped", { what }), line: stopped.line ?? null, kind: "stopped" };
     }
     if (status !== "refused") return { text: say("live_lost"), line: null, kind: "stopped" };
-    const first = messages(held.trace, say, () => {}).find(({ kind }) => kind === "error");
+    const firstError = messages(heldAnswer.trace, say, () => {}).find(({ kind }) => kind === "error");
     return {
-      text: say("live_refused", { message: first?.text ?? say("refused") }),
-      line: first?.line ?? null,
+      text: say("live_refused", { message: firstError?.text ?? say("refused") }),
+      line: firstError?.line ?? null,
       kind: "refused",
     };
   }
@@ -153,8 +153,12 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   }
 
   /** A run that was asked for brought nothing, and the text was edited meanwhile. @param {PageState} state @param {PageState} before */
-  function isLeftOver({ pending, text, settings }, { pending: asked }) {
-    return asked !== null && !pending && (asked.text !== text || !sameSettings(asked.settings, settings));
+  function isLeftOver({ pending, text, settings }, { pending: requestBefore }) {
+    return (
+      requestBefore !== null &&
+      !pending &&
+      (requestBefore.text !== text || !sameSettings(requestBefore.settings, settings))
+    );
   }
 
   /** A program that came with a link is first run by a key or a button. @param {PageState} state */

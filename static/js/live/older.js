@@ -9,14 +9,14 @@ import { commonLines } from "../step_after_edit.js";
  * The first step that another text may do otherwise: of the first line that differs, or of the outermost block around it.
  * @param {Trace} trace @param {string} text @returns {{line: number, step: number}} step: the number of steps where it is none
  */
-export function firstOlder({ program, steps }, text) {
-  const { head } = commonLines(program.source, text);
-  const line = head + 1;
-  const isIndented = /^\s+\S/.test(text.split("\n")[head] ?? "");
+export function firstChangedStep({ program, steps }, text) {
+  const { head: sameLines } = commonLines(program.source, text);
+  const line = sameLines + 1;
+  const isIndented = /^\s+\S/.test(text.split("\n")[sameLines] ?? "");
   const blocks = (program.statements ?? []).filter(({ parent }) => parent === null || parent === undefined);
   const block = blocks.findLast((statement) => statement.line <= line);
-  const reaches = block && (block.end_line >= line || isIndented);
-  const from = reaches ? block.line : line;
+  const reachesLine = block && (block.end_line >= line || isIndented);
+  const from = reachesLine ? block.line : line;
   const step = steps.findIndex((other) => other.line >= from);
   return { line, step: step < 0 ? steps.length : step };
 }
@@ -26,7 +26,7 @@ export function firstOlder({ program, steps }, text) {
  * @param {OpenTrace} opened @param {number} from the first of the steps @param {number} to the last
  * @returns {{uids: Set<string>, names: Set<string>}} names: as `frame/name`
  */
-export function madeSince({ trace, state }, from, to) {
+export function changedSince({ trace, state }, from, to) {
   const entities = state(to);
   const uids = new Set();
   const names = new Set();

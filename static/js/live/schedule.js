@@ -86,61 +86,69 @@ function unchanged(schedule) {
 
 /** Nothing is awaited, due or held any more. @param {Schedule} schedule @returns {{state: Schedule, effects: Effect[]}} */
 function withoutAnswer(schedule) {
-  const next = { ...schedule, due: null, restsAt: null, asked: null, answer: null, problem: null, isTold: false };
-  return { state: next, effects: schedule.asked ? ["abort"] : [] };
+  const scheduleAfter = {
+    ...schedule,
+    due: null,
+    restsAt: null,
+    asked: null,
+    answer: null,
+    problem: null,
+    isTold: false,
+  };
+  return { state: scheduleAfter, effects: schedule.asked ? ["abort"] : [] };
 }
 
 /** @param {Schedule} schedule @param {boolean} on @param {number} now */
 function onSwitched(schedule, on, now) {
-  const { state: next, effects } = withoutAnswer({ ...schedule, isOn: on });
-  if (on && !next.isCurrent) Object.assign(next, { due: now, restsAt: now });
-  return { state: next, effects };
+  const { state: scheduleAfter, effects } = withoutAnswer({ ...schedule, isOn: on });
+  if (on && !scheduleAfter.isCurrent) Object.assign(scheduleAfter, { due: now, restsAt: now });
+  return { state: scheduleAfter, effects };
 }
 
 /** @param {Schedule} schedule @param {{isCurrent: boolean, isUnfinished: boolean}} text @param {number} now */
 function onEdited(schedule, text, now) {
-  const { state: next, effects } = withoutAnswer({ ...schedule, ...text });
-  if (!next.isOn || next.isCurrent) return { state: next, effects };
-  const delay = Math.max(DEBOUNCE_MS, Math.min(MAX_DELAY_MS, next.took - FREE_MS));
-  next.due = next.isUnfinished ? null : now + delay;
-  next.restsAt = now + Math.max(REST_MS, delay);
-  return { state: next, effects };
+  const { state: scheduleAfter, effects } = withoutAnswer({ ...schedule, ...text });
+  if (!scheduleAfter.isOn || scheduleAfter.isCurrent) return { state: scheduleAfter, effects };
+  const delay = Math.max(DEBOUNCE_MS, Math.min(MAX_DELAY_MS, scheduleAfter.took - FREE_MS));
+  scheduleAfter.due = scheduleAfter.isUnfinished ? null : now + delay;
+  scheduleAfter.restsAt = now + Math.max(REST_MS, delay);
+  return { state: scheduleAfter, effects };
 }
 
 /** @param {Schedule} schedule @param {number} now @returns {{state: Schedule, effects: Effect[]}} */
 function onTicked(schedule, now) {
-  const next = { ...schedule };
-  if (next.restsAt !== null && next.restsAt <= now) {
-    next.restsAt = null;
-    if (next.answer) return releaseAnswer(next);
-    if (!next.asked && next.due === null && !next.isCurrent) next.due = now;
+  const scheduleAfter = { ...schedule };
+  if (scheduleAfter.restsAt !== null && scheduleAfter.restsAt <= now) {
+    scheduleAfter.restsAt = null;
+    if (scheduleAfter.answer) return releaseAnswer(scheduleAfter);
+    if (!scheduleAfter.asked && scheduleAfter.due === null && !scheduleAfter.isCurrent) scheduleAfter.due = now;
   }
-  if (next.due === null || next.due > now) return unchanged(next);
-  if (next.notBefore > now) return unchanged({ ...next, due: next.notBefore });
-  next.requests += 1;
-  next.asked = { id: next.requests, at: now };
-  next.due = null;
-  return { state: next, effects: ["send"] };
+  if (scheduleAfter.due === null || scheduleAfter.due > now) return unchanged(scheduleAfter);
+  if (scheduleAfter.notBefore > now) return unchanged({ ...scheduleAfter, due: scheduleAfter.notBefore });
+  scheduleAfter.requests += 1;
+  scheduleAfter.asked = { id: scheduleAfter.requests, at: now };
+  scheduleAfter.due = null;
+  return { state: scheduleAfter, effects: ["send"] };
 }
 
 /** @param {Schedule} schedule @param {{verdict: Verdict}} answer @param {number} now */
 function onAnswered(schedule, { verdict }, now) {
-  const next = { ...schedule, took: now - (schedule.asked?.at ?? now), asked: null, answer: verdict };
-  return verdict === "show" || next.restsAt === null ? releaseAnswer(next) : unchanged(next);
+  const scheduleAfter = { ...schedule, took: now - (schedule.asked?.at ?? now), asked: null, answer: verdict };
+  return verdict === "show" || scheduleAfter.restsAt === null ? releaseAnswer(scheduleAfter) : unchanged(scheduleAfter);
 }
 
 /** The answer that is held is shown or told. @param {Schedule} schedule @returns {{state: Schedule, effects: Effect[]}} */
 function releaseAnswer(schedule) {
   if (schedule.answer === "tell") return unchanged({ ...schedule, isTold: true });
-  const next = { ...schedule, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
-  return { state: next, effects: ["show"] };
+  const scheduleAfter = { ...schedule, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
+  return { state: scheduleAfter, effects: ["show"] };
 }
 
 /** @param {Schedule} schedule @param {{problem: Problem, retryAfter: number | null}} failure @param {number} now */
 function onFailed(schedule, { problem, retryAfter }, now) {
   /** @type {Schedule} */
-  const next = { ...schedule, asked: null };
-  if (retryAfter !== null) return unchanged({ ...next, notBefore: now + retryAfter, due: now + retryAfter });
-  Object.assign(next, { answer: "tell", problem });
-  return next.restsAt === null ? releaseAnswer(next) : unchanged(next);
+  const scheduleAfter = { ...schedule, asked: null };
+  if (retryAfter !== null) return unchanged({ ...scheduleAfter, notBefore: now + retryAfter, due: now + retryAfter });
+  Object.assign(scheduleAfter, { answer: "tell", problem });
+  return scheduleAfter.restsAt === null ? releaseAnswer(scheduleAfter) : unchanged(scheduleAfter);
 }

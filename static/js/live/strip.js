@@ -4,33 +4,33 @@ import { element } from "../elements.js";
 
 /** @typedef {{text: string, line: number | null, kind: "refused" | "stopped" | "failed" | "later"}} Reason */
 
-/** @param {HTMLElement} foot @param {import("../locale.js").Locale["say"]} say */
-export function createStrip(foot, say) {
+/** @param {HTMLElement} host @param {import("../locale.js").Locale["say"]} say */
+export function createStrip(host, say) {
   const box = element("div", "live-strip");
   const status = element("p", "live-text");
-  const side = element("span", "live-side");
+  const detailElement = element("span", "live-side");
   box.hidden = true;
-  box.append(element("i", "live-icon"), status, side);
-  foot.append(box);
-  let shown = "";
+  box.append(element("i", "live-icon"), status, detailElement);
+  host.append(box);
+  let shownKey = "";
 
   /** @param {string} kind @param {string} text @param {string} detail @param {boolean} isSpoken */
   function show(kind, text, detail, isSpoken) {
-    const now = `${kind}\n${text}\n${detail}`;
-    if (now === shown) return;
-    shown = now;
+    const key = `${kind}\n${text}\n${detail}`;
+    if (key === shownKey) return;
+    shownKey = key;
     box.hidden = false;
     box.className = `live-strip ${kind}`;
     if (isSpoken) status.setAttribute("role", "status");
     else status.removeAttribute("role");
     status.textContent = text;
-    side.textContent = detail;
+    detailElement.textContent = detail;
   }
 
   return {
     hide() {
       box.hidden = true;
-      shown = "";
+      shownKey = "";
     },
     /** @param {number | null} line the first that differs, null where the settings do @param {boolean} isUnfinished */
     typing(line, isUnfinished) {

@@ -12,7 +12,7 @@ const HOVER_DELAY_MS = 60;
 const hasRoomBeside = matchMedia("(min-width: 1261px) and (hover: hover)");
 
 /** All cells of all situations, asked for once. @returns {() => Promise<MatrixDocument>} */
-function documentLoader() {
+function createDocumentLoader() {
   /** @type {Promise<MatrixDocument> | null} */
   let loading = null;
   return () => {
@@ -35,7 +35,7 @@ function documentLoader() {
 export function startCellCard(table, properties, onChoice) {
   const pane = /** @type {HTMLElement} */ (document.getElementById("cell-card"));
   const body = /** @type {HTMLElement} */ (pane.querySelector(".card-body"));
-  const load = documentLoader();
+  const loadDocument = createDocumentLoader();
   const rows = [.../** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("tbody tr"))];
   const context = {
     situation: pane.dataset.situation ?? "",
@@ -51,21 +51,21 @@ export function startCellCard(table, properties, onChoice) {
     },
   };
   /** @type {HTMLAnchorElement | null} */
-  let shown = null;
+  let shownLink = null;
   /** What the card goes back to when the pointer leaves the table. @type {HTMLAnchorElement | null} */
-  let chosen = null;
-  let resting = 0;
+  let chosenLink = null;
+  let hoverTimer = 0;
 
   /** @param {HTMLAnchorElement} link */
   async function show(link) {
-    if (link === shown) return;
-    shown?.parentElement?.classList.remove("at");
-    shown = link;
+    if (link === shownLink) return;
+    shownLink?.parentElement?.classList.remove("at");
+    shownLink = link;
     link.parentElement?.classList.add("at");
     try {
-      const whole = await load();
-      if (link !== shown) return;
-      body.replaceChildren(...cellCard(whole, addressOf(link), link.href, context));
+      const matrixDocument = await loadDocument();
+      if (link !== shownLink) return;
+      body.replaceChildren(...cellCard(matrixDocument, addressOf(link), link.href, context));
     } catch {
       body.textContent = context.words.failed;
     }
@@ -82,25 +82,26 @@ export function startCellCard(table, properties, onChoice) {
 
   /** @param {HTMLAnchorElement} link */
   function choose(link) {
-    chosen = link;
+    chosenLink = link;
     onChoice();
     return show(link);
   }
 
   function close() {
-    shown?.parentElement?.classList.remove("at");
-    shown = chosen = null;
+    shownLink?.parentElement?.classList.remove("at");
+    shownLink = chosenLink = null;
     pane.hidden = true;
     onChoice();
   }
 
   /** @param {string} at as the address names a cell */
-  function open(at) {
+  function openCell(at) {
     const [row, property] = at.split(".");
-    const line = rows.find(({ id }) => id === row);
-    const link = line?.querySelector(`a[data-property="${CSS.escape(property ?? "")}"]`) ?? line?.querySelector("a");
-    if (!line || !(link instanceof HTMLAnchorElement)) return;
-    line.scrollIntoView({ block: "nearest" });
+    const rowElement = rows.find(({ id }) => id === row);
+    const link =
+      rowElement?.querySelector(`a[data-property="${CSS.escape(property ?? "")}"]`) ?? rowElement?.querySelector("a");
+    if (!rowElement || !(link instanceof HTMLAnchorElement)) return;
+    rowElement.scrollIntoView({ block: "nearest" });
     choose(link);
   }
 
@@ -110,12 +111,12 @@ export function startCellCard(table, properties, onChoice) {
 
   table.addEventListener("pointerover", (event) => {
     const link = cellOf(event);
-    clearTimeout(resting);
-    if (link && hasRoomBeside.matches) resting = window.setTimeout(() => show(link), HOVER_DELAY_MS);
+    clearTimeout(hoverTimer);
+    if (link && hasRoomBeside.matches) hoverTimer = window.setTimeout(() => show(link), HOVER_DELAY_MS);
   });
   table.addEventListener("pointerleave", () => {
-    clearTimeout(resting);
-    if (chosen) show(chosen);
+    clearTimeout(hoverTimer);
+    if (chosenLink) show(chosenLink);
   });
   table.addEventListener("focusin", (event) => {
     const link = cellOf(event);
@@ -123,7 +124,7 @@ export function startCellCard(table, properties, onChoice) {
   });
   table.addEventListener("click", (event) => {
     const link = cellOf(event);
-    if (!link || link === shown || hasRoomBeside.matches) return;
+    if (!link || link === shownLink || hasRoomBeside.matches) return;
     event.preventDefault(); // the card comes before the program
     choose(link);
   });
@@ -131,17 +132,17 @@ export function startCellCard(table, properties, onChoice) {
     const sibling = event.target instanceof Element ? event.target.closest("[data-go]") : null;
     if (!(sibling instanceof HTMLAnchorElement)) return;
     event.preventDefault();
-    open(sibling.hash.replace("#at=", ""));
+    openCell(sibling.hash.replace("#at=", ""));
   });
   pane.querySelector("[data-close]")?.addEventListener("click", close);
   window.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape" && shown) close();
+    if (key === "Escape" && shownLink) close();
   });
 
   return {
-    open,
+    open: openCell,
     /** The cell that was chosen, as the address names it. */
-    at: () => (chosen ? Object.values(addressOf(chosen)).join(".") : null),
+    at: () => (chosenLink ? Object.values(addressOf(chosenLink)).join(".") : null),
   };
 }
 

@@ -20,22 +20,24 @@ export function verdictDisc(verdict) {
 }
 
 /**
- * @param {MatrixDocument} whole @param {Address} at @param {string} program the address of the cell's program
+ * @param {MatrixDocument} matrixDocument @param {Address} cellAddress @param {string} program the address of the cell's program
  * @param {Context} context @returns {Node[]}
  */
-export function cellCard(whole, at, program, context) {
-  const operation = whole.operations.find(({ name }) => name === at.row);
-  const property = whole.properties.find(({ name }) => name === at.property);
+export function cellCard(matrixDocument, cellAddress, program, context) {
+  const operation = matrixDocument.operations.find(({ name }) => name === cellAddress.row);
+  const property = matrixDocument.properties.find(({ name }) => name === cellAddress.property);
   if (!operation || !property) return [];
-  const cells = Object.fromEntries(Object.entries(operation.cells).map(([name, all]) => [name, all[at.property]]));
-  const open = link("open", program, `${context.words.open} →`);
+  const cells = Object.fromEntries(
+    Object.entries(operation.cells).map(([name, cellsByProperty]) => [name, cellsByProperty[cellAddress.property]]),
+  );
+  const programLink = link("open", program, `${context.words.open} →`);
   return [
-    element("code", "statement", context.titles.get(at.row)),
+    element("code", "statement", context.titles.get(cellAddress.row)),
     questionElement(property, context),
-    resultElement(linesOf(property, operation, context.situation), cells[context.situation], context),
-    situationTable(cells, at, context),
-    open,
-    ...siblingLinks(operation, at, context),
+    resultElement(questionLines(property, operation, context.situation), cells[context.situation], context),
+    situationTable(cells, cellAddress, context),
+    programLink,
+    ...siblingLinks(operation, cellAddress, context),
   ];
 }
 
@@ -47,27 +49,27 @@ function questionElement(property, { labels }) {
 }
 
 /** The lines that ask, as this cell's program has them. @param {Property} property @param {Operation} operation @param {string} situation */
-function linesOf({ ask }, { written = "b" }, situation) {
+function questionLines({ ask }, { written = "b" }, situation) {
   return ask.replaceAll("{root}", situation.startsWith("node") ? "w" : "a").replaceAll("{written}", written);
 }
 
 /** @param {string} lines @param {Cell} cell @param {Context} context */
 function resultElement(lines, { verdict, detail = "" }, { words }) {
   const box = element("div", "result");
-  const refused = /^\w+(Error|Exception)\b/.test(detail);
+  const isRefused = /^\w+(Error|Exception)\b/.test(detail);
   box.append(element("pre", "", lines));
-  const line = element("p", refused ? "refused" : "");
+  const line = element("p", isRefused ? "refused" : "");
   line.append(verdictDisc(verdict), ` ${words[verdict]}`);
-  if (detail) line.append(refused ? ": " : " ", element(refused ? "q" : "code", "", detail));
+  if (detail) line.append(isRefused ? ": " : " ", element(isRefused ? "q" : "code", "", detail));
   box.append(line);
   return box;
 }
 
-/** @param {Record<string, Cell>} cells @param {Address} at @param {Context} context */
-function situationTable(cells, at, context) {
+/** @param {Record<string, Cell>} cells @param {Address} cellAddress @param {Context} context */
+function situationTable(cells, cellAddress, context) {
   const { words, situation } = context;
   if (!decisiveDimensions(cells).length) return element("p", "everywhere", words.everywhere);
-  const { rows, columns, at: nameOf, dimensions } = verdictTable(cells, situation);
+  const { rows, columns, at: situationName, dimensions } = verdictTable(cells, situation);
   const table = document.createElement("table");
   table.className = "situations";
   table.createCaption().textContent = words.depends.replace(
@@ -86,10 +88,10 @@ function situationTable(cells, at, context) {
     head.setAttribute("scope", "row");
     if (rows.length > 1) line.append(head);
     for (const column of columns) {
-      const name = nameOf(row, column);
-      const made = link(name === situation ? "here" : "", context.address(name, at), "");
-      made.append(verdictDisc(cells[name].verdict), ` ${words[cells[name].verdict]}`);
-      line.insertCell().append(made);
+      const name = situationName(row, column);
+      const cellLink = link(name === situation ? "here" : "", context.address(name, cellAddress), "");
+      cellLink.append(verdictDisc(cells[name].verdict), ` ${words[cells[name].verdict]}`);
+      line.insertCell().append(cellLink);
     }
   }
   return table;
@@ -104,23 +106,23 @@ function headerCells(values, words) {
   });
 }
 
-/** @param {Operation} operation @param {Address} at @param {Context} context */
-function siblingLinks({ siblings: names }, at, { words, titles }) {
+/** @param {Operation} operation @param {Address} cellAddress @param {Context} context */
+function siblingLinks({ siblings: names }, cellAddress, { words, titles }) {
   if (!names.length) return [];
   const paragraph = element("p", "cell-siblings", `${words.siblings}: `);
   names.forEach((name, k) => {
     const title = titles.get(name)?.replace("b = ", "") ?? name;
-    const made = link("", `#at=${name}.${at.property}`, "");
-    made.dataset.go = name;
-    made.append(element("code", "", title));
-    paragraph.append(...(k ? [" · ", made] : [made]));
+    const siblingLink = link("", `#at=${name}.${cellAddress.property}`, "");
+    siblingLink.dataset.go = name;
+    siblingLink.append(element("code", "", title));
+    paragraph.append(...(k ? [" · ", siblingLink] : [siblingLink]));
   });
   return [paragraph];
 }
 
 /** @param {string} className @param {string} address @param {string} text */
 function link(className, address, text) {
-  const made = /** @type {HTMLAnchorElement} */ (element("a", className, text));
-  made.href = address;
-  return made;
+  const anchor = /** @type {HTMLAnchorElement} */ (element("a", className, text));
+  anchor.href = address;
+  return anchor;
 }

@@ -1,7 +1,7 @@
 /** The cells of the matrix by keyboard: one of them is a stop of Tab, the arrow keys go to the others. */
 
 /** Rows and columns that a key goes on by; Home and End go to the ends of a row. @type {Record<string, [number, number]>} */
-const STEPS = {
+const MOVES_BY_KEY = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
   ArrowLeft: [0, -1],
@@ -22,38 +22,40 @@ const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
 export function startCellKeys(table, shownRows) {
   const linksOf = (/** @type {Element} */ row) => [...row.querySelectorAll("a")];
   /** @type {HTMLAnchorElement | null} */
-  let stop = null;
+  let tabStop = null;
   /** Where the reader wants to be in each row: one that raises has a single cell. */
   let column = 0;
 
   /** @param {HTMLAnchorElement} link */
   function moveStop(link) {
-    if (stop) stop.tabIndex = -1;
-    stop = link;
+    if (tabStop) tabStop.tabIndex = -1;
+    tabStop = link;
     link.tabIndex = 0;
   }
 
   /** A stop that is in sight, whatever has been filtered or sorted. */
   function refresh() {
     const rows = shownRows();
-    if (rows.length && (!stop || !rows.some((row) => row.contains(stop)))) moveStop(linksOf(rows[0])[0]);
+    if (rows.length && (!tabStop || !rows.some((row) => row.contains(tabStop)))) moveStop(linksOf(rows[0])[0]);
   }
 
   table.addEventListener("focusin", ({ target }) => {
     if (target instanceof HTMLAnchorElement) moveStop(target);
   });
   table.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key];
-    if (!step || !(event.target instanceof HTMLAnchorElement) || event.altKey || event.metaKey) return;
+    const move = MOVES_BY_KEY[event.key];
+    if (!move || !(event.target instanceof HTMLAnchorElement) || event.altKey || event.metaKey) return;
     const rows = shownRows();
     const row = rows.findIndex((member) => member.contains(/** @type {Node} */ (event.target)));
     const links = linksOf(rows[row]);
-    const at = links.indexOf(event.target);
-    if (links.length > 1) column = at;
-    const toEnd = event.ctrlKey && !Number.isFinite(step[1]);
-    const next = linksOf(rows[toEnd ? (step[1] < 0 ? 0 : rows.length - 1) : clamp(row + step[0], rows.length)]);
-    if (step[1]) column = clamp(at + step[1], links.length);
-    next[clamp(column, next.length)].focus();
+    const linkIndex = links.indexOf(event.target);
+    if (links.length > 1) column = linkIndex;
+    const isToLastRow = event.ctrlKey && !Number.isFinite(move[1]);
+    const nextLinks = linksOf(
+      rows[isToLastRow ? (move[1] < 0 ? 0 : rows.length - 1) : clamp(row + move[0], rows.length)],
+    );
+    if (move[1]) column = clamp(linkIndex + move[1], links.length);
+    nextLinks[clamp(column, nextLinks.length)].focus();
     event.preventDefault();
   });
   for (const link of table.querySelectorAll("tbody a")) /** @type {HTMLElement} */ (link).tabIndex = -1;

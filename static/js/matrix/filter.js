@@ -36,8 +36,8 @@ export function readFilter(text, properties) {
 
 /** By its name, else by how its label begins. @param {string} name @param {Property[]} properties */
 function findProperty(name, properties) {
-  const begins = (/** @type {Property} */ { label }) => label.toLowerCase().replace(/\s/g, "").startsWith(name);
-  return properties.find((property) => property.name === name) ?? (name ? properties.find(begins) : undefined);
+  const hasLabelPrefix = (/** @type {Property} */ { label }) => label.toLowerCase().replace(/\s/g, "").startsWith(name);
+  return properties.find((property) => property.name === name) ?? (name ? properties.find(hasLabelPrefix) : undefined);
 }
 
 /** Whether a row has all that is asked for. @param {Filter} filter @param {RowFacts} row */

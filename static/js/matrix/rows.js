@@ -10,7 +10,7 @@ import { matchesFilter } from "./filter.js";
  */
 
 /** @type {(Verdict | undefined)[]} */
-const ORDER = ["yes", "no", "not_applicable", "raises"];
+const VERDICT_ORDER = ["yes", "no", "not_applicable", "raises"];
 
 /** @param {HTMLTableElement} table */
 export function createRows(table) {
@@ -18,28 +18,28 @@ export function createRows(table) {
   const rows = bodies.flatMap((body) => [...body.rows].map((element) => readRow(element, body)));
   /** The cell beside each group that names it. */
   const labels = new Map(bodies.map((body) => [body, /** @type {HTMLElement} */ (body.querySelector(".group"))]));
-  const sorted = document.createElement("tbody");
-  const blank = document.createElement("td");
-  blank.className = "group";
-  labels.set(sorted, blank);
+  const sortedBody = document.createElement("tbody");
+  const blankLabel = document.createElement("td");
+  blankLabel.className = "group";
+  labels.set(sortedBody, blankLabel);
 
   /** The label of a group stands in the first row of it that is in sight. @param {HTMLTableSectionElement} body */
   function placeLabel(body) {
     const label = /** @type {HTMLTableCellElement} */ (labels.get(body));
-    const inSight = [...body.rows].filter((row) => !row.hidden);
-    body.hidden = !inSight.length;
+    const visibleRows = [...body.rows].filter((row) => !row.hidden);
+    body.hidden = !visibleRows.length;
     label.remove();
-    label.rowSpan = Math.max(1, inSight.length);
-    inSight[0]?.prepend(label);
+    label.rowSpan = Math.max(1, visibleRows.length);
+    visibleRows[0]?.prepend(label);
   }
 
   /** @param {Sorting | null} sorting */
   function arrange(sorting) {
     for (const label of labels.values()) label.remove();
     const ordered = sorting ? rows.toSorted(compareBy(sorting)) : rows;
-    for (const { element, body } of ordered) (sorting ? sorted : body).append(element);
-    if (sorting) table.append(sorted);
-    else sorted.remove();
+    for (const { element, body } of ordered) (sorting ? sortedBody : body).append(element);
+    if (sorting) table.append(sortedBody);
+    else sortedBody.remove();
     for (const body of labels.keys()) placeLabel(body);
   }
 
@@ -73,10 +73,10 @@ function readRow(element, body) {
 function compareBy({ by, down }) {
   const direction = down ? -1 : 1;
   if (by === "statement") {
-    const name = (/** @type {Row} */ { element }) =>
+    const statementName = (/** @type {Row} */ { element }) =>
       element.querySelector("code")?.textContent?.replace("b = ", "") ?? "";
-    return (one, other) => direction * name(one).localeCompare(name(other), "en");
+    return (rowA, rowB) => direction * statementName(rowA).localeCompare(statementName(rowB), "en");
   }
-  const rank = (/** @type {Row} */ { facts }) => ORDER.indexOf(facts.verdicts.get(by) ?? "raises");
-  return (one, other) => direction * (rank(one) - rank(other));
+  const verdictRank = (/** @type {Row} */ { facts }) => VERDICT_ORDER.indexOf(facts.verdicts.get(by) ?? "raises");
+  return (rowA, rowB) => direction * (verdictRank(rowA) - verdictRank(rowB));
 }

@@ -4,7 +4,7 @@
  * @typedef {import("./filter.js").Verdict} Verdict
  * @typedef {{verdict: Verdict, detail?: string}} Cell
  * @typedef {"tensor" | "memory" | "mode"} Dimension
- * @typedef {{dimensions: Dimension[], rows: string[][], columns: string[], at: (row: string[], column: string) => string}} Spread
+ * @typedef {{dimensions: Dimension[], rows: string[][], columns: string[], at: (row: string[], column: string) => string}} VerdictTable
  *   rows: values of the dimensions that matter but the last; columns: of the last, or one of no name; at: a situation's name
  */
 
@@ -34,25 +34,25 @@ function withValue(situation, index, value) {
 }
 
 /** A small table of the verdicts, no larger than it has to be. @param {Record<string, Cell>} cells @param {string} current
- * the situation that the page shows: what does not matter is as it is there @returns {Spread} */
+ * the situation that the page shows: what does not matter is as it is there @returns {VerdictTable} */
 export function verdictTable(cells, current) {
   const situations = Object.keys(cells);
   const dimensions = decisiveDimensions(cells);
-  const across = dimensions.findLast((name) => name !== "tensor");
-  const indexes = dimensions.filter((name) => name !== across).map((name) => DIMENSIONS.indexOf(name));
-  const rows = indexes.reduce(
-    (/** @type {string[][]} */ made, index) =>
-      made.flatMap((row) => valuesOfDimension(situations, index).map((value) => [...row, value])),
+  const columnDimension = dimensions.findLast((name) => name !== "tensor");
+  const rowDimensions = dimensions.filter((name) => name !== columnDimension).map((name) => DIMENSIONS.indexOf(name));
+  const rows = rowDimensions.reduce(
+    (/** @type {string[][]} */ combinations, index) =>
+      combinations.flatMap((row) => valuesOfDimension(situations, index).map((value) => [...row, value])),
     [[]],
   );
-  const column = across ? DIMENSIONS.indexOf(across) : -1;
+  const columnIndex = columnDimension ? DIMENSIONS.indexOf(columnDimension) : -1;
   return {
     dimensions,
     rows,
-    columns: across ? valuesOfDimension(situations, column) : [""],
+    columns: columnDimension ? valuesOfDimension(situations, columnIndex) : [""],
     at(row, value) {
-      const inRow = row.reduce((name, part, k) => withValue(name, indexes[k], part), current);
-      return value ? withValue(inRow, column, value) : inRow;
+      const rowSituation = row.reduce((name, part, k) => withValue(name, rowDimensions[k], part), current);
+      return value ? withValue(rowSituation, columnIndex, value) : rowSituation;
     },
   };
 }

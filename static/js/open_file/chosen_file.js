@@ -28,7 +28,7 @@ export async function readFile(file) {
   const { name } = file;
   const isProgram = /\.(pyw?|txt)$/i.test(name);
   checkSize(file, isProgram ? MAX_PROGRAM_BYTES : MAX_TRACE_BYTES);
-  const text = decode(await file.arrayBuffer(), name);
+  const text = decodeText(await file.arrayBuffer(), name);
   if (isProgram) return { kind: "program", source: text };
   if (!/^\s*\{/.test(text)) throw new FileProblem(/\.json$/i.test(name) ? "file_no_json" : "file_neither", { name });
   return { kind: "traces", name: name.replace(/\.json$/i, ""), texts: traceTexts(text, name) };
@@ -41,7 +41,7 @@ function checkSize({ name, size }, maxBytes) {
 }
 
 /** @param {ArrayBuffer} bytes @param {string} name @throws {FileProblem} */
-function decode(bytes, name) {
+function decodeText(bytes, name) {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!text.includes("\0")) return text;
@@ -53,11 +53,11 @@ function decode(bytes, name) {
 
 /** The JSON of each trace in a text. @param {string} text @param {string} name @returns {string[]} @throws {FileProblem} */
 function traceTexts(text, name) {
-  const whole = parse(text);
-  const texts = whole === undefined ? text.split("\n").filter((line) => line.trim()) : [text];
+  const wholeValue = parseJson(text);
+  const texts = wholeValue === undefined ? text.split("\n").filter((line) => line.trim()) : [text];
   if (texts.length > MAX_TRACES) throw new FileProblem("file_too_many", { name, n: texts.length, most: MAX_TRACES });
-  for (const one of texts) {
-    const value = whole ?? parse(one);
+  for (const traceText of texts) {
+    const value = wholeValue ?? parseJson(traceText);
     if (value === undefined) throw new FileProblem("file_no_json", { name });
     checkTrace(value, name);
   }
@@ -65,7 +65,7 @@ function traceTexts(text, name) {
 }
 
 /** @param {string} text @returns {unknown} undefined where it is no JSON */
-function parse(text) {
+function parseJson(text) {
   try {
     return JSON.parse(text);
   } catch {

@@ -15,7 +15,7 @@ export function startFileOpening({ button, field }, onFiles) {
   /** A file is dragged; what is dragged within the page is none of ours. @param {DragEvent} event */
   const hasFiles = ({ dataTransfer }) => Boolean(dataTransfer?.types.includes("Files"));
   /** @param {boolean} on */
-  const mark = (on) => document.body.classList.toggle("file-over", on);
+  const markDropTarget = (on) => document.body.classList.toggle("file-over", on);
   // before the editor sees them, which would insert the text at the place of the drop
   addEventListener(
     "dragover",
@@ -24,15 +24,15 @@ export function startFileOpening({ button, field }, onFiles) {
       event.preventDefault();
       event.stopPropagation();
       if (event.dataTransfer) event.dataTransfer.dropEffect = "copy";
-      mark(true);
+      markDropTarget(true);
     },
     true,
   );
-  addEventListener("dragleave", (event) => event.relatedTarget === null && mark(false), true);
+  addEventListener("dragleave", (event) => event.relatedTarget === null && markDropTarget(false), true);
   addEventListener(
     "drop",
     (event) => {
-      mark(false);
+      markDropTarget(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
       event.stopPropagation();

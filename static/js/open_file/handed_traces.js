@@ -1,24 +1,24 @@
 /** Traces on their way from one page of this browser to the next: kept until that page takes them, and then no longer. */
 
 const DATABASE = "gradbox-opened";
-const STORE = "traces";
+const OBJECT_STORE = "traces";
 
-/** @typedef {{name: string, texts: string[], shown: number}} Handed   shown: which of the texts */
+/** @typedef {{name: string, texts: string[], shown: number}} HandedTraces   shown: which of the texts */
 
-/** @param {Handed} traces @returns {Promise<void>} rejects where the browser keeps nothing */
-export async function handOver(traces) {
-  const database = await open();
-  await done(database.transaction(STORE, "readwrite").objectStore(STORE).put(traces, "handed"));
+/** @param {HandedTraces} traces @returns {Promise<void>} rejects where the browser keeps nothing */
+export async function storeForNextPage(traces) {
+  const database = await openDatabase();
+  await resultOf(database.transaction(OBJECT_STORE, "readwrite").objectStore(OBJECT_STORE).put(traces, "handed"));
   database.close();
 }
 
-/** What was handed over, which is forgotten with that. @returns {Promise<Handed | null>} null where there is nothing */
-export async function takeOver() {
+/** What was handed over, which is forgotten with that. @returns {Promise<HandedTraces | null>} null where there is nothing */
+export async function takeHandedTraces() {
   try {
-    const database = await open();
-    const store = database.transaction(STORE, "readwrite").objectStore(STORE);
-    const traces = await done(store.get("handed"));
-    await done(store.delete("handed"));
+    const database = await openDatabase();
+    const store = database.transaction(OBJECT_STORE, "readwrite").objectStore(OBJECT_STORE);
+    const traces = await resultOf(store.get("handed"));
+    await resultOf(store.delete("handed"));
     database.close();
     return traces ?? null;
   } catch {
@@ -27,14 +27,14 @@ export async function takeOver() {
 }
 
 /** @returns {Promise<IDBDatabase>} */
-function open() {
+function openDatabase() {
   const request = indexedDB.open(DATABASE, 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-  return done(request);
+  request.onupgradeneeded = () => request.result.createObjectStore(OBJECT_STORE);
+  return resultOf(request);
 }
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
-function done(request) {
+function resultOf(request) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);

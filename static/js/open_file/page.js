@@ -2,7 +2,7 @@
 
 import { FileProblem, readFile } from "./chosen_file.js";
 import { startFileOpening } from "./file_opening.js";
-import { handOver, takeOver } from "./handed_traces.js";
+import { storeForNextPage, takeHandedTraces } from "./handed_traces.js";
 import { loadFindings } from "../findings_bundle.js";
 import { loadLocale } from "../page_locale.js";
 import { loadPredict } from "../predict_bundle.js";
@@ -39,9 +39,9 @@ async function openFiles(files) {
   }
 }
 
-/** Show a trace on this page, begun afresh. @param {import("./handed_traces.js").Handed} traces */
+/** Show a trace on this page, begun afresh. @param {import("./handed_traces.js").HandedTraces} traces */
 async function reloadWith(traces) {
-  await handOver(traces);
+  await storeForNextPage(traces);
   history.replaceState(null, "", location.pathname + location.search); // a step of the trace before
   location.reload();
 }
@@ -52,15 +52,17 @@ function traceName(text, k) {
   return name ? `${k + 1}: ${name}` : String(k + 1);
 }
 
-/** @param {import("./handed_traces.js").Handed} traces */
+/** @param {import("./handed_traces.js").HandedTraces} traces */
 function showOpened(traces) {
   const { name, texts, shown } = traces;
   element("chooser").hidden = true;
   element("opened").hidden = false;
-  const choice = /** @type {HTMLSelectElement} */ (element("which"));
+  const traceChooser = /** @type {HTMLSelectElement} */ (element("which"));
   element("which-of").hidden = texts.length < 2;
-  choice.replaceChildren(...texts.map((text, k) => new Option(traceName(text, k), String(k), false, k === shown)));
-  choice.addEventListener("change", () => void reloadWith({ ...traces, shown: Number(choice.value) }));
+  traceChooser.replaceChildren(
+    ...texts.map((text, k) => new Option(traceName(text, k), String(k), false, k === shown)),
+  );
+  traceChooser.addEventListener("change", () => void reloadWith({ ...traces, shown: Number(traceChooser.value) }));
   document.title = `${name} · Gradbox`;
   try {
     startViewer({ trace: JSON.parse(texts[shown]), step: null, title: name }, say, loadFindings, loadPredict);
@@ -75,6 +77,6 @@ function showOpened(traces) {
 const field = /** @type {HTMLInputElement} */ (element("file"));
 startFileOpening({ button: element("open-file"), field }, openFiles);
 element("choose").addEventListener("click", () => field.click());
-const traces = await takeOver();
+const traces = await takeHandedTraces();
 if (traces) showOpened(traces);
 else startTheme(element("theme"));

@@ -4,16 +4,16 @@ import { startFileOpening } from "./file_opening.js";
 import { ROOT } from "../root.js";
 
 /**
- * @param {{button: HTMLElement, field: HTMLInputElement}} parts
+ * @param {{button: HTMLElement, field: HTMLInputElement}} fileControls
  * @param {(action: import("../page_state.js").Action) => void} dispatch
  */
-export function startOpening(parts, dispatch) {
+export function startOpening(fileControls, dispatch) {
   /** @param {import("../page_state.js").Problem | null} problem */
   const showProblem = (problem) => dispatch({ type: "problemFound", problem });
 
-  startFileOpening(parts, async (files) => {
+  startFileOpening(fileControls, async (files) => {
     showProblem(null);
-    const [{ FileProblem, readFile }, { handOver }] = await Promise.all([
+    const [{ FileProblem, readFile }, { storeForNextPage }] = await Promise.all([
       import("./chosen_file.js"),
       import("./handed_traces.js"),
     ]);
@@ -21,7 +21,7 @@ export function startOpening(parts, dispatch) {
       if (files.length !== 1) throw new FileProblem("file_one");
       const content = await readFile(files[0]);
       if (content.kind === "program") return dispatch({ type: "programEdited", text: unixLines(content.source) });
-      await handOver({ name: content.name, texts: content.texts, shown: 0 });
+      await storeForNextPage({ name: content.name, texts: content.texts, shown: 0 });
       location.assign(`${ROOT}/open?lang=${document.documentElement.lang}`);
     } catch (error) {
       if (error instanceof FileProblem) showProblem({ key: error.key, args: error.args });

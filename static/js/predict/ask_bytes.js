@@ -2,7 +2,7 @@
 
 import { find } from "../entities.js";
 import { bytesLabel } from "../memory_totals.js";
-import { choose } from "./question.js";
+import { choiceAmong } from "./question.js";
 
 /** @typedef {import("./units.js").Unit} Unit */
 
@@ -12,22 +12,28 @@ const BYTES_WEIGHT = 71;
 export function askBytes({ opened, at, step, before, code, namedBefore, named, isBackward, raised }) {
   if (isBackward || raised || !/^del\b|=\s*None\s*(#.*)?$/.test(code)) return [];
   const { bytes } = opened.index;
-  const kept = new Map(named.map(({ name, uid }) => [name, uid]));
-  const dropped = namedBefore.filter(({ name, uid }) => /^\w+$/.test(name) && kept.get(name) !== uid);
-  if (!dropped.length) return [];
+  const uidByName = new Map(named.map(({ name, uid }) => [name, uid]));
+  const droppedNames = namedBefore.filter(({ name, uid }) => /^\w+$/.test(name) && uidByName.get(name) !== uid);
+  if (!droppedNames.length) return [];
   const sizes = new Map(
-    dropped.map(({ handle }) => [handle.storage ?? "", find(before, handle.storage, "storage")?.nbytes ?? 0]),
+    droppedNames.map(({ handle }) => [handle.storage ?? "", find(before, handle.storage, "storage")?.nbytes ?? 0]),
   );
-  const size = [...sizes.values()].reduce((a, b) => a + b, 0);
-  const beliefs = [bytes[at] - size, bytes[at], bytes[at] - size / 2].filter((n) => n >= 0 && Number.isInteger(n));
-  const answer = choose(bytesLabel(bytes[step]), beliefs.map(bytesLabel));
-  const stays = bytes[step] === bytes[at];
-  const reason = stays ? "predict_why_kept" : bytes[step] === bytes[at] - size ? "predict_why_freed" : null;
+  const droppedBytes = [...sizes.values()].reduce((a, b) => a + b, 0);
+  const wrongAnswers = [bytes[at] - droppedBytes, bytes[at], bytes[at] - droppedBytes / 2].filter(
+    (n) => n >= 0 && Number.isInteger(n),
+  );
+  const answer = choiceAmong(bytesLabel(bytes[step]), wrongAnswers.map(bytesLabel));
+  const isUnchanged = bytes[step] === bytes[at];
+  const reason = isUnchanged
+    ? "predict_why_kept"
+    : bytes[step] === bytes[at] - droppedBytes
+      ? "predict_why_freed"
+      : null;
   return answer
     ? [
         {
           kind: "bytes",
-          what: dropped.map(({ name }) => name).join(", "),
+          what: droppedNames.map(({ name }) => name).join(", "),
           uid: null,
           weight: BYTES_WEIGHT,
           reason,

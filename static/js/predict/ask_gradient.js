@@ -2,13 +2,13 @@
 
 import { find, findHandle } from "../entities.js";
 import { cellsRead, numberOf, numbersText } from "../findings/numbers.js";
-import { choose, typed } from "./question.js";
-import { combined, elementName, isShort, reading } from "./readings.js";
+import { choiceAmong, typedAnswer } from "./question.js";
+import { combinedCells, elementName, isShort, shortReading } from "./readings.js";
 
 /** @typedef {import("./units.js").Unit} Unit */
-/** @typedef {import("./units.js").Named} Named */
+/** @typedef {import("./units.js").NamedHandle} Named */
 /** @typedef {import("../entities.js").Cell} Cell */
-/** @typedef {Partial<import("./question.js").Question>} Asked */
+/** @typedef {Partial<import("./question.js").Question>} PartialQuestion */
 
 const ADDED_WEIGHT = 88;
 const CUT_WEIGHT = 87;
@@ -20,11 +20,11 @@ const SILENTLY_WRONG_WEIGHT = 90;
 /** A gradient of longer numbers than a reader works out. */
 const LONG_NUMBERS_WEIGHT = 46;
 
-/** @param {Unit} unit @returns {Asked[]} */
+/** @param {Unit} unit @returns {PartialQuestion[]} */
 export function askGradient(unit) {
   if (unit.raised) return [];
-  return unit.named.flatMap((one) =>
-    one.handle.kind === "tensor" ? (unit.isBackward ? askAfterBackward(unit, one) : askReset(unit, one)) : [],
+  return unit.named.flatMap((tensor) =>
+    tensor.handle.kind === "tensor" ? (unit.isBackward ? askAfterBackward(unit, tensor) : askReset(unit, tensor)) : [],
   );
 }
 
@@ -37,7 +37,7 @@ function gradCells(entities, uid) {
   return (handle && cellsRead(entities, handle)) ?? undefined;
 }
 
-/** @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+/** @param {Unit} unit @param {Named} tensor @returns {PartialQuestion[]} */
 function askAfterBackward(unit, tensor) {
   const before = gradCells(unit.before, tensor.uid);
   const after = gradCells(unit.after, tensor.uid);
@@ -47,30 +47,30 @@ function askAfterBackward(unit, tensor) {
   return before ? askAdded(tensor, before, after) : askFirst(unit, tensor, after);
 }
 
-/** @param {Named} tensor @param {Cell[]} before @param {Cell[]} after @returns {Asked[]} */
+/** @param {Named} tensor @param {Cell[]} before @param {Cell[]} after @returns {PartialQuestion[]} */
 function askAdded(tensor, before, after) {
-  const came = combined(after, before, (a, b) => a - b);
-  return gradientQuestion(tensor, after, [came, before], [], ADDED_WEIGHT);
+  const addedCells = combinedCells(after, before, (a, b) => a - b);
+  return gradientQuestion(tensor, after, [addedCells, before], [], ADDED_WEIGHT);
 }
 
-/** @param {Unit} unit @param {Named} tensor @param {Cell[]} after @returns {Asked[]} */
+/** @param {Unit} unit @param {Named} tensor @param {Cell[]} after @returns {PartialQuestion[]} */
 function askFirst({ before }, tensor, after) {
-  const own = cellsRead(before, tensor.handle) ?? after;
+  const ownCells = cellsRead(before, tensor.handle) ?? after;
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
   );
   const weight = isWrong ? SILENTLY_WRONG_WEIGHT : after.every(isShort) ? FIRST_WEIGHT : LONG_NUMBERS_WEIGHT;
   if (after.length === 1 && isShort(after[0])) {
     const index = (tensor.handle.shape ?? []).map(() => 0);
-    const answer = typed(numberOf(after[0]), numbersText(after, true));
+    const answer = typedAnswer(numberOf(after[0]), numbersText(after, true));
     const what = elementName(`${tensor.name}.grad`, index);
     return [{ kind: "grad", what, uid: tensor.uid, index, weight, reason: null, ...answer }];
   }
-  const beliefs = [after.map(() => 1), own, combined(after, after, (a) => 2 * a)];
-  return gradientQuestion(tensor, after, beliefs, ["None"], weight);
+  const wrongCells = [after.map(() => 1), ownCells, combinedCells(after, after, (a) => 2 * a)];
+  return gradientQuestion(tensor, after, wrongCells, ["None"], weight);
 }
 
-/** A gradient came by and was not kept. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+/** A gradient came by and was not kept. @param {Unit} unit @param {Named} tensor @returns {PartialQuestion[]} */
 function askNotKept({ opened, at, step, before }, tensor) {
   const { grad_fn: node, output_nr: nr = 0 } = tensor.handle;
   if (!node || !tensor.handle.requires_grad || !before.has(tensor.uid)) return [];
@@ -80,10 +80,10 @@ function askNotKept({ opened, at, step, before }, tensor) {
   return noneQuestion(tensor, [cells, cells.map(() => 0)], NOT_KEPT_WEIGHT);
 }
 
-/** A leaf from which the graph was cut off. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+/** A leaf from which the graph was cut off. @param {Unit} unit @param {Named} tensor @returns {PartialQuestion[]} */
 function askCut({ opened, at }, tensor) {
-  const places = opened.index.events.get("path_cut") ?? [];
-  const isCut = places.some(({ step, at: k }) => {
+  const pathCuts = opened.index.events.get("path_cut") ?? [];
+  const isCut = pathCuts.some(({ step, at: k }) => {
     const entry = opened.trace.steps[step].log[k];
     return step <= at && entry.kind === "event" && entry.event === "path_cut" && entry.tensor === tensor.uid;
   });
@@ -93,33 +93,35 @@ function askCut({ opened, at }, tensor) {
   return noneQuestion(tensor, [zeros.map(() => 1), zeros], CUT_WEIGHT);
 }
 
-/** A `.grad` that was there is gone, or all zeros. @param {Unit} unit @param {Named} tensor @returns {Asked[]} */
+/** A `.grad` that was there is gone, or all zeros. @param {Unit} unit @param {Named} tensor @returns {PartialQuestion[]} */
 function askReset({ before, after }, tensor) {
-  const was = gradCells(before, tensor.uid);
-  const is = gradCells(after, tensor.uid);
-  if (!was || is === undefined || !was.some((cell) => numberOf(cell) !== 0)) return [];
-  const zeros = was.map(() => 0);
-  if (is === null) return noneQuestion(tensor, [zeros, was], RESET_WEIGHT);
-  return is.every((cell) => numberOf(cell) === 0) ? gradientQuestion(tensor, is, [was], ["None"], RESET_WEIGHT) : [];
+  const gradBefore = gradCells(before, tensor.uid);
+  const gradAfter = gradCells(after, tensor.uid);
+  if (!gradBefore || gradAfter === undefined || !gradBefore.some((cell) => numberOf(cell) !== 0)) return [];
+  const zeros = gradBefore.map(() => 0);
+  if (gradAfter === null) return noneQuestion(tensor, [zeros, gradBefore], RESET_WEIGHT);
+  return gradAfter.every((cell) => numberOf(cell) === 0)
+    ? gradientQuestion(tensor, gradAfter, [gradBefore], ["None"], RESET_WEIGHT)
+    : [];
 }
 
-/** A question whose answer is None. @param {Named} one @param {Cell[][]} beliefs @param {number} weight @returns {Asked[]} */
-function noneQuestion({ name, uid, handle }, beliefs, weight) {
+/** A question whose answer is None. @param {Named} one @param {Cell[][]} wrongCells @param {number} weight @returns {PartialQuestion[]} */
+function noneQuestion({ name, uid, handle }, wrongCells, weight) {
   const shape = handle.shape ?? [];
-  const answer = choose(
+  const answer = choiceAmong(
     "None",
-    beliefs.map((cells) => numbersText(cells, shape.length === 0)),
+    wrongCells.map((cells) => numbersText(cells, shape.length === 0)),
   );
   const what = `${name}.grad`;
   return answer ? [{ kind: "grad", what, uid, index: null, weight, reason: "predict_why_grad", ...answer }] : [];
 }
 
-/** @param {Named} one @param {Cell[]} cells that are right @param {Cell[][]} beliefs @param {string[]} texts more beliefs
- * @param {number} weight @returns {Asked[]} */
-function gradientQuestion({ name, uid, handle }, cells, beliefs, texts, weight) {
+/** @param {Named} one @param {Cell[]} cells that are right @param {Cell[][]} wrongCells @param {string[]} wrongTexts more beliefs
+ * @param {number} weight @returns {PartialQuestion[]} */
+function gradientQuestion({ name, uid, handle }, cells, wrongCells, wrongTexts, weight) {
   const shape = handle.shape ?? [];
-  const { index, text } = reading(cells, shape);
-  const answer = choose(text, [...beliefs.map((other) => reading(other, shape).text), ...texts]);
+  const { index, text } = shortReading(cells, shape);
+  const answer = choiceAmong(text, [...wrongCells.map((other) => shortReading(other, shape).text), ...wrongTexts]);
   const what = elementName(`${name}.grad`, index ?? []);
   return answer ? [{ kind: "grad", what, uid, index, weight, reason: null, ...answer }] : [];
 }

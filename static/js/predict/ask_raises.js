@@ -47,7 +47,7 @@ function writesDoubtfully({ opened, at, step, before, namedBefore, mentioned }) 
     if (entry.kind !== "event" || entry.event !== "written") return false;
     const writer = find(before, entry.by, "tensor");
     if (!writer) return false;
-    const repeats = (writer.shape ?? []).some((size, d) => size > 1 && writer.stride?.[d] === 0);
-    return writer.requires_grad || repeats || opened.index.slotsOf(entry.storage, at).length > 0;
+    const hasRepeatedCells = (writer.shape ?? []).some((size, d) => size > 1 && writer.stride?.[d] === 0);
+    return writer.requires_grad || hasRepeatedCells || opened.index.slotsOf(entry.storage, at).length > 0;
   });
 }

@@ -6,7 +6,7 @@ import { elementsOf, memoryOf } from "./readings.js";
 
 /** @typedef {import("./units.js").Unit} Unit */
 /** @typedef {import("../entities.js").Handle} Handle */
-/** @typedef {Partial<import("./question.js").Question>} Asked */
+/** @typedef {Partial<import("./question.js").Question>} PartialQuestion */
 
 const SHARES_WEIGHT = 74;
 /** A leaf that comes from a tensor with a gradient, or a tensor that was meant to be one. */
@@ -19,20 +19,20 @@ function tensorsMade({ opened, step, named, isBackward, raised }) {
   return isBackward || raised ? [] : named.filter(({ name, uid }) => fresh.has(uid) && /^\w+$/.test(name));
 }
 
-/** Asked where the numbers alone do not tell. @param {Unit} unit @returns {Asked[]} */
+/** Asked where the numbers alone do not tell. @param {Unit} unit @returns {PartialQuestion[]} */
 export function askShares(unit) {
   const { before, after, named, mentioned } = unit;
-  return tensorsMade(unit).flatMap((one) =>
+  return tensorsMade(unit).flatMap((newTensor) =>
     named.flatMap((other) => {
-      if (other.uid === one.uid || !before.has(other.uid) || !mentioned.names.has(other.name)) return [];
-      const shares = sharesMemory(after, one.handle, other.handle);
+      if (other.uid === newTensor.uid || !before.has(other.uid) || !mentioned.names.has(other.name)) return [];
+      const shares = sharesMemory(after, newTensor.handle, other.handle);
       if (shares === null) return [];
       return [
         {
           kind: "shares",
-          what: one.name,
+          what: newTensor.name,
           other: other.name,
-          uid: one.uid,
+          uid: newTensor.uid,
           weight: SHARES_WEIGHT,
           reason: null,
           ...yesOrNo(shares),
@@ -45,29 +45,30 @@ export function askShares(unit) {
 /** Whether two handles read a cell in common; null where their numbers tell that they have nothing to do with each other,
  * or the trace does not list them. @param {import("../state.js").Entities} entities @param {Handle} first @param {Handle} second */
 function sharesMemory(entities, first, second) {
-  const [mine, theirs] = [elementsOf(entities, first), elementsOf(entities, second)];
-  if (!mine?.length || !theirs?.length) return null;
-  const known = new Set(theirs.map(({ value }) => JSON.stringify(value)));
-  if (known.size < 2 && theirs.length > 1 && mine.length !== theirs.length) return null;
-  if (!mine.every(({ value }) => known.has(JSON.stringify(value)))) return null;
+  const [firstElements, secondElements] = [elementsOf(entities, first), elementsOf(entities, second)];
+  if (!firstElements?.length || !secondElements?.length) return null;
+  const secondValues = new Set(secondElements.map(({ value }) => JSON.stringify(value)));
+  if (secondValues.size < 2 && secondElements.length > 1 && firstElements.length !== secondElements.length) return null;
+  if (!firstElements.every(({ value }) => secondValues.has(JSON.stringify(value)))) return null;
   if (memoryOf(entities, first) !== memoryOf(entities, second)) return false;
   if (first.storage !== second.storage) return true; // an array and the tensor on it
-  const cells = new Set(theirs.map(({ cell }) => cell));
-  return mine.some(({ cell }) => cells.has(cell)) ? true : null;
+  const cells = new Set(secondElements.map(({ cell }) => cell));
+  return firstElements.some(({ cell }) => cells.has(cell)) ? true : null;
 }
 
-/** @param {Unit} unit @returns {Asked[]} */
+/** @param {Unit} unit @returns {PartialQuestion[]} */
 export function askLeaf(unit) {
   const { before, code, namedBefore, mentioned } = unit;
-  const comesFromGrad = namedBefore.some(
+  const comesFromRequiringGrad = namedBefore.some(
     ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && find(before, uid, "tensor")?.requires_grad,
   );
-  const asksForGrad = /requires_grad\s*=\s*True|requires_grad_\(|Parameter\(/.test(code);
+  const requestsGrad = /requires_grad\s*=\s*True|requires_grad_\(|Parameter\(/.test(code);
   return tensorsMade(unit).flatMap(({ name, uid, handle }) => {
-    if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromGrad || asksForGrad)) return [];
-    if (handle.leaf && !comesFromGrad) return []; // made as a leaf, and nothing else
-    const surprising = handle.leaf || asksForGrad || /\.(to|cuda|cpu|float|double|half)\(/.test(code);
-    const weight = surprising ? SURPRISING_LEAF_WEIGHT : PLAIN_LEAF_WEIGHT;
+    if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromRequiringGrad || requestsGrad))
+      return [];
+    if (handle.leaf && !comesFromRequiringGrad) return []; // made as a leaf, and nothing else
+    const isSurprising = handle.leaf || requestsGrad || /\.(to|cuda|cpu|float|double|half)\(/.test(code);
+    const weight = isSurprising ? SURPRISING_LEAF_WEIGHT : PLAIN_LEAF_WEIGHT;
     const reason = handle.leaf ? "predict_why_leaf" : "predict_why_no_leaf";
     return [{ kind: "leaf", what: name, uid, weight, reason, ...yesOrNo(handle.leaf) }];
   });

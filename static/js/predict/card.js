@@ -28,7 +28,7 @@ export function phaseOf(predict) {
  *   goOn: to the next question, or to the end; again: from the first step; leave: show everything; next: the link to the program
  *   after this one
  */
-export function createCard(host, say, { answer, goOn, again, leave, go, next }) {
+export function createCard(host, say, { answer, goOn: continueOn, again: restart, leave, go, next: nextInOrder }) {
   const status = element("p", "predict-status");
   status.setAttribute("role", "status");
   const article = element("article", "finding open predict-card");
@@ -45,9 +45,9 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     const head = element("div", "predict-head");
     const mark = element("span", "predict-mark", "?");
     mark.setAttribute("aria-hidden", "true");
-    const away = button("predict-leave quiet", "✕", leave);
-    away.title = away.ariaLabel = say("predict_leave");
-    head.append(mark, element("span", "finding-kicker", kicker), away);
+    const leaveButton = button("predict-leave quiet", "✕", leave);
+    leaveButton.title = leaveButton.ariaLabel = say("predict_leave");
+    head.append(mark, element("span", "finding-kicker", kicker), leaveButton);
     const title = element("h3", "predict-title");
     title.id = "predict-title";
     if (code) title.append(element("code", "predict-code", code), " ");
@@ -64,9 +64,9 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     return line;
   }
 
-  /** The button that Enter presses. @param {string} label @param {() => void} run */
-  function mainButton(label, run) {
-    const made = button("primary", label, run);
+  /** The button that Enter presses. @param {string} label @param {() => void} onClick */
+  function mainButton(label, onClick) {
+    const made = button("primary", label, onClick);
     made.append(" ", element("kbd", "", "⏎"));
     return made;
   }
@@ -77,7 +77,7 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     const { line } = question;
     const kicker = say("predict_question", { n, of: predict.questions?.length ?? 0 });
     const text = say(`predict_ask_${question.kind}`, { what: question.what, other: question.other ?? "", line });
-    const code = codeOf(line, predict);
+    const code = shortenedLine(line, predict);
     const form = /** @type {HTMLFormElement} */ (element("form", "predict-form"));
     const isTyped = question.number !== null;
     const submit = mainButton(say("predict_show"), () => {});
@@ -103,8 +103,8 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
 
   /** @param {Question} question */
   function choices({ choices }) {
-    const set = element("fieldset", "predict-choices");
-    set.setAttribute("aria-labelledby", "predict-title");
+    const fieldset = element("fieldset", "predict-choices");
+    fieldset.setAttribute("aria-labelledby", "predict-title");
     choices.forEach((choice, k) => {
       const label = element("label", "predict-choice");
       const radio = document.createElement("input");
@@ -112,9 +112,9 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
       const key = element("kbd", "", String(k + 1));
       key.setAttribute("aria-hidden", "true");
       label.append(radio, key, element("span", "", choiceText(choice)));
-      set.append(label);
+      fieldset.append(label);
     });
-    return set;
+    return fieldset;
   }
 
   function field() {
@@ -136,20 +136,20 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
 
   /** The answer beside what happened. @param {Predict} predict @param {Question} question */
   function answerView(predict, question) {
-    const given = predict.answers[predict.answers.length - 1];
-    const right = question.choices[question.right];
-    const verdict = given.isSkipped ? "skipped" : given.isRight ? "right" : "wrong";
-    const sentence = answerSentence(question, choiceText(right), say);
+    const givenAnswer = predict.answers[predict.answers.length - 1];
+    const rightChoice = question.choices[question.right];
+    const verdict = givenAnswer.isSkipped ? "skipped" : givenAnswer.isRight ? "right" : "wrong";
+    const sentence = answerSentence(question, choiceText(rightChoice), say);
     const head = headerElements(say(`predict_${verdict}`), sentence);
     const marks = element("p", `predict-answers ${verdict}`);
     if (verdict === "wrong")
-      marks.append(element("span", "predict-given", `${say("predict_you")} ${choiceText(given)} ✗`));
-    marks.append(element("span", "predict-right", `${choiceText(right)} ✓`));
+      marks.append(element("span", "predict-given", `${say("predict_you")} ${choiceText(givenAnswer)} ✗`));
+    marks.append(element("span", "predict-right", `${choiceText(rightChoice)} ✓`));
     const why = element("p", "finding-why predict-why");
     const isLast = !(predict.questions ?? []).some(
       ({ at }) => at >= predict.reached && !predict.answers.some((a) => a.at === at),
     );
-    const next = mainButton(say(isLast ? "predict_to_end" : "predict_next"), goOn);
+    const next = mainButton(say(isLast ? "predict_to_end" : "predict_next"), continueOn);
     article.replaceChildren(...head, marks, why, footer(predict, next));
     announce(`${say(`predict_${verdict}`)} ${sentence}`);
   }
@@ -158,17 +158,19 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
   function introView(predict, best, wasDone) {
     const n = predict.questions?.length ?? 0;
     const text = n ? say("predict_intro", { n }) : say("predict_none");
-    const before = wasDone ? [element("p", "finding-why", say("predict_before", { right: best, n }))] : [];
-    const next = mainButton(say(n ? "predict_first" : "predict_to_end"), goOn);
-    article.replaceChildren(...headerElements(say("predict_title"), text), ...before, footer(predict, next));
+    const earlierScore = wasDone ? [element("p", "finding-why", say("predict_before", { right: best, n }))] : [];
+    const next = mainButton(say(n ? "predict_first" : "predict_to_end"), continueOn);
+    article.replaceChildren(...headerElements(say("predict_title"), text), ...earlierScore, footer(predict, next));
     announce(text);
   }
 
   /** @param {Predict} predict */
-  function walk(predict) {
+  function showWalk(predict) {
     const { questions, answers, reached } = predict;
-    const next = (questions ?? []).find(({ at }) => at > reached && !answers.some((given) => given.at === at));
-    const main = mainButton(say(next ? "predict_next" : "predict_to_end"), goOn);
+    const next = (questions ?? []).find(
+      ({ at }) => at > reached && !answers.some((givenAnswer) => givenAnswer.at === at),
+    );
+    const main = mainButton(say(next ? "predict_next" : "predict_to_end"), continueOn);
     article.replaceChildren(
       ...headerElements(say("predict_title"), say(next ? "predict_walk" : "predict_walk_end")),
       footer(predict, main),
@@ -178,34 +180,40 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
   /** @param {Predict} predict */
   function summaryView(predict) {
     const score = scoreOf(predict.answers);
-    const missed = predict.answers.filter(({ isRight }) => !isRight);
+    const missedAnswers = predict.answers.filter(({ isRight }) => !isRight);
     const text = score.asked
-      ? say(missed.length ? "predict_end" : "predict_all_right", score)
+      ? say(missedAnswers.length ? "predict_end" : "predict_all_right", score)
       : say("predict_end_none");
     const list = element("ul", "predict-missed");
-    for (const given of missed) {
-      const question = predict.questions?.find(({ at }) => at === given.at);
+    for (const givenAnswer of missedAnswers) {
+      const question = predict.questions?.find(({ at }) => at === givenAnswer.at);
       if (!question) continue;
       const link = button("finding-link", "", () => go(question.step));
-      const right = choiceText(question.choices[question.right]);
-      const key = given.isSkipped ? "predict_missed_skipped" : "predict_missed";
+      const rightText = choiceText(question.choices[question.right]);
+      const key = givenAnswer.isSkipped ? "predict_missed_skipped" : "predict_missed";
       link.append(element("span", placeClass("finding-line", question.line), shortPlace(question.line)), " ");
       const words = element("span", "");
-      words.append(...codeNodes(say(key, { answer: answerSentence(question, right, say), given: choiceText(given) })));
+      words.append(
+        ...codeNodes(say(key, { answer: answerSentence(question, rightText, say), given: choiceText(givenAnswer) })),
+      );
       link.append(words);
       const item = element("li", "");
       item.append(link);
       list.append(item);
     }
     const line = element("p", "predict-foot");
-    const way = next();
-    const on = way ? [mainButton(say("predict_on"), () => way.click())] : [];
+    const nextLink = nextInOrder();
+    const nextButtons = nextLink ? [mainButton(say("predict_on"), () => nextLink.click())] : [];
     line.append(
-      ...on,
-      button(way ? "quiet" : "primary", say("predict_again"), again),
+      ...nextButtons,
+      button(nextLink ? "quiet" : "primary", say("predict_again"), restart),
       button("quiet", say("predict_leave"), leave),
     );
-    article.replaceChildren(...headerElements(say("predict_done"), text), ...(missed.length ? [list] : []), line);
+    article.replaceChildren(
+      ...headerElements(say("predict_done"), text),
+      ...(missedAnswers.length ? [list] : []),
+      line,
+    );
     announce(text);
   }
 
@@ -224,7 +232,7 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
       article.dataset.phase = phase;
       if (phase === "making") article.replaceChildren(...headerElements(say("predict_title"), say("predict_making")));
       else if (phase === "intro") introView(predict, best, wasDone);
-      else if (phase === "walk") walk(predict);
+      else if (phase === "walk") showWalk(predict);
       else if (phase === "summary") summaryView(predict);
       else {
         const answered = predict.answers[predict.answers.length - 1];
@@ -268,14 +276,14 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
 }
 
 /** A line of the program. @param {number} line @param {Predict} predict */
-function codeOf(line, predict) {
+function shortenedLine(line, predict) {
   const text = (predict.whole?.trace.program.source.split("\n")[line - 1] ?? "").trim();
   return text.length > MAX_CODE ? `${text.slice(0, MAX_CODE)}…` : text;
 }
 
-/** What the question says, answered. @param {Question} question @param {string} right @param {Say} say */
-function answerSentence({ kind, what, other, line, right: k }, right, say) {
+/** What the question says, answered. @param {Question} question @param {string} rightText @param {Say} say */
+function answerSentence({ kind, what, other, line, right: k }, rightText, say) {
   const isYesNo = kind === "raises" || kind === "shares" || kind === "leaf";
   const key = isYesNo ? `predict_is_${kind}_${k ? "yes" : "no"}` : `predict_is_${kind}`;
-  return say(key, { what, other: other ?? "", line, right });
+  return say(key, { what, other: other ?? "", line, right: rightText });
 }

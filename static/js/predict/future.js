@@ -3,10 +3,10 @@
 /** @typedef {import("../trace.js").Trace} Trace */
 
 /** Traces whose later steps are hidden. @type {WeakSet<Trace>} */
-const PARTIAL = new WeakSet();
+const PARTIAL_TRACES = new WeakSet();
 
 /** Whether more steps follow than the trace shows. @param {Trace} trace */
-export const hidesFuture = (trace) => PARTIAL.has(trace);
+export const hidesFuture = (trace) => PARTIAL_TRACES.has(trace);
 
 /**
  * @param {Trace} trace @param {number} last the last step that is shown
@@ -17,18 +17,18 @@ export function traceUntil(trace, last) {
   const { error } = trace.outcome;
   const hasRaised = typeof error?.step === "number" && error.step <= last;
   /** @type {Trace} */
-  const shown = {
+  const partialTrace = {
     ...trace,
     steps: trace.steps.slice(0, last + 1),
     outcome: hasRaised ? trace.outcome : { status: "finished" },
     gradient_check: null,
   };
-  PARTIAL.add(shown);
-  return shown;
+  PARTIAL_TRACES.add(partialTrace);
+  return partialTrace;
 }
 
 /** Where a run has been seen when its last step worth looking at has been: its end says nothing of its own.
  * @param {Trace} trace @param {number} last @returns {number} the last step that is shown */
-export function withEnd({ steps }, last) {
+export function lastShownStep({ steps }, last) {
   return steps.slice(last + 1).every(({ kind }) => kind === "end") ? Math.max(last, steps.length - 1) : last;
 }

@@ -1,7 +1,7 @@
 /** Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's state only. */
 
 import { openTrace } from "../state.js";
-import { traceUntil, withEnd } from "./future.js";
+import { traceUntil, lastShownStep } from "./future.js";
 import { isRightNumber } from "./question.js";
 
 /** @typedef {import("../page_state.js").PageState} PageState */
@@ -19,7 +19,7 @@ import { isRightNumber } from "./question.js";
  */
 
 /** @param {boolean} wasLive @returns {Predict} */
-const nothingShown = (wasLive) => ({
+const emptyPrediction = (wasLive) => ({
   whole: null,
   reached: 0,
   questions: null,
@@ -38,7 +38,7 @@ export function switchPredict(state, on, step) {
     const shown = predict.whole ?? opened;
     return { ...state, predict: null, opened: shown, isLive: predict.wasLive };
   }
-  const next = { ...state, isLive: false, question: null, selection: null, predict: nothingShown(state.isLive) };
+  const next = { ...state, isLive: false, question: null, selection: null, predict: emptyPrediction(state.isLive) };
   return opened ? hideFuture(next, opened, step) : next;
 }
 
@@ -48,9 +48,9 @@ export function hideFuture(state, whole, step) {
   const { predict } = state;
   if (!predict) return { ...state, opened: whole };
   const last = Math.max(0, whole.count - 1);
-  const reached = withEnd(whole.trace, Math.max(0, Math.min(step ?? 0, last)));
+  const reached = lastShownStep(whole.trace, Math.max(0, Math.min(step ?? 0, last)));
   return revealUntil(
-    { ...state, predict: { ...nothingShown(predict.wasLive), whole } },
+    { ...state, predict: { ...emptyPrediction(predict.wasLive), whole } },
     reached,
     Math.min(step ?? 0, reached),
   );
@@ -86,15 +86,15 @@ export const scoreOf = (answers) => ({ right: answers.filter(({ isRight }) => is
 /** What is asked of a run has been made; where the reader has been at it before, it goes on from there.
  * @param {PageState} state @param {OpenTrace} whole @param {Question[]} questions @param {{answers: Answer[], reached: number} | null} progress
  * @returns {PageState} */
-export function takeQuestions(state, whole, questions, progress) {
+export function withQuestions(state, whole, questions, progress) {
   const { predict } = state;
   if (predict?.whole !== whole || predict.questions) return state;
   const next = { ...state, predict: { ...predict, questions } };
   if (!progress || progress.reached >= whole.count - 1) return next;
   const answers = progress.answers.filter(({ at }) => questions.some((question) => question.at === at));
   const reached = Math.max(predict.reached, Math.min(progress.reached, whole.count - 1));
-  const resumed = { ...next, predict: { ...next.predict, answers, hasBegun: reached > 0 } };
-  return revealUntil(resumed, reached, reached);
+  const resumedState = { ...next, predict: { ...next.predict, answers, hasBegun: reached > 0 } };
+  return revealUntil(resumedState, reached, reached);
 }
 
 /** The step after the last one that is shown, unless there is a question first. @param {PageState} state @returns {PageState} */
@@ -113,7 +113,7 @@ export function showNext(state) {
 function revealNextStep(state) {
   const { predict } = state;
   if (!predict?.whole) return state;
-  const reached = withEnd(predict.whole.trace, predict.reached + 1);
+  const reached = lastShownStep(predict.whole.trace, predict.reached + 1);
   return revealUntil(
     { ...state, selection: null, predict: { ...predict, isTold: false } },
     reached,
@@ -134,32 +134,34 @@ function closeAnswer(state) {
 }
 
 /** To the next question, past the steps that need none; where there is none, to the end. @param {PageState} state @returns {PageState} */
-export function toNextQuestion(state) {
+export function skipToNextQuestion(state) {
   const { predict } = state;
   if (!predict?.whole || !predict.questions) return state;
-  const cleared = { ...state, selection: null, predict: { ...predict, isTold: false, hasBegun: true } };
+  const stateWithoutAnswer = { ...state, selection: null, predict: { ...predict, isTold: false, hasBegun: true } };
   const next = predict.questions.find(({ at }) => at >= predict.reached && questionAt(predict, at));
   const reached = next ? next.at : predict.whole.count - 1;
-  return reached === predict.reached ? atLastRevealed(cleared) : revealUntil(cleared, reached, reached);
+  return reached === predict.reached
+    ? atLastRevealed(stateWithoutAnswer)
+    : revealUntil(stateWithoutAnswer, reached, reached);
 }
 
 /** The reader has answered: the steps up to the one that tells are shown. @param {PageState} state @param {Given} given @returns {PageState} */
-export function takeAnswer(state, given) {
+export function withAnswer(state, given) {
   const { predict } = state;
   const question = dueQuestion(predict);
   if (!predict?.whole || !question) return state;
-  const answer = { at: question.at, ...judge(question, given), isSkipped: given === null };
+  const answer = { at: question.at, ...judgeAnswer(question, given), isSkipped: given === null };
   const next = {
     ...state,
     predict: { ...predict, answers: [...predict.answers, answer], isTold: true, hasBegun: true },
   };
-  const shown = revealUntil(next, withEnd(predict.whole.trace, question.step), question.step);
+  const shown = revealUntil(next, lastShownStep(predict.whole.trace, question.step), question.step);
   const isThere = question.uid !== null && shown.opened?.state(question.step).has(question.uid);
   return { ...shown, selection: isThere ? `handle:${question.uid}` : null };
 }
 
 /** @param {Question} question @param {Given} answer @returns {{text: string, key?: string, isRight: boolean}} */
-function judge(question, answer) {
+function judgeAnswer(question, answer) {
   if (answer === null) return { text: "", isRight: false };
   if ("typed" in answer)
     return { text: answer.typed.trim().slice(0, 40), isRight: isRightNumber(question, answer.typed) };
@@ -167,7 +169,7 @@ function judge(question, answer) {
 }
 
 /** From the first step again, with nothing answered. @param {PageState} state @returns {PageState} */
-export function startAgain(state) {
+export function restartPrediction(state) {
   const { predict } = state;
   if (!predict?.whole) return state;
   const { questions } = predict;

@@ -22,7 +22,7 @@ const SLICE_MS = 12;
  * @param {() => HTMLAnchorElement | null} next the link to the program after this one, in an order
  */
 export function startPredicting(host, store, say, loadFindings, next) {
-  const { dispatch, state: current } = store;
+  const { dispatch, state: currentState } = store;
   const card = createCard(host, say.own, {
     answer: (given) => dispatch({ type: "predictionMade", given }),
     goOn: () => dispatch({ type: "predictContinued" }),
@@ -38,22 +38,27 @@ export function startPredicting(host, store, say, loadFindings, next) {
   async function makeQuestions(whole) {
     /** @type {import("./question.js").Question[]} */
     const questions = [];
-    let until = 0; // the picture comes first
+    let sliceEnd = 0; // the picture comes first
     for (const question of questionsByUnit(whole)) {
       if (question) questions.push(question);
-      if (performance.now() < until) continue;
+      if (performance.now() < sliceEnd) continue;
       await new Promise((resolve) => setTimeout(resolve, 0));
-      until = performance.now() + SLICE_MS;
-      if (current().predict?.whole !== whole) return;
+      sliceEnd = performance.now() + SLICE_MS;
+      if (currentState().predict?.whole !== whole) return;
     }
-    const kept = readProgress(whole.trace.program.source);
-    best = kept?.best ?? 0;
-    wasDone = kept?.isDone ?? false;
-    dispatch({ type: "questionsMade", whole, questions, kept: kept && !kept.isDone ? kept : null });
+    const savedProgress = readProgress(whole.trace.program.source);
+    best = savedProgress?.best ?? 0;
+    wasDone = savedProgress?.isDone ?? false;
+    dispatch({
+      type: "questionsMade",
+      whole,
+      questions,
+      kept: savedProgress && !savedProgress.isDone ? savedProgress : null,
+    });
   }
 
   /** @param {PageState} state */
-  function keep({ predict }) {
+  function saveProgress({ predict }) {
     if (!predict?.whole || !predict.questions || !predict.hasBegun) return;
     const { answers, reached, questions } = predict;
     const isDone = phaseOf(predict) === "summary";
@@ -63,29 +68,31 @@ export function startPredicting(host, store, say, loadFindings, next) {
   }
 
   async function showReason() {
-    const { predict } = current();
-    const given = predict?.answers[predict.answers.length - 1];
-    const question = predict?.questions?.find(({ at }) => at === given?.at);
+    const { predict } = currentState();
+    const lastAnswer = predict?.answers[predict.answers.length - 1];
+    const question = predict?.questions?.find(({ at }) => at === lastAnswer?.at);
     if (!predict?.whole || !question) return;
     const text = await reasonOf(question, predict.whole, say, loadFindings);
-    if (current().predict?.answers === predict.answers && current().predict?.isTold) card.showReason(text);
+    if (currentState().predict?.answers === predict.answers && currentState().predict?.isTold) card.showReason(text);
   }
 
   /** @param {PageState} state @param {PageState | null} before null: the first time */
   function render(state, before) {
     const { predict } = state;
-    const was = before?.predict ?? null;
-    if (!predict || predict === was) return;
-    if (predict.whole && !predict.questions && predict.whole !== was?.whole) void makeQuestions(predict.whole);
+    const predictBefore = before?.predict ?? null;
+    if (!predict || predict === predictBefore) return;
+    if (predict.whole && !predict.questions && predict.whole !== predictBefore?.whole)
+      void makeQuestions(predict.whole);
     card.show(predict, { best, wasDone });
-    if (predict.isTold && !was?.isTold) void showReason();
-    if (predict.nudges > (was?.nudges ?? 0)) card.focusFirst();
-    if (was && differs(predict, was, "answers", "reached", "hasBegun", "isTold")) keep(state);
+    if (predict.isTold && !predictBefore?.isTold) void showReason();
+    if (predict.nudges > (predictBefore?.nudges ?? 0)) card.focusFirst();
+    if (predictBefore && differs(predict, predictBefore, "answers", "reached", "hasBegun", "isTold"))
+      saveProgress(state);
   }
 
   document.addEventListener("keydown", (event) => {
     const target = event.target instanceof HTMLElement ? event.target : null;
-    if (!current().predict || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!currentState().predict || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (target?.closest("dialog, textarea, select, [contenteditable=true], input:not([type=radio], [type=range])"))
       return;
     if (event.key === "Enter" && target?.closest("button, a, summary, input, #stage, #loom, #slider")) return;
@@ -93,5 +100,5 @@ export function startPredicting(host, store, say, loadFindings, next) {
   });
 
   store.subscribe(render);
-  render(current(), null);
+  render(currentState(), null);
 }

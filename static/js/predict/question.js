@@ -13,38 +13,40 @@
 const MAX_CHOICES = 4;
 
 /** @type {Choice[]} */
-const NO_YES = [
+const NO_YES_CHOICES = [
   { text: "no", key: "predict_no" },
   { text: "yes", key: "predict_yes" },
 ];
 
 /** A question that is answered by no or yes. @param {boolean} isYes */
-export const yesOrNo = (isYes) => ({ choices: NO_YES, right: Number(isYes), number: null });
+export const yesOrNo = (isYes) => ({ choices: NO_YES_CHOICES, right: Number(isYes), number: null });
 
 /**
  * The right answer among the beliefs that people hold instead, in an order that does not tell which it is.
- * @param {string} right @param {string[]} others the most common first @returns {{choices: Choice[], right: number, number: null} | null}
+ * @param {string} right @param {string[]} wrongAnswers the most common first @returns {{choices: Choice[], right: number, number: null} | null}
  *   null where there is nothing to choose
  */
-export function choose(right, others) {
-  const texts = [...new Set([right, ...others])].slice(0, MAX_CHOICES).sort(compare);
+export function choiceAmong(right, wrongAnswers) {
+  const texts = [...new Set([right, ...wrongAnswers])].slice(0, MAX_CHOICES).sort(compare);
   if (texts.length < 2) return null;
   return { choices: texts.map((text) => ({ text })), right: texts.indexOf(right), number: null };
 }
 
 /** A question whose answer is typed. @param {number} number @param {string} text of it */
-export const typed = (number, text) => ({ choices: [{ text }], right: 0, number });
+export const typedAnswer = (number, text) => ({ choices: [{ text }], right: 0, number });
 
 /** None first, then by number, then by text. @param {string} a @param {string} b */
 function compare(a, b) {
   if (a === "None" || b === "None") return a === "None" ? -1 : 1;
-  const [x, y] = [a, b].map((text) => Number.parseFloat(text.replace("−", "-").replace(/^\[/, "").replace(/^v/, "")));
-  return x - y || (a < b ? -1 : 1);
+  const [numberA, numberB] = [a, b].map((text) =>
+    Number.parseFloat(text.replace("−", "-").replace(/^\[/, "").replace(/^v/, "")),
+  );
+  return numberA - numberB || (a < b ? -1 : 1);
 }
 
 /** Whether what was typed is the right number. @param {Question} question @param {string} text */
 export function isRightNumber({ number }, text) {
-  const given = Number(text.trim().replace("−", "-").replace(",", "."));
-  if (number === null || text.trim() === "" || !Number.isFinite(given)) return false;
-  return Math.abs(given - number) <= Math.max(1e-4 * Math.abs(number), 1e-5);
+  const givenNumber = Number(text.trim().replace("−", "-").replace(",", "."));
+  if (number === null || text.trim() === "" || !Number.isFinite(givenNumber)) return false;
+  return Math.abs(givenNumber - number) <= Math.max(1e-4 * Math.abs(number), 1e-5);
 }

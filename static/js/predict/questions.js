@@ -28,32 +28,32 @@ export function questionsOf(opened) {
 export function* questionsByUnit(opened) {
   /** @type {Map<string, number>} how often a kind was asked, and a statement */
   const counts = new Map();
-  const count = (/** @type {string} */ key) => counts.get(key) ?? 0;
+  const countOf = (/** @type {string} */ key) => counts.get(key) ?? 0;
   for (const unit of unitsOf(opened)) {
-    if (count("all") >= MAX_QUESTIONS) break;
-    const isAsked = count(`stmt ${unit.stmt}`) < MAX_OF_STATEMENT;
-    const best = isAsked ? bestQuestion(unit, count) : null;
+    if (countOf("all") >= MAX_QUESTIONS) break;
+    const isAsked = countOf(`stmt ${unit.stmt}`) < MAX_OF_STATEMENT;
+    const best = isAsked ? bestQuestion(unit, countOf) : null;
     yield best;
     if (!best) continue;
-    for (const key of ["all", best.kind, keyOf(best), `stmt ${unit.stmt}`]) counts.set(key, count(key) + 1);
+    for (const key of ["all", best.kind, questionKey(best), `stmt ${unit.stmt}`]) counts.set(key, countOf(key) + 1);
   }
 }
 
-/** @param {import("./units.js").Unit} unit @param {(key: string) => number} count how often something was asked @returns {Question | null} */
-function bestQuestion(unit, count) {
+/** @param {import("./units.js").Unit} unit @param {(key: string) => number} countOf how often something was asked @returns {Question | null} */
+function bestQuestion(unit, countOf) {
   const { at, step, line, stmt } = unit;
   /** @type {{question: Question, worth: number} | null} */
   let best = null;
-  for (const asked of QUESTION_MAKERS.flatMap((ask) => ask(unit))) {
-    const question = /** @type {Question} */ ({ at, step, line, stmt, ...asked });
-    const worth = question.weight - REPEAT_PENALTY * count(question.kind);
-    if (worth < MIN_WEIGHT || count(keyOf(question)) || (best && best.worth >= worth)) continue;
-    best = { question, worth };
+  for (const proposed of QUESTION_MAKERS.flatMap((ask) => ask(unit))) {
+    const question = /** @type {Question} */ ({ at, step, line, stmt, ...proposed });
+    const value = question.weight - REPEAT_PENALTY * countOf(question.kind);
+    if (value < MIN_WEIGHT || countOf(questionKey(question)) || (best && best.worth >= value)) continue;
+    best = { question, worth: value };
   }
   return best?.question ?? null;
 }
 
 /** The same question of the same statement; a gradient may be added to, so that is asked again. @param {Question} question */
-function keyOf({ stmt, kind, what, choices }) {
+function questionKey({ stmt, kind, what, choices }) {
   return `${kind} ${stmt} ${what} ${kind === "grad" ? choices.map(({ text }) => text).join() : ""}`;
 }

@@ -31,7 +31,7 @@ export function elementsOf(entities, handle) {
 
 /** A gradient or a tensor in a word: all its elements where they are few, else its first.
  * @param {Cell[]} cells @param {number[]} shape @returns {{index: number[] | null, text: string}} */
-export function reading(cells, shape) {
+export function shortReading(cells, shape) {
   if (cells.length <= MAX_LISTED) return { index: null, text: numbersText(cells, shape.length === 0) };
   return { index: shape.map(() => 0), text: cellText(cells[0]) };
 }
@@ -43,7 +43,7 @@ export function isShort(cell) {
 }
 
 /** Element by element. @param {Cell[]} a @param {Cell[]} b @param {(a: number, b: number) => number} f @returns {Cell[]} */
-export const combined = (a, b, f) => a.map((cell, k) => f(numberOf(cell), numberOf(b[k])));
+export const combinedCells = (a, b, f) => a.map((cell, k) => f(numberOf(cell), numberOf(b[k])));
 
 /** @param {Cell[]} a @param {Cell[]} b */
 export const sameCells = (a, b) => a.length === b.length && a.every((cell, k) => sameValue(cell, b[k]));

@@ -23,8 +23,8 @@ const RELEVANT_NOTES = {
 export async function reasonOf(question, whole, say, loadFindings) {
   const { reason, what, other, line } = question;
   if (reason === "predict_why_grad") {
-    const told = await whyNone(question, whole, loadFindings);
-    if (told) return told;
+    const noneReason = await reasonOfNone(question, whole, loadFindings);
+    if (noneReason) return noneReason;
   } else if (reason) return say.own(reason, { what, other, line });
   return stepSentence(question, whole, say.page);
 }
@@ -32,21 +32,21 @@ export async function reasonOf(question, whole, say, loadFindings) {
 /** What the page says of a step of the statement, of that with the question's subject first. @param {Question} question
  * @param {import("../state.js").OpenTrace} whole @param {Say} say */
 function stepSentence({ kind, at, step, what }, whole, say) {
-  const all = [];
-  for (let i = at + 1; i <= step; i++) all.push(...sentences(whole, i, say));
-  const telling = all.filter(({ key }) => RELEVANT_NOTES[kind]?.test(key ?? ""));
+  const stepSentences = [];
+  for (let i = at + 1; i <= step; i++) stepSentences.push(...sentences(whole, i, say));
+  const relevantSentences = stepSentences.filter(({ key }) => RELEVANT_NOTES[kind]?.test(key ?? ""));
   const name = what.split("[")[0];
-  const own = telling.find(({ text }) => text.includes(name)) ?? telling[0];
-  return (own ?? sentences(whole, step, say)[0])?.text ?? "";
+  const aboutSubject = relevantSentences.find(({ text }) => text.includes(name)) ?? relevantSentences[0];
+  return (aboutSubject ?? sentences(whole, step, say)[0])?.text ?? "";
 }
 
 /** Why there is no gradient, as the page answers it. @param {Question} question @param {import("../state.js").OpenTrace} whole
  * @param {import("../findings_card.js").LoadFindings} loadFindings */
-async function whyNone({ uid, step }, whole, loadFindings) {
+async function reasonOfNone({ uid, step }, whole, loadFindings) {
   try {
-    const surface = await loadFindings();
-    const say = await surface.sentences();
-    return surface.answerText(surface.answerOf(new surface.RunFacts(whole), uid ?? "", step), say).what;
+    const findingsApi = await loadFindings();
+    const say = await findingsApi.sentences();
+    return findingsApi.answerText(findingsApi.answerOf(new findingsApi.RunFacts(whole), uid ?? "", step), say).what;
   } catch {
     return ""; // offline, or the server has a newer page
   }

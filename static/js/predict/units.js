@@ -8,9 +8,9 @@ import { isHandle } from "../entities.js";
 /** @typedef {import("../state.js").Entities} Entities */
 /** @typedef {import("../entities.js").Handle} Handle */
 /**
- * @typedef {{name: string, uid: string, handle: Handle}} Named   a tensor or array as the statement's function calls it
+ * @typedef {{name: string, uid: string, handle: Handle}} NamedHandle   a tensor or array as the statement's function calls it
  * @typedef {{opened: OpenTrace, at: number, step: number, line: number, stmt: number, code: string, isBackward: boolean,
- *   raised: boolean, before: Entities, after: Entities, named: Named[], namedBefore: Named[],
+ *   raised: boolean, before: Entities, after: Entities, named: NamedHandle[], namedBefore: NamedHandle[],
  *   mentioned: import("../findings/program_text.js").Mentions}} Unit
  *   at, step: the last step before it, and its own last; before, after: the states there; named, namedBefore: what the
  *   statement's function can name after it and before it
@@ -43,8 +43,8 @@ export function* unitsOf(opened) {
       raised: kind === "raise",
       before,
       after,
-      named: namedIn(opened, after, frame, step),
-      namedBefore: namedIn(opened, before, frame, at),
+      named: handlesWithNames(opened, after, frame, step),
+      namedBefore: handlesWithNames(opened, before, frame, at),
       mentioned: mentionsOf(code, program.statements?.[stmt ?? -1]?.kind ?? ""),
     };
     at = step - 1;
@@ -66,24 +66,24 @@ function unitEnd(steps, first) {
       ["statement", "raise"].includes(traceStep.kind),
   );
   if (end < 0) return null;
-  const between = steps.slice(first, end);
-  const isWhole = between.some(({ visit }) => visit) && between.every((traceStep) => !traceStep.skipped);
+  const innerSteps = steps.slice(first, end);
+  const isWhole = innerSteps.some(({ visit }) => visit) && innerSteps.every((traceStep) => !traceStep.skipped);
   return isWhole ? end : null;
 }
 
-/** @param {OpenTrace} opened @param {Entities} entities @param {string | null | undefined} frameUid @param {number} step @returns {Named[]} */
-function namedIn(opened, entities, frameUid, step) {
-  /** @type {Named[]} */
-  const out = [];
+/** @param {OpenTrace} opened @param {Entities} entities @param {string | null | undefined} frameUid @param {number} step @returns {NamedHandle[]} */
+function handlesWithNames(opened, entities, frameUid, step) {
+  /** @type {NamedHandle[]} */
+  const named = [];
   const { tags, paths } = opened.names(step);
   for (const [uid, list] of tags) {
     const handle = entities.get(uid);
     if (!isHandle(handle) || list[0]?.kind === "grad") continue;
-    const own = list.find((tag) => tag.kind === "var" && tag.frame === frameUid);
+    const variableTag = list.find((tag) => tag.kind === "var" && tag.frame === frameUid);
     const path = paths.get(uid) ?? "";
-    const name = own?.name ?? (list.some((tag) => tag.kind === "item") && !path.includes("['") ? path : "");
-    if (name && name.length <= 40) out.push({ name, uid, handle });
-    if (out.length > MAX_NAMES) return [];
+    const name = variableTag?.name ?? (list.some((tag) => tag.kind === "item") && !path.includes("['") ? path : "");
+    if (name && name.length <= 40) named.push({ name, uid, handle });
+    if (named.length > MAX_NAMES) return [];
   }
-  return out;
+  return named;
 }

@@ -2,7 +2,7 @@
 
 import { readPreference, writePreference } from "../preferences.js";
 
-const KEY = "gradbox-series";
+const DRAFT_KEY = "gradbox-series";
 
 /**
  * @typedef {{program: string, title: string, note: string, step: number | null, seen: number | null}} DraftItem
@@ -21,8 +21,8 @@ export function parseDraft(text) {
   try {
     const { title, description, items } = JSON.parse(text ?? "{}");
     return {
-      title: textOf(title),
-      description: textOf(description),
+      title: stringOrEmpty(title),
+      description: stringOrEmpty(description),
       items: Array.isArray(items) ? items.filter((item) => typeof item?.program === "string").map(draftItem) : [],
     };
   } catch {
@@ -32,18 +32,24 @@ export function parseDraft(text) {
 
 /** @param {any} item @returns {DraftItem} */
 function draftItem({ program, title, note, step, seen }) {
-  return { program, title: textOf(title), note: textOf(note), step: indexOf(step), seen: indexOf(seen) };
+  return {
+    program,
+    title: stringOrEmpty(title),
+    note: stringOrEmpty(note),
+    step: indexOrNull(step),
+    seen: indexOrNull(seen),
+  };
 }
 
 /** @param {unknown} value */
-const textOf = (value) => (typeof value === "string" ? value : "");
+const stringOrEmpty = (value) => (typeof value === "string" ? value : "");
 /** @param {unknown} value */
-const indexOf = (value) => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null);
+const indexOrNull = (value) => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null);
 
-export const readDraft = () => parseDraft(readPreference(KEY));
+export const readDraft = () => parseDraft(readPreference(DRAFT_KEY));
 
 /** @param {Draft} draft */
-export const writeDraft = (draft) => writePreference(KEY, isEmpty(draft) ? null : JSON.stringify(draft));
+export const writeDraft = (draft) => writePreference(DRAFT_KEY, isEmpty(draft) ? null : JSON.stringify(draft));
 
 /** A saved series as a draft. @param {{title: string, description: string, items: {program: string, title: string, note: string,
  *   step: number | null, available: boolean}[]}} series @returns {Draft} without the programs that the host removed */
@@ -55,8 +61,8 @@ export function draftOf({ title, description, items }) {
 /** The items with one moved. @param {DraftItem[]} items @param {number} from @param {number} to @returns {DraftItem[]} the same where it can't be */
 export function movedItems(items, from, to) {
   if (to < 0 || to >= items.length || from === to) return items;
-  const rest = items.filter((_, k) => k !== from);
-  return [...rest.slice(0, to), items[from], ...rest.slice(to)];
+  const others = items.filter((_, k) => k !== from);
+  return [...others.slice(0, to), items[from], ...others.slice(to)];
 }
 
 /** The body of the request that saves it. @param {Draft} draft @param {string} language */

@@ -6,65 +6,65 @@ import { noteNodes } from "./note_nodes.js";
 /** @typedef {import("./draft.js").DraftItem} DraftItem */
 
 /**
- * @param {<T extends HTMLElement>(id: string) => T} find an element of the page, by its id
+ * @param {<T extends HTMLElement>(id: string) => T} elementById an element of the page, by its id
  * @param {import("../locale.js").Locale["say"]} say
  * @param {(change: Partial<DraftItem>) => void} onChange of the item that is shown
  * @returns {{open: (item: DraftItem, k: number) => void, show: (item: DraftItem) => void}}
  */
-export function createNoteEditor(find, say, onChange) {
-  const frame = /** @type {HTMLIFrameElement} */ (find("stage-frame"));
-  const note = /** @type {HTMLTextAreaElement} */ (find("note"));
+export function createNoteEditor(elementById, say, onChange) {
+  const frame = /** @type {HTMLIFrameElement} */ (elementById("stage-frame"));
+  const note = /** @type {HTMLTextAreaElement} */ (elementById("note"));
   /** @type {number | null} the step that the stage shows */
   let stageStep = null;
   /** @type {DraftItem | null} */
-  let shown = null;
+  let shownItem = null;
 
   /** Reads the stage's step whenever it changes. */
   function followStage() {
     const workbench = frame.contentDocument?.getElementById("workbench");
     if (!workbench) return;
-    const read = () => {
+    const readStep = () => {
       const { step } = workbench.dataset;
       stageStep = step === undefined ? null : Number(step);
-      if (shown) showWhere(shown);
+      if (shownItem) showNotePosition(shownItem);
     };
-    new MutationObserver(read).observe(workbench, { attributeFilter: ["data-step"] });
-    read();
+    new MutationObserver(readStep).observe(workbench, { attributeFilter: ["data-step"] });
+    readStep();
   }
 
   /** @param {DraftItem} item */
-  function showWhere({ step, note: text }) {
-    find("at-whole").setAttribute("aria-pressed", String(step === null));
-    find("at-step").setAttribute("aria-pressed", String(step !== null));
-    find("at-step").textContent =
+  function showNotePosition({ step, note: text }) {
+    elementById("at-whole").setAttribute("aria-pressed", String(step === null));
+    elementById("at-step").setAttribute("aria-pressed", String(step !== null));
+    elementById("at-step").textContent =
       step !== null
         ? say("series_at", { n: step + 1 })
         : stageStep === null
           ? say("series_at_shown")
           : say("series_at_this", { n: stageStep + 1 });
     const canMove = step !== null && stageStep !== null && stageStep !== step;
-    find("at-shown").hidden = !canMove;
-    if (canMove) find("at-shown").textContent = say("series_move_here", { n: Number(stageStep) + 1 });
-    find("preview-where").textContent =
+    elementById("at-shown").hidden = !canMove;
+    if (canMove) elementById("at-shown").textContent = say("series_move_here", { n: Number(stageStep) + 1 });
+    elementById("preview-where").textContent =
       step === null ? say("series_read_whole") : say("series_read_at", { n: step + 1 });
-    find("preview").replaceChildren(...noteNodes(text));
-    find("preview").classList.toggle("empty", !text.trim());
+    elementById("preview").replaceChildren(...noteNodes(text));
+    elementById("preview").classList.toggle("empty", !text.trim());
   }
 
-  const bindHere = () => stageStep !== null && onChange({ step: stageStep });
-  find("at-step").addEventListener("click", () => shown?.step === null && bindHere());
-  find("at-shown").addEventListener("click", () => {
-    bindHere();
-    find("at-step").focus();
+  const bindToStageStep = () => stageStep !== null && onChange({ step: stageStep });
+  elementById("at-step").addEventListener("click", () => shownItem?.step === null && bindToStageStep());
+  elementById("at-shown").addEventListener("click", () => {
+    bindToStageStep();
+    elementById("at-step").focus();
   });
-  find("at-whole").addEventListener("click", () => onChange({ step: null }));
+  elementById("at-whole").addEventListener("click", () => onChange({ step: null }));
   note.addEventListener("input", () => onChange({ note: note.value }));
   frame.addEventListener("load", followStage);
 
   return {
     open(item, k) {
       stageStep = null;
-      find("shown-title").textContent = `${k + 1}. ${item.title || item.program}`;
+      elementById("shown-title").textContent = `${k + 1}. ${item.title || item.program}`;
       note.value = item.note;
       const { lang, dataset } = document.documentElement;
       const theme = dataset.theme ? `&theme=${dataset.theme}` : "";
@@ -74,8 +74,8 @@ export function createNoteEditor(find, say, onChange) {
       this.show(item);
     },
     show(item) {
-      shown = item;
-      showWhere(item);
+      shownItem = item;
+      showNotePosition(item);
     },
   };
 }

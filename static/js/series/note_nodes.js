@@ -12,23 +12,25 @@ const PUNCTUATION = /[.,;:!?)\]]+$/;
 export function noteParts(note) {
   /** @type {NotePart[]} */
   const parts = [];
-  let end = 0;
+  let partEnd = 0;
   for (const match of note.matchAll(ADDRESS)) {
-    const text = match[0].replace(PUNCTUATION, (tail) => (closesBracket(match[0], tail) ? tail[0] : ""));
+    const text = match[0].replace(PUNCTUATION, (punctuation) =>
+      closesBracket(match[0], punctuation) ? punctuation[0] : "",
+    );
     const url = webAddress(text);
     if (!url) continue;
-    if (match.index > end) parts.push({ text: note.slice(end, match.index), url: null });
+    if (match.index > partEnd) parts.push({ text: note.slice(partEnd, match.index), url: null });
     parts.push({ text, url });
-    end = match.index + text.length;
+    partEnd = match.index + text.length;
   }
-  if (end < note.length) parts.push({ text: note.slice(end), url: null });
+  if (partEnd < note.length) parts.push({ text: note.slice(partEnd), url: null });
   return parts;
 }
 
 /** Whether the first mark after an address closes a bracket that was opened in it, as in `…/Tensor_(machine_learning)`.
- * @param {string} whole @param {string} tail */
-function closesBracket(whole, tail) {
-  return tail[0] === ")" && whole.slice(0, whole.length - tail.length).includes("(");
+ * @param {string} address @param {string} punctuation */
+function closesBracket(address, punctuation) {
+  return punctuation[0] === ")" && address.slice(0, address.length - punctuation.length).includes("(");
 }
 
 /** @param {string} text @returns {string | null} null where it is none of http or https */

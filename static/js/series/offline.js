@@ -20,9 +20,9 @@ export async function readOfflineSeries({ series, traces }, fragment) {
   const item = itemAt(series.items, fragment);
   const trace = JSON.parse(await unzip(traces[item.program]));
   const items = series.items.map(({ place, title }) => ({ place, title, url: `#${PLACE_PARAMETER}=${place}` }));
-  const shown = { title: series.title, url: null, place: item.place, items, removed: series.removed };
+  const seriesShown = { title: series.title, url: null, place: item.place, items, removed: series.removed };
   return {
-    content: { trace, step: item.step, title: item.title, address: series.address, series: shown },
+    content: { trace, step: item.step, title: item.title, address: series.address, series: seriesShown },
     note: { text: item.note, step: item.step, description: series.description },
   };
 }

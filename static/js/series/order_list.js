@@ -13,35 +13,39 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
   /** @type {number | null} the item that is dragged */
   let dragged = null;
 
-  /** @param {string} action @param {string} text @param {number} k @param {string} title @param {boolean} enabled */
-  function actionButton(action, text, k, title, enabled) {
-    const node = button("quiet", text, undefined, { label: say(`series_${action}`, { n: k + 1, title }) });
+  /** @param {string} action @param {string} text @param {number} itemIndex @param {string} title @param {boolean} enabled */
+  function actionButton(action, text, itemIndex, title, enabled) {
+    const node = button("quiet", text, undefined, { label: say(`series_${action}`, { n: itemIndex + 1, title }) });
     node.dataset.action = action;
     node.setAttribute("aria-disabled", String(!enabled));
     return node;
   }
 
-  /** @param {DraftItem} item @param {number} k @param {number} count @param {boolean} isChosen */
-  function itemRow(item, k, count, isChosen) {
+  /** @param {DraftItem} item @param {number} itemIndex @param {number} count @param {boolean} isChosen */
+  function itemRow(item, itemIndex, count, isChosen) {
     const node = element("li", "series-item");
     node.draggable = true;
-    node.dataset.k = String(k);
+    node.dataset.k = String(itemIndex);
     const title = item.title || item.program;
-    const choose = /** @type {HTMLButtonElement} */ (element("button", "series-choose"));
-    choose.type = "button";
-    choose.dataset.action = "choose";
-    if (isChosen) choose.setAttribute("aria-current", "true");
+    const chooseButton = /** @type {HTMLButtonElement} */ (element("button", "series-choose"));
+    chooseButton.type = "button";
+    chooseButton.dataset.action = "choose";
+    if (isChosen) chooseButton.setAttribute("aria-current", "true");
     const name = element("span", "series-name", title);
-    const where = item.step === null ? "" : say("series_at", { n: item.step + 1 });
-    const about = item.note.trim()
-      ? [where, item.note.trim().split("\n")[0]].filter(Boolean).join(": ")
+    const positionText = item.step === null ? "" : say("series_at", { n: item.step + 1 });
+    const noteSummary = item.note.trim()
+      ? [positionText, item.note.trim().split("\n")[0]].filter(Boolean).join(": ")
       : say("series_no_note");
-    choose.append(element("span", "series-number", String(k + 1)), name, element("span", "series-about", about));
+    chooseButton.append(
+      element("span", "series-number", String(itemIndex + 1)),
+      name,
+      element("span", "series-about", noteSummary),
+    );
     node.append(
-      choose,
-      actionButton("up", "↑", k, title, k > 0),
-      actionButton("down", "↓", k, title, k < count - 1),
-      actionButton("remove", "✕", k, title, true),
+      chooseButton,
+      actionButton("up", "↑", itemIndex, title, itemIndex > 0),
+      actionButton("down", "↓", itemIndex, title, itemIndex < count - 1),
+      actionButton("remove", "✕", itemIndex, title, true),
     );
     return node;
   }
@@ -53,22 +57,22 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
   }
 
   host.addEventListener("click", (event) => {
-    const k = itemOf(event);
-    const pressed =
+    const itemIndex = itemOf(event);
+    const pressedButton =
       event.target instanceof Element
         ? /** @type {HTMLElement | null} */ (event.target.closest("[data-action]"))
         : null;
-    if (k === null || !pressed) return;
-    const { action } = pressed.dataset;
-    if (action === "choose") onChoose(k);
-    if (action === "remove") onRemove(k);
-    if (action === "up" || action === "down") onMove(k, k + (action === "up" ? -1 : 1));
+    if (itemIndex === null || !pressedButton) return;
+    const { action } = pressedButton.dataset;
+    if (action === "choose") onChoose(itemIndex);
+    if (action === "remove") onRemove(itemIndex);
+    if (action === "up" || action === "down") onMove(itemIndex, itemIndex + (action === "up" ? -1 : 1));
   });
   host.addEventListener("keydown", (event) => {
-    const k = itemOf(event);
-    if (k === null || !event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
+    const itemIndex = itemOf(event);
+    if (itemIndex === null || !event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
-    onMove(k, k + (event.key === "ArrowUp" ? -1 : 1));
+    onMove(itemIndex, itemIndex + (event.key === "ArrowUp" ? -1 : 1));
   });
   host.addEventListener("dragstart", (event) => {
     dragged = itemOf(event);
@@ -88,10 +92,14 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
 
   return {
     show(items, chosen) {
-      host.replaceChildren(...items.map((item, k) => itemRow(item, k, items.length, k === chosen)));
+      host.replaceChildren(
+        ...items.map((item, itemIndex) => itemRow(item, itemIndex, items.length, itemIndex === chosen)),
+      );
     },
-    focus(k, action = "choose") {
-      /** @type {HTMLElement | null} */ (host.querySelector(`[data-k="${k}"] [data-action="${action}"]`))?.focus();
+    focus(itemIndex, action = "choose") {
+      /** @type {HTMLElement | null} */ (
+        host.querySelector(`[data-k="${itemIndex}"] [data-action="${action}"]`)
+      )?.focus();
     },
   };
 }

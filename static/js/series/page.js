@@ -9,89 +9,93 @@ import { createOrderList } from "./order_list.js";
 
 const { say } = await loadSeriesLocale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
-const find = (id) => /** @type {T} */ (document.getElementById(id));
+const elementById = (id) => /** @type {T} */ (document.getElementById(id));
 /** @type {{max_programs: number}} */
-const { max_programs: maxPrograms } = JSON.parse(find("first").textContent ?? "{}");
+const { max_programs: maxPrograms } = JSON.parse(elementById("first").textContent ?? "{}");
 const query = new URLSearchParams(location.search);
 
 let draft = readDraft();
-let chosen = 0;
+let chosenIndex = 0;
 
-const list = createOrderList(find("items"), say, { onChoose: choose, onMove: move, onRemove: remove });
-const editor = createNoteEditor(find, say, (change) => {
-  draft.items[chosen] = { ...draft.items[chosen], ...change };
+const list = createOrderList(elementById("items"), say, {
+  onChoose: chooseItem,
+  onMove: moveItem,
+  onRemove: removeItem,
+});
+const editor = createNoteEditor(elementById, say, (change) => {
+  draft.items[chosenIndex] = { ...draft.items[chosenIndex], ...change };
   writeDraft(draft);
-  list.show(draft.items, chosen);
-  editor.show(draft.items[chosen]);
+  list.show(draft.items, chosenIndex);
+  editor.show(draft.items[chosenIndex]);
 });
 
 /** @param {string} text "" for none */
 function showProblem(text) {
-  find("problem").textContent = text;
-  find("problem").hidden = !text;
+  elementById("problem").textContent = text;
+  elementById("problem").hidden = !text;
 }
 
 /** Show the draft, and another item on the stage where that is asked for. @param {boolean} isOther */
 function render(isOther) {
   writeDraft(draft);
-  list.show(draft.items, chosen);
-  find("none").hidden = draft.items.length > 0;
-  find("shown").hidden = !draft.items.length;
-  /** @type {HTMLButtonElement} */ (find("discard")).hidden = isEmpty(draft);
-  if (isOther && draft.items.length) editor.open(draft.items[chosen], chosen);
+  list.show(draft.items, chosenIndex);
+  elementById("none").hidden = draft.items.length > 0;
+  elementById("shown").hidden = !draft.items.length;
+  /** @type {HTMLButtonElement} */ (elementById("discard")).hidden = isEmpty(draft);
+  if (isOther && draft.items.length) editor.open(draft.items[chosenIndex], chosenIndex);
 }
 
 /** @param {number} k */
-function choose(k) {
-  chosen = k;
+function chooseItem(k) {
+  chosenIndex = k;
   render(true);
   list.focus(k);
 }
 
 /** @param {number} from @param {number} to */
-function move(from, to) {
+function moveItem(from, to) {
   const items = movedItems(draft.items, from, to);
   if (items === draft.items) return;
-  const item = draft.items[chosen];
+  const item = draft.items[chosenIndex];
   draft = { ...draft, items };
-  chosen = items.indexOf(item);
+  chosenIndex = items.indexOf(item);
   render(false);
-  find("shown-title").textContent = `${chosen + 1}. ${item.title || item.program}`;
+  elementById("shown-title").textContent = `${chosenIndex + 1}. ${item.title || item.program}`;
   list.focus(to);
-  find("moved").textContent = say("series_moved", { title: items[to].title || items[to].program, n: to + 1 });
+  elementById("moved").textContent = say("series_moved", { title: items[to].title || items[to].program, n: to + 1 });
 }
 
 /** @param {number} k */
-function remove(k) {
+function removeItem(k) {
   draft = { ...draft, items: draft.items.filter((_, at) => at !== k) };
-  const isOther = k === chosen;
-  if (k < chosen || chosen >= draft.items.length) chosen = Math.max(0, chosen - 1);
+  const isOther = k === chosenIndex;
+  if (k < chosenIndex || chosenIndex >= draft.items.length) chosenIndex = Math.max(0, chosenIndex - 1);
   render(isOther);
   if (draft.items.length) list.focus(Math.min(k, draft.items.length - 1));
-  else find("address").focus();
+  else elementById("address").focus();
 }
 
 /** @param {import("./draft.js").Draft} next */
-function show(next) {
+function showDraft(next) {
   draft = next;
-  chosen = 0;
+  chosenIndex = 0;
   for (const name of /** @type {const} */ (["title", "description"])) field(name).value = draft[name];
   render(true);
 }
 
 /** @param {"title" | "description"} name @returns {HTMLInputElement} */
-const field = (name) => find(`series-${name}`);
+const field = (name) => elementById(`series-${name}`);
 
 for (const name of /** @type {const} */ (["title", "description"]))
   field(name).addEventListener("input", () => {
     draft = { ...draft, [name]: field(name).value };
     writeDraft(draft);
-    find("discard").hidden = isEmpty(draft);
+    elementById("discard").hidden = isEmpty(draft);
   });
 
-find("add").addEventListener("submit", async (event) => {
+elementById("add").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const address = /** @type {HTMLInputElement} */ (find("address"));
+  const address = /** @type {HTMLInputElement} */ (elementById("address"));
   const id = programId(address.value);
   if (!id) return showProblem(say("series_no_address"));
   try {
@@ -101,23 +105,23 @@ find("add").addEventListener("submit", async (event) => {
     showProblem("");
     draft.items.push({ program: id, title: reply.title, note: "", step: null, seen: null });
     address.value = "";
-    choose(draft.items.length - 1);
+    chooseItem(draft.items.length - 1);
   } catch {
     showProblem(say("series_network"));
   }
 });
 
-find("discard").addEventListener("click", () => {
-  show(emptyDraft());
+elementById("discard").addEventListener("click", () => {
+  showDraft(emptyDraft());
   field("title").focus();
 });
 
-find("save-series").addEventListener("click", async () => {
+elementById("save-series").addEventListener("click", async () => {
   showProblem("");
-  if (!draft.title.trim()) return refuse(say("series_needs_title"), field("title"));
-  if (!draft.items.length) return refuse(say("series_needs_program"), find("address"));
+  if (!draft.title.trim()) return refuseAt(say("series_needs_title"), field("title"));
+  if (!draft.items.length) return refuseAt(say("series_needs_program"), elementById("address"));
   if (draft.items.length > maxPrograms) return showProblem(say("series_too_many", { n: maxPrograms }));
-  const save = /** @type {HTMLButtonElement} */ (find("save-series"));
+  const save = /** @type {HTMLButtonElement} */ (elementById("save-series"));
   save.disabled = true;
   try {
     const body = JSON.stringify(requestBody(draft, document.documentElement.lang));
@@ -134,16 +138,16 @@ find("save-series").addEventListener("click", async () => {
   }
 });
 
-/** @param {string} text @param {HTMLElement} where */
-function refuse(text, where) {
+/** @param {string} text @param {HTMLElement} focusTarget */
+function refuseAt(text, focusTarget) {
   showProblem(text);
-  where.focus();
+  focusTarget.focus();
 }
 
 /** Says why the server refuses, at the program that it is about. @param {{message: string, field?: string}} error */
 function refuseItem({ message, field: path = "" }) {
   const [part, place] = path.split(".");
-  if (part === "items" && Number(place) < draft.items.length) choose(Number(place));
+  if (part === "items" && Number(place) < draft.items.length) chooseItem(Number(place));
   showProblem(say("series_refused", { message }));
 }
 
@@ -154,22 +158,22 @@ async function copySeries(id) {
   const reply = await response.json();
   if (!response.ok) return showProblem(reply.error.message);
   const copy = draftOf(reply);
-  if (isEmpty(draft)) return show(copy);
-  const offer = find("offer");
+  if (isEmpty(draft)) return showDraft(copy);
+  const offer = elementById("offer");
   const text = /** @type {HTMLElement} */ (offer.querySelector("span"));
   text.textContent = say("series_offer", { title: copy.title });
   offer.hidden = false;
   offer.addEventListener("click", ({ target }) => {
     if (!(target instanceof HTMLButtonElement)) return;
     offer.hidden = true;
-    if (target.dataset.replace !== undefined) show(copy);
+    if (target.dataset.replace !== undefined) showDraft(copy);
     field("title").focus();
   });
 }
 
-startTheme(find("theme"));
-show(draft);
-if (draft.items.length) choose(Math.max(0, Math.min(Number(query.get("item") ?? 1) || 1, draft.items.length) - 1));
-const from = query.get("from");
-if (from) await copySeries(from);
-find("series-new").dataset.ready = "true";
+startTheme(elementById("theme"));
+showDraft(draft);
+if (draft.items.length) chooseItem(Math.max(0, Math.min(Number(query.get("item") ?? 1) || 1, draft.items.length) - 1));
+const copiedSeriesId = query.get("from");
+if (copiedSeriesId) await copySeries(copiedSeriesId);
+elementById("series-new").dataset.ready = "true";

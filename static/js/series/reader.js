@@ -30,14 +30,16 @@ export function shownNoteStep(note, { opened }) {
 /** What the strip shows of a series. @param {Series} series @param {Note | null} note null until it is there
  * @param {import("../locale.js").Locale["say"]} say @returns {import("../order_strip.js").Order} */
 export function orderOf(series, note, say) {
-  const at = series.items.findIndex(({ place }) => place === series.place);
-  const texts = note ? [at === 0 ? note.description : "", note.step === null ? note.text : ""].filter(Boolean) : [];
+  const shownIndex = series.items.findIndex(({ place }) => place === series.place);
+  const texts = note
+    ? [shownIndex === 0 ? note.description : "", note.step === null ? note.text : ""].filter(Boolean)
+    : [];
   const items = series.items.map(({ place, title, url }, k) => ({
     title: title || say("series_program", { n: place }),
     url,
-    ...(k === at && { note: noteNodes(texts.join("\n\n")) }),
+    ...(k === shownIndex && { note: noteNodes(texts.join("\n\n")) }),
   }));
-  return { title: series.title, url: series.url, items, at };
+  return { title: series.title, url: series.url, items, at: shownIndex };
 }
 
 /**
@@ -57,20 +59,20 @@ export function startSeries(series, store, say, { note: loadNote, isSaved }) {
   if (series.removed)
     strip.announce(say(series.removed === 1 ? "series_removed_one" : "series_removed", { n: series.removed }));
 
-  const box = element("aside", "series-note");
-  box.setAttribute("aria-label", say("series_note"));
-  box.tabIndex = 0;
-  box.hidden = true;
-  const mark = /** @type {HTMLButtonElement} */ (element("button", "series-mark"));
-  mark.type = "button";
-  mark.hidden = true;
-  document.getElementById("sentences")?.before(box);
+  const noteBox = element("aside", "series-note");
+  noteBox.setAttribute("aria-label", say("series_note"));
+  noteBox.tabIndex = 0;
+  noteBox.hidden = true;
+  const noteMark = /** @type {HTMLButtonElement} */ (element("button", "series-mark"));
+  noteMark.type = "button";
+  noteMark.hidden = true;
+  document.getElementById("sentences")?.before(noteBox);
   const track = document.querySelector("#timeline .track");
-  track?.append(mark);
+  track?.append(noteMark);
   /** @type {Note | null} */
   let note = null;
 
-  mark.addEventListener("click", () => {
+  noteMark.addEventListener("click", () => {
     const step = shownNoteStep(note, store.state());
     if (step !== null) store.dispatch({ type: "stepChosen", step });
   });
@@ -78,15 +80,15 @@ export function startSeries(series, store, say, { note: loadNote, isSaved }) {
   /** @param {PageState} state */
   function render(state) {
     const step = isSaved(state) ? shownNoteStep(note, state) : null;
-    mark.hidden = step === null;
+    noteMark.hidden = step === null;
     track?.classList.toggle("has-note", step !== null);
-    box.hidden = step === null || state.step !== step;
+    noteBox.hidden = step === null || state.step !== step;
     if (step === null) return;
     const last = (state.opened?.count ?? 1) - 1;
-    mark.style.setProperty("--at", String(last > 0 ? step / last : 0));
-    mark.title = mark.ariaLabel = say("series_note_at", { n: step + 1 });
-    if (!box.hidden && note && !box.childNodes.length) box.replaceChildren(...noteNodes(note.text));
-    if (box.hidden) box.replaceChildren();
+    noteMark.style.setProperty("--at", String(last > 0 ? step / last : 0));
+    noteMark.title = noteMark.ariaLabel = say("series_note_at", { n: step + 1 });
+    if (!noteBox.hidden && note && !noteBox.childNodes.length) noteBox.replaceChildren(...noteNodes(note.text));
+    if (noteBox.hidden) noteBox.replaceChildren();
   }
 
   store.subscribe((state, before) => {

@@ -12,7 +12,7 @@
 const NAME = "[A-Za-z_]\\w*";
 const NUMBER = "-?(?:\\d+\\.?\\d*|\\.\\d+)(?:e-?\\d+)?";
 /** How an operand is written that is no name of the program. @type {Record<string, string>} */
-const LITERALS = {
+const LITERAL_PATTERNS = {
   number: NUMBER,
   int: "-?\\d+",
   numbers: "\\[[^#'\"]*\\]",
@@ -24,10 +24,10 @@ const LITERALS = {
   name: NAME,
 };
 /** Kinds of operands that are names of something else than a tensor. */
-const NO_TENSORS = ["module", "module with grads", "optimizer", "state", "function", "anything", "array"];
+const NON_TENSOR_KINDS = ["module", "module with grads", "optimizer", "state", "function", "anything", "array"];
 
 /** @param {Operand} operand */
-const isTensor = ({ kind }) => !(kind in LITERALS) && !NO_TENSORS.includes(kind);
+const isTensor = ({ kind }) => !(kind in LITERAL_PATTERNS) && !NON_TENSOR_KINDS.includes(kind);
 
 /**
  * @param {string} line of a program
@@ -39,28 +39,33 @@ export function alternatives(line, catalogue, isTensorName) {
   const match = findOperation(line, catalogue, isTensorName);
   if (!match) return [];
   const { operation, indent, remark, values } = match;
-  const own = fillTemplate(operation, match);
+  const currentCode = fillTemplate(operation, match);
   /** @type {Map<string, Alternative>} */
-  const found = new Map();
+  const alternativesByCode = new Map();
   for (const sibling of siblingsOf(operation, catalogue)) {
     const code = fillTemplate(sibling, match);
-    if (!code || code === own || found.has(code)) continue;
+    if (!code || code === currentCode || alternativesByCode.has(code)) continue;
     const { name, sentence, imports } = sibling;
-    found.set(code, {
+    alternativesByCode.set(code, {
       name,
       text: indent + code + remark,
-      label: labelOf(code, values.get("out")),
+      label: alternativeLabel(code, values.get("out")),
       sentence,
       imports,
     });
   }
-  return [...found.values()];
+  return [...alternativesByCode.values()];
 }
 
 /** Its own, and those that it is a sibling of. @param {Operation} operation @param {Operation[]} catalogue */
 function siblingsOf({ name, siblings }, catalogue) {
-  const own = siblings.map((sibling) => catalogue.find((other) => other.name === sibling)).filter((found) => !!found);
-  return [...own, ...catalogue.filter((other) => other.siblings.includes(name) && !siblings.includes(other.name))];
+  const ownSiblings = siblings
+    .map((sibling) => catalogue.find((other) => other.name === sibling))
+    .filter((found) => !!found);
+  return [
+    ...ownSiblings,
+    ...catalogue.filter((other) => other.siblings.includes(name) && !siblings.includes(other.name)),
+  ];
 }
 
 /** The most particular operation that a line is. @param {string} line @param {Operation[]} catalogue
@@ -68,8 +73,8 @@ function siblingsOf({ name, siblings }, catalogue) {
 function findOperation(line, catalogue, isTensorName) {
   const [, indent = "", code = "", remark = ""] = /^(\s*)([^#]*?)(\s*#.*|\s*)$/.exec(line) ?? [];
   for (const { operation, groups } of code ? matchingOperations(code, catalogue) : []) {
-    const fits = operation.operands.every((operand) => !isTensor(operand) || isTensorName(groups[operand.name]));
-    if (fits) return { operation, values: new Map(Object.entries(groups)), indent, remark };
+    const hasTensors = operation.operands.every((operand) => !isTensor(operand) || isTensorName(groups[operand.name]));
+    if (hasTensors) return { operation, values: new Map(Object.entries(groups)), indent, remark };
   }
   return null;
 }
@@ -82,34 +87,34 @@ let lastMatches = null;
  * @param {Operation[]} catalogue */
 function matchingOperations(code, catalogue) {
   if (lastMatches?.code === code && lastMatches.catalogue === catalogue) return lastMatches.found;
-  const found = bySpecificity(catalogue).flatMap((operation) => {
+  const matchedOperations = bySpecificity(catalogue).flatMap((operation) => {
     const groups = patternOf(operation).exec(code)?.groups;
     return groups ? [{ operation, groups }] : [];
   });
-  lastMatches = { code, catalogue, found };
-  return found;
+  lastMatches = { code, catalogue, found: matchedOperations };
+  return matchedOperations;
 }
 
 /** @type {WeakMap<Operation[], Operation[]>} */
-const sorted = new WeakMap();
+const sortedCatalogues = new WeakMap();
 
 /** The operations of one line, those with the longest text of their own first. @param {Operation[]} catalogue */
 function bySpecificity(catalogue) {
-  const cached = sorted.get(catalogue);
+  const cached = sortedCatalogues.get(catalogue);
   if (cached) return cached;
   const lengths = catalogue
     .filter(({ template }) => !template.includes("\n"))
     .map((operation) => {
       const { template } = operation;
-      return { operation, length: template.replace(/\{\w+\}/g, "").length + countRepeatedHoles(template) / 10 };
+      return { operation, length: template.replace(/\{\w+\}/g, "").length + repeatedHoleCount(template) / 10 };
     });
   const operations = lengths.sort((a, b) => b.length - a.length).map(({ operation }) => operation);
-  sorted.set(catalogue, operations);
+  sortedCatalogues.set(catalogue, operations);
   return operations;
 }
 
 /** How often a template has a hole that it had before. @param {string} template */
-function countRepeatedHoles(template) {
+function repeatedHoleCount(template) {
   const holes = template.match(/\{\w+\}/g) ?? [];
   return holes.length - new Set(holes).size;
 }
@@ -122,15 +127,15 @@ function patternOf({ template, operands }) {
   const cached = patterns.get(template);
   if (cached) return cached;
   const kinds = new Map(operands.map(({ name, kind }) => [name, kind]));
-  const seen = new Set();
+  const seenHoles = new Set();
   const source = template
     .split(/(\{\w+\})/)
     .map((part) => {
-      const hole = /^\{(\w+)\}$/.exec(part)?.[1];
-      if (!hole) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s*");
-      if (seen.has(hole)) return `\\k<${hole}>`;
-      seen.add(hole);
-      return `(?<${hole}>${LITERALS[kinds.get(hole) ?? ""] ?? NAME})`;
+      const operandName = /^\{(\w+)\}$/.exec(part)?.[1];
+      if (!operandName) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s*");
+      if (seenHoles.has(operandName)) return `\\k<${operandName}>`;
+      seenHoles.add(operandName);
+      return `(?<${operandName}>${LITERAL_PATTERNS[kinds.get(operandName) ?? ""] ?? NAME})`;
     })
     .join("");
   const pattern = new RegExp(`^${source}$`);
@@ -140,36 +145,37 @@ function patternOf({ template, operands }) {
 
 /** An operation with the operands of a statement; null where one of its own is missing.
  * @param {Operation} operation @param {Match} match @returns {string | null} */
-function fillTemplate(operation, { operation: from, values }) {
+function fillTemplate(operation, { operation: matched, values }) {
   const { template, operands, group } = operation;
   if (template.includes("\n")) return null;
-  const own = new Set(operands.map(({ name }) => name));
-  const left = from.operands.filter(({ name }) => !own.has(name));
+  const ownOperands = new Set(operands.map(({ name }) => name));
+  const unusedOperands = matched.operands.filter(({ name }) => !ownOperands.has(name));
   const operandValues = new Map(values);
   for (const operand of operands) {
     if (values.has(operand.name)) continue;
-    const spare = left.findIndex((other) => isTensor(other) || other.kind === "number");
-    const takesSpare = spare >= 0 && (isTensor(operand) || operand.kind === "number");
-    const value = takesSpare
-      ? values.get(left.splice(spare, 1)[0].name)
+    const unusedIndex = unusedOperands.findIndex((other) => isTensor(other) || other.kind === "number");
+    const takesUnused = unusedIndex >= 0 && (isTensor(operand) || operand.kind === "number");
+    const value = takesUnused
+      ? values.get(unusedOperands.splice(unusedIndex, 1)[0].name)
       : (operand.proposed ?? (isTensor(operand) && group === "copy" ? values.get("a") : undefined));
     if (value === undefined) return null;
     operandValues.set(operand.name, value);
   }
-  const subject = values.get(from.operands[0]?.name ?? "");
-  const out = values.get("out") ?? subject;
-  if (out === undefined) return null;
-  operandValues.set("out", out);
+  const firstOperand = values.get(matched.operands[0]?.name ?? "");
+  const resultName = values.get("out") ?? firstOperand;
+  if (resultName === undefined) return null;
+  operandValues.set("out", resultName);
   const code = template.replace(/\{(\w+)\}/g, (_, name) => operandValues.get(name) ?? "");
   const keepsName = template.includes("{out}") || !values.has("out");
   if (keepsName) return code;
-  return /^\{\w+\}\.\w+_\(/.test(template) ? `${out} = ${code}` : out === subject ? code : null;
+  return /^\{\w+\}\.\w+_\(/.test(template) ? `${resultName} = ${code}` : resultName === firstOperand ? code : null;
 }
 
-/** Without the name that the line gives its result. @param {string} code @param {string | undefined} out */
-function labelOf(code, out) {
-  const bare = out !== undefined && code.startsWith(`${out} = `) ? code.slice(out.length + 3) : code;
-  return /^\w+$/.test(bare) ? `= ${bare}` : bare;
+/** Without the name that the line gives its result. @param {string} code @param {string | undefined} resultName */
+function alternativeLabel(code, resultName) {
+  const expression =
+    resultName !== undefined && code.startsWith(`${resultName} = `) ? code.slice(resultName.length + 3) : code;
+  return /^\w+$/.test(expression) ? `= ${expression}` : expression;
 }
 
 /** The edits that put it in the place of a line, with the imports that it needs, and the line where it stands then.

@@ -12,7 +12,7 @@ import { alternatives, replaceLine } from "./alternatives.js";
 const MAX_CHIPS = 10;
 /** Milliseconds for which a chip is pointed at before what it would do is asked for. */
 const PREVIEW_AFTER_MS = 150;
-const MAX_KNOWN = 200;
+const MAX_CACHED_EFFECTS = 200;
 const EFFECT_SIGNS = { same: "=", other: "≠", stops: "✕" };
 
 /** @returns {Promise<Operation[]>} */
@@ -24,7 +24,7 @@ async function fetchCatalogue() {
 
 /** Tells whether a name stands for a tensor after the step, in the innermost frame that has it.
  * @param {import("../state.js").Entities} entities @returns {(name: string) => boolean} */
-function tensorNames(entities) {
+function createTensorTest(entities) {
   const frames = [...entities.values()].filter((entity) => entity.kind === "frame");
   return (name) => {
     const value = frames.findLast((frame) => frame.vars.has(name))?.vars.get(name);
@@ -41,16 +41,16 @@ function tensorNames(entities) {
  */
 export function createSiblingChips(row, say, choose, foot) {
   /** what became of the siblings that were tried, by program @type {Map<string, {mark: keyof typeof EFFECT_SIGNS, words: string}>} */
-  const foundByKey = new Map();
-  let asked = new AbortController();
+  const effectsByKey = new Map();
+  let previewRequest = new AbortController();
   let timer = 0;
 
   /** @type {Operation[] | null} */
   let catalogue = null;
   /** @type {PageState | null} */
-  let latest = null;
+  let latestState = null;
   let isLoading = false;
-  let shown = "";
+  let shownKey = "";
 
   async function load() {
     isLoading = true;
@@ -59,26 +59,26 @@ export function createSiblingChips(row, say, choose, foot) {
     } catch {
       return; // without the catalogue there are no chips, and nothing else is missing
     }
-    if (latest) show(latest);
+    if (latestState) show(latestState);
   }
 
   /** @param {PageState} state */
   function show(state) {
     const { opened, step, text } = state;
-    const waits = state.isLive && !isCurrent(state) && !row.classList.contains("none");
-    row.inert = waits;
-    if (waits) return; // the next picture brings the next chips: until then these stay, and do nothing
+    const isWaiting = state.isLive && !isCurrent(state) && !row.classList.contains("none");
+    row.inert = isWaiting;
+    if (isWaiting) return; // the next picture brings the next chips: until then these stay, and do nothing
     const line = opened?.count && isCurrent(state) ? opened.trace.steps[step].line : null;
     const code = line ? text.split("\n")[line - 1] : "";
     const entities = line && opened ? opened.at(step).entities : new Map();
-    const found = catalogue && code ? alternatives(code, catalogue, tensorNames(entities)) : [];
-    const key = JSON.stringify([line, code, found.map((one) => one.text)]);
-    if (key === shown) return;
-    shown = key;
-    end();
-    row.classList.toggle("none", !found.length);
+    const alternativesFound = catalogue && code ? alternatives(code, catalogue, createTensorTest(entities)) : [];
+    const key = JSON.stringify([line, code, alternativesFound.map((one) => one.text)]);
+    if (key === shownKey) return;
+    shownKey = key;
+    cancelPreview();
+    row.classList.toggle("none", !alternativesFound.length);
     row.replaceChildren(element("span", "sibling-label", say("siblings")));
-    for (const alternative of found.slice(0, MAX_CHIPS)) row.append(chip(alternative, text, line ?? 0));
+    for (const alternative of alternativesFound.slice(0, MAX_CHIPS)) row.append(chip(alternative, text, line ?? 0));
   }
 
   /** @param {Alternative} alternative @param {string} source @param {number} line */
@@ -97,65 +97,65 @@ export function createSiblingChips(row, say, choose, foot) {
   /** Pointing at a chip, or coming to it by keys, says what it would do. @param {HTMLElement} button
    * @param {ReturnType<typeof replaceLine> & {code: string}} change */
   function offerPreview(button, change) {
-    const key = JSON.stringify([latest?.text, latest?.settings, change.edits]);
+    const key = JSON.stringify([latestState?.text, latestState?.settings, change.edits]);
     showMark(button, key);
     let isPointedAt = false; // by a pointer that moved there: a chip that comes to lie under one at rest isn't meant
-    const begin = () => {
-      end();
+    const schedulePreview = () => {
+      cancelPreview();
       timer = window.setTimeout(() => void preview(button, key, change), PREVIEW_AFTER_MS);
     };
     button.addEventListener("pointermove", ({ pointerType }) => {
       if (pointerType !== "mouse" || isPointedAt) return;
       isPointedAt = true;
-      begin();
+      schedulePreview();
     });
     button.addEventListener("pointerleave", () => {
       isPointedAt = false;
-      end();
+      cancelPreview();
     });
-    button.addEventListener("focus", () => button.matches(":focus-visible") && begin());
-    for (const type of ["blur", "click"]) button.addEventListener(type, end);
+    button.addEventListener("focus", () => button.matches(":focus-visible") && schedulePreview());
+    for (const type of ["blur", "click"]) button.addEventListener(type, cancelPreview);
   }
 
   /** @param {HTMLElement} button @param {string} key @param {ReturnType<typeof replaceLine> & {code: string}} change */
   async function preview(button, key, change) {
-    const { signal } = asked;
-    if (!latest?.opened || !foot) return;
+    const { signal } = previewRequest;
+    if (!latestState?.opened || !foot) return;
     try {
       const { tryChange, showPreview } = await import("./preview.js");
-      const found = await tryChange(latest.opened, { ...latest.settings }, change, signal);
+      const effect = await tryChange(latestState.opened, { ...latestState.settings }, change, signal);
       signal.throwIfAborted();
-      foundByKey.set(key, { mark: found.mark, words: found.words });
-      if (foundByKey.size > MAX_KNOWN) foundByKey.delete([...foundByKey.keys()][0]);
+      effectsByKey.set(key, { mark: effect.mark, words: effect.words });
+      if (effectsByKey.size > MAX_CACHED_EFFECTS) effectsByKey.delete([...effectsByKey.keys()][0]);
       showMark(button, key);
-      showPreview(foot, found);
+      showPreview(foot, effect);
     } catch {
       // it was left, or can't be told now: then the chip says what it said before
     }
   }
 
-  function end() {
+  function cancelPreview() {
     clearTimeout(timer);
-    asked.abort();
-    asked = new AbortController();
+    previewRequest.abort();
+    previewRequest = new AbortController();
     foot?.querySelector(".sibling-preview")?.remove();
   }
 
   /** At the chip's end, once it is known: the same numbers, others, or none. @param {HTMLElement} button @param {string} key */
   function showMark(button, key) {
-    const found = foundByKey.get(key);
-    if (!found || button.querySelector(".sibling-mark")) return;
-    const mark = element("span", `sibling-mark ${found.mark}`, EFFECT_SIGNS[found.mark]);
+    const effect = effectsByKey.get(key);
+    if (!effect || button.querySelector(".sibling-mark")) return;
+    const mark = element("span", `sibling-mark ${effect.mark}`, EFFECT_SIGNS[effect.mark]);
     mark.setAttribute("role", "img");
-    mark.setAttribute("aria-label", found.words);
-    mark.title = found.words;
+    mark.setAttribute("aria-label", effect.words);
+    mark.title = effect.words;
     button.append(mark);
   }
 
   return {
     /** @param {PageState} state */
     render(state) {
-      latest = state;
+      latestState = state;
       if (!isLoading && state.opened?.count) load();
       if (catalogue) show(state);
     },

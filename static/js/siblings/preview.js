@@ -1,7 +1,7 @@
 /** What a sibling would do: the program is run with it, and compared with the run that is shown. */
 
 import { compareRuns } from "../compare/comparison.js";
-import { byName, clause, compareLocale, outcomeText, outputText } from "../compare/words.js";
+import { changesByName, nameClause, compareLocale, outcomeText, outputText } from "../compare/words.js";
 import { codeNodes, element } from "../elements.js";
 import { loadLiveLocale } from "../page_locale.js";
 import { fixedText } from "../repair.js";
@@ -16,7 +16,7 @@ import { requestTrace } from "../trace_source.js";
 
 const MAX_SENTENCES = 5;
 /** Differences that are of numbers, not of how they are kept. */
-const NUMBERS = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
+const NUMERIC_PROPERTIES = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
 
 /** Run the program with a change. @param {OpenTrace} opened the run that is shown @param {object} settings of it
  * @param {{edits: import("../fixes.js").LineEdit[], line: number, code: string}} change @param {AbortSignal} signal
@@ -24,7 +24,7 @@ const NUMBERS = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
 export async function tryChange(opened, settings, { edits, line, code }, signal) {
   const { lang } = document.documentElement;
   const source = fixedText(opened.trace.program, edits);
-  const [trace, own] = await Promise.all([
+  const [trace, liveLocale] = await Promise.all([
     requestTrace({ source, ...settings }, signal, { live: true }),
     loadLiveLocale(lang),
   ]);
@@ -32,9 +32,9 @@ export async function tryChange(opened, settings, { edits, line, code }, signal)
   const mark = markOf(comparison);
   return {
     mark,
-    words: own.say(`live_mark_${mark}`),
-    title: own.say("live_preview", { line, code }),
-    sentences: sentencesOf(comparison, compareLocale(lang).say, own.say),
+    words: liveLocale.say(`live_mark_${mark}`),
+    title: liveLocale.say("live_preview", { line, code }),
+    sentences: sentencesOf(comparison, compareLocale(lang).say, liveLocale.say),
   };
 }
 
@@ -42,25 +42,30 @@ export async function tryChange(opened, settings, { edits, line, code }, signal)
 export function markOf({ left, right, rows, differences }) {
   if (right.trace.outcome.status !== "finished" && left.trace.outcome.status === "finished") return "stops";
   const atEnd = differences.filter(({ to }) => to === rows.length - 1);
-  return atEnd.some(({ property }) => NUMBERS.has(property)) ? "other" : "same";
+  return atEnd.some(({ property }) => NUMERIC_PROPERTIES.has(property)) ? "other" : "same";
 }
 
 /** What differs, the most lasting first. @param {Comparison} comparison @param {Say} compare @param {Say} say @returns {string[]} */
 export function sentencesOf({ left, right, rows, differences, output }, compare, say) {
-  const lasting = differences.filter(({ to }) => to === rows.length - 1);
-  const [there, changed] = [lasting.filter(isPresence), lasting.filter((difference) => !isPresence(difference))];
-  const stays =
+  const lastingDifferences = differences.filter(({ to }) => to === rows.length - 1);
+  const [presenceDifferences, otherDifferences] = [
+    lastingDifferences.filter(isPresence),
+    lastingDifferences.filter((difference) => !isPresence(difference)),
+  ];
+  const endsTheSame =
     left.trace.outcome.status === right.trace.outcome.status &&
     left.trace.outcome.error?.line === right.trace.outcome.error?.line;
-  const all = [
-    ...(stays ? [] : [say("live_outcome", { outcome: outcomeText(right.trace.outcome, compare) })]),
-    ...byName(changed).map((group) => clause(group, compare)),
-    ...(stays ? there.map(({ name, right: now }) => say(now ? "live_comes" : "live_goes", { name })) : []),
+  const allSentences = [
+    ...(endsTheSame ? [] : [say("live_outcome", { outcome: outcomeText(right.trace.outcome, compare) })]),
+    ...changesByName(otherDifferences).map((group) => nameClause(group, compare)),
+    ...(endsTheSame
+      ? presenceDifferences.map(({ name, right: now }) => say(now ? "live_comes" : "live_goes", { name }))
+      : []),
     ...output.filter((row) => row.left && row.right).map((row) => outputText(row, compare)),
   ];
-  if (!all.length) return [say("live_same")];
-  if (all.length <= MAX_SENTENCES) return all;
-  return [...all.slice(0, MAX_SENTENCES), say("live_more", { count: all.length - MAX_SENTENCES })];
+  if (!allSentences.length) return [say("live_same")];
+  if (allSentences.length <= MAX_SENTENCES) return allSentences;
+  return [...allSentences.slice(0, MAX_SENTENCES), say("live_more", { count: allSentences.length - MAX_SENTENCES })];
 }
 
 /** Whether a name is there on one side alone. @param {{property: string}} difference */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import english from "../../locales/commands.en.json" with { type: "json" };
 import { commandEntries, operationEntries } from "../command_palette/entries.js";
 import { keyLabel } from "../command_palette/key_labels.js";
-import { score, search } from "../command_palette/match.js";
+import { matchScore, search } from "../command_palette/match.js";
 import { createRegistry } from "../commands.js";
 import { pageCommands } from "../page_commands.js";
 
@@ -41,10 +41,12 @@ test("a key does what is available of its commands, and is told from keys of non
 
 test("letters find the beginning of a word before its inside, and that before letters in order", () => {
   const texts = ["Step over", "Overlap", "Discover", "Open a very early run", "Play"];
-  const ranked = texts.filter((text) => score("over", text) > 0).sort((a, b) => score("over", b) - score("over", a));
+  const ranked = texts
+    .filter((text) => matchScore("over", text) > 0)
+    .sort((a, b) => matchScore("over", b) - matchScore("over", a));
   assert.deepEqual(ranked, ["Overlap", "Step over", "Discover", "Open a very early run"]);
-  assert.ok(score("step over", "Step over") > score("step over", "Step back over"));
-  assert.equal(score("step loom", "Step over"), 0);
+  assert.ok(matchScore("step over", "Step over") > matchScore("step over", "Step back over"));
+  assert.equal(matchScore("step loom", "Step over"), 0);
 });
 
 test("a group with the best hit comes first; other names and sentences find as well", () => {

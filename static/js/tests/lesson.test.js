@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stopStep } from "../lesson/lesson.js";
 import * as progress from "../lesson/progress.js";
-import { faultOf, shortened, verdictSentence } from "../lesson/question.js";
+import { faultSentence, shortMessage, verdictSentence } from "../lesson/question.js";
 
 const done = { right: 2, of: 3, isDone: true };
 
@@ -69,8 +69,8 @@ test("a program is seen at the last step of the line where its lesson stops", ()
 });
 
 test("of a long message the first words are told, and no half of one", () => {
-  assert.equal(shortened("no such name\n  at line 3"), "no such name");
-  const words = shortened("backward a second time ".repeat(20));
+  assert.equal(shortMessage("no such name\n  at line 3"), "no such name");
+  const words = shortMessage("backward a second time ".repeat(20));
   assert.ok(
     words.endsWith("…") &&
       words.length <= 121 &&
@@ -80,9 +80,9 @@ test("of a long message the first words are told, and no half of one", () => {
 
 test("a run that did not end, and a verdict, have their sentences", () => {
   const error = { type: "ValueError", message: "x".repeat(1000), line: 3 };
-  assert.equal(faultOf(/** @type {any} */ ({ outcome: { status: "finished" } })), null);
-  assert.equal(faultOf(/** @type {any} */ ({ outcome: { status: "stopped" } }))?.key, "lesson_ended");
-  const raised = faultOf(/** @type {any} */ ({ outcome: { status: "raised", error } }));
+  assert.equal(faultSentence(/** @type {any} */ ({ outcome: { status: "finished" } })), null);
+  assert.equal(faultSentence(/** @type {any} */ ({ outcome: { status: "stopped" } }))?.key, "lesson_ended");
+  const raised = faultSentence(/** @type {any} */ ({ outcome: { status: "raised", error } }));
   assert.deepEqual([raised?.key, raised?.args?.line], ["lesson_raised", 3]);
   assert.equal(String(raised?.args?.message).length, 121);
   const keys = [

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { firstError } from "../editor_unfinished.js";
 import { commonLines, stepAfterEdit, movedLine } from "../step_after_edit.js";
-import { judge } from "../live/answers.js";
-import { firstOlder, madeSince } from "../live/older.js";
+import { verdictOn } from "../live/answers.js";
+import { firstChangedStep, changedSince } from "../live/older.js";
 import { advance, DEBOUNCE_MS, initialSchedule, nextTick, REST_MS } from "../live/schedule.js";
 import { openTrace } from "../state.js";
 import { after, edited, ran, trace } from "./page_states.js";
@@ -233,14 +233,14 @@ test("with Live a changed card asks for no run of its own, and the answer to its
 test("a picture gives way to what finished at once, to what raised later, to a refusal never", () => {
   const good = trace("a");
   const of = (/** @type {string} */ status) => trace("b", { outcome: { status } });
-  assert.equal(judge(of("finished"), "b", good), "show");
-  assert.equal(judge(of("finished"), "b\n>>>", good), "rest", "a text that was tidied");
+  assert.equal(verdictOn(of("finished"), "b", good), "show");
+  assert.equal(verdictOn(of("finished"), "b\n>>>", good), "rest", "a text that was tidied");
   assert.deepEqual(
-    ["raised", "refused", "stopped", "crashed", "lost"].map((status) => judge(of(status), "b", good)),
+    ["raised", "refused", "stopped", "crashed", "lost"].map((status) => verdictOn(of(status), "b", good)),
     ["rest", "tell", "tell", "tell", "tell"],
   );
-  assert.equal(judge(of("refused"), "b", null), "rest", "there is no picture to keep");
-  assert.equal(judge(of("stopped"), "b", of("stopped")), "rest");
+  assert.equal(verdictOn(of("refused"), "b", null), "rest", "there is no picture to keep");
+  assert.equal(verdictOn(of("stopped"), "b", of("stopped")), "rest");
 });
 
 test("older is what the line that differs or a later one made; a block counts as a whole", () => {
@@ -257,12 +257,12 @@ test("older is what the line that differs or a later one made; a block counts as
       .split("\n")
       .map((/** @type {string} */ old, /** @type {number} */ k) => (k === line - 1 ? to : old))
       .join("\n");
-  assert.deepEqual(firstOlder(made, text(2, "bb")), { line: 2, step: 1 });
-  assert.deepEqual(firstOlder(made, text(5, "    dd")), { line: 5, step: 2 }, "the loop from its head");
-  assert.deepEqual(firstOlder(made, `${made.program.source}\nf`), { line: 7, step: 6 });
+  assert.deepEqual(firstChangedStep(made, text(2, "bb")), { line: 2, step: 1 });
+  assert.deepEqual(firstChangedStep(made, text(5, "    dd")), { line: 5, step: 2 }, "the loop from its head");
+  assert.deepEqual(firstChangedStep(made, `${made.program.source}\nf`), { line: 7, step: 6 });
   made.steps[1].set = { t1: { kind: "tensor" }, s1: { held_by: ["t1"] }, f1: { vars: { b: { ref: "t1" } } } };
   made.steps[0].set.f1 = { kind: "frame", vars: {} };
-  const { uids, names } = madeSince(openTrace(made), 1, 3);
+  const { uids, names } = changedSince(openTrace(made), 1, 3);
   assert.deepEqual([[...uids], [...names]], [["t1"], ["f1/b"]], "a name more changes no memory");
 });
 
