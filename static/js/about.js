@@ -4,7 +4,7 @@
  * recorded: where, if not by a server */
 
 /** An address with more characters than this is not printed: nobody types it. */
-const LONGEST_PRINTED = 200;
+const MAX_PRINTED_ADDRESS = 200;
 
 /** @param {About} about @returns {HTMLElement} the head of a printed run */
 export function printHead({ title, note, address }) {
@@ -18,16 +18,16 @@ export function printHead({ title, note, address }) {
 
 /** @param {About} about @returns {HTMLElement[]} note and address, for the page of a file */
 export function aboutLines({ note, address, recorded = "" }) {
-  const said = note ? [paragraph(note)] : [];
-  for (const one of said) one.dataset.answer = ""; // predict mode takes it away
-  if (recorded) said.push(paragraph(recorded));
-  if (!/^https?:/.test(address)) return said;
+  const elements = note ? [paragraph(note)] : [];
+  for (const noteParagraph of elements) noteParagraph.dataset.answer = ""; // predict mode takes it away
+  if (recorded) elements.push(paragraph(recorded));
+  if (!/^https?:/.test(address)) return elements;
   const link = document.createElement("a");
   link.href = address;
   link.textContent = shortenedAddress(address);
   const line = document.createElement("p");
   line.append(link);
-  return [...said, line];
+  return [...elements, line];
 }
 
 /** @param {string} text */
@@ -39,5 +39,5 @@ function paragraph(text) {
 
 /** @param {string} address */
 function shortenedAddress(address) {
-  return address.length > LONGEST_PRINTED ? address.replace(/#.*/s, "") : address;
+  return address.length > MAX_PRINTED_ADDRESS ? address.replace(/#.*/s, "") : address;
 }

@@ -1,7 +1,7 @@
 /** Builds a trace's index in one pass over its steps, from the fields of relations alone. */
 
 import { addToList } from "./multimap.js";
-import { ALARMS, handleKey, pinKey, TraceIndex } from "./trace_index.js";
+import { BROKEN_STATES, handleKey, pinKey, TraceIndex } from "./trace_index.js";
 
 /** @typedef {import("./trace.js").Step} Step */
 /** @typedef {import("./trace.js").Slot} Slot */
@@ -28,14 +28,14 @@ class IndexBuilder {
     /** @type {Map<string, {saved: Record<string, Slot>, released: boolean, edges: number, kept: Set<string>}>} */
     this.nodes = new Map();
     /** @type {Map<string, string>} by handle, the key of its placement now */
-    this.placed = new Map();
+    this.placementKeys = new Map();
     /** @type {Map<string, string>} by `node:slot`, the key of its pin now */
-    this.pinned = new Map();
+    this.pinKeys = new Map();
     /** @type {Map<string, number>} */
-    this.sizes = new Map();
+    this.storageSizes = new Map();
     /** @type {Map<string, string>} by node, the first placement of its output, where the node itself comes later */
-    this.outputs = new Map();
-    this.alive = 0;
+    this.outputKeys = new Map();
+    this.aliveBytes = 0;
   }
 
   /** @param {Step[]} steps */
@@ -47,14 +47,14 @@ class IndexBuilder {
       for (const uid of uids) this.addLife(uid, set[uid], i, ended.has(uid));
       for (const uid of gone) this.endLife(uid, i);
       for (const uid of uids) if (uid[0] === "t") this.updateGradOwner(uid);
-      for (const uid of gone) this.endBytes(uid);
-      this.index.bytes.push(this.alive);
+      for (const uid of gone) this.removeBytes(uid);
+      this.index.bytes.push(this.aliveBytes);
       this.addEvents(steps[i], i);
     }
   }
 
-  /** @param {string} uid @param {Delta} fields @param {number} i @param {boolean} gone by the end of the step */
-  addLife(uid, fields, i, gone) {
+  /** @param {string} uid @param {Delta} fields @param {number} i @param {boolean} isGone by the end of the step */
+  addLife(uid, fields, i, isGone) {
     const { lives, end } = this.index;
     let life = lives.get(uid);
     if (!life) {
@@ -65,7 +65,7 @@ class IndexBuilder {
     if (life.birth < i) addToList(this.index.laterChanges, uid, i);
     this.addChange(life.kind, { uid, step: i, fields });
     if (life.kind === "storage") this.updateBytes(uid, fields);
-    if (gone) return;
+    if (isGone) return;
     if (life.kind === "tensor" || life.kind === "array") this.updateHandle(uid, fields, i);
     else if (life.kind === "node") this.updateNode(uid, fields, i);
     else if (life.kind === "storage") {
@@ -96,10 +96,10 @@ class IndexBuilder {
     if (isNew || storage !== undefined || counter !== undefined) this.placeHandle(uid, handle, i);
     if (grad || fields.parts || fields.tangent || fields.wraps) index.namers.add(uid);
     if (!handle.grad_fn) return;
-    const key = this.placed.get(uid) ?? "";
+    const placementKey = this.placementKeys.get(uid) ?? "";
     const node = index.nodes.get(handle.grad_fn);
-    if (node) node.output ??= key;
-    else this.outputs.set(handle.grad_fn, key);
+    if (node) node.output ??= placementKey;
+    else this.outputKeys.set(handle.grad_fn, placementKey);
   }
 
   /** Where a handle is from a step on. @param {string} uid @param {{storage?: string | null, counter?: string | null}} handle
@@ -107,21 +107,21 @@ class IndexBuilder {
   placeHandle(uid, handle, i) {
     const { placements, end } = this.index;
     const key = handleKey(uid, handle);
-    if (this.placed.get(uid) === key) return;
+    if (this.placementKeys.get(uid) === key) return;
     this.endPlacement(uid, i);
     // A handle that comes back to where it was keeps the place for all the time between.
     const { storage = null, counter = null } = handle;
     const placement = placements.get(key) ?? { key, uid, storage, counter, birth: i, death: end };
     placement.death = end;
     placements.set(key, placement);
-    this.placed.set(uid, key);
+    this.placementKeys.set(uid, key);
   }
 
   /** A handle's placement ends. @param {string} uid @param {number} i */
   endPlacement(uid, i) {
-    const placement = this.index.placements.get(this.placed.get(uid) ?? "");
+    const placement = this.index.placements.get(this.placementKeys.get(uid) ?? "");
     if (placement) placement.death = i - 1;
-    this.placed.delete(uid);
+    this.placementKeys.delete(uid);
   }
 
   /** @param {string} uid @param {Delta} fields @param {number} i */
@@ -129,7 +129,7 @@ class IndexBuilder {
     const { index } = this;
     const state = this.nodes.get(uid) ?? { saved: {}, released: false, edges: 0, kept: new Set() };
     this.nodes.set(uid, state);
-    const output = this.outputs.get(uid) ?? null;
+    const output = this.outputKeys.get(uid) ?? null;
     const facts = index.nodes.get(uid) ?? { uid, name: "", variable: null, next: [], slots: [], output };
     index.nodes.set(uid, facts);
     facts.name = fields.name ?? facts.name;
@@ -161,8 +161,8 @@ class IndexBuilder {
     let entry = index.slots.get(key);
     if (!entry && storageUid && !released) {
       const { counter = null, expected = null, tensor = null } = saved;
-      const never = { stale: null, changed: null, released: null };
-      entry = { key, node: nodeUid, slot, storage: storageUid, counter, expected, tensor, birth: i, ...never };
+      const notYet = { stale: null, changed: null, released: null };
+      entry = { key, node: nodeUid, slot, storage: storageUid, counter, expected, tensor, birth: i, ...notYet };
       index.slots.set(key, entry);
     }
     if (!entry) return;
@@ -174,15 +174,15 @@ class IndexBuilder {
   /** @param {string} nodeUid @param {string} slot @param {Slot} saved @param {string | null} storageUid @param {number} i */
   updatePin(nodeUid, slot, saved, storageUid, i) {
     const { pins, end } = this.index;
-    const at = `${nodeUid}:${slot}`;
+    const slotKey = `${nodeUid}:${slot}`;
     const key = pinKey(nodeUid, slot, saved);
-    const before = this.pinned.get(at);
-    if (before && (!storageUid || before !== key)) this.endPin(before, i);
+    const keyBefore = this.pinKeys.get(slotKey);
+    if (keyBefore && (!storageUid || keyBefore !== key)) this.endPin(keyBefore, i);
     if (!storageUid) return;
     const pin = pins.get(key) ?? { node: nodeUid, slot, storage: storageUid, birth: i, death: end, broken: false };
     pin.death = end;
-    pin.broken ||= ALARMS.has(saved.state);
-    this.pinned.set(at, key);
+    pin.broken ||= BROKEN_STATES.has(saved.state);
+    this.pinKeys.set(slotKey, key);
     pins.set(key, pin);
   }
 
@@ -202,9 +202,9 @@ class IndexBuilder {
       const ref = value && typeof value === "object" && "ref" in value ? value.ref : null;
       if (ref?.[0] === "t" && !moduleOf.has(ref)) moduleOf.set(ref, uid);
       if (ref?.[0] !== "o" || ref === uid) continue;
-      const inner = modules.get(ref) ?? { type: "", within: null };
-      modules.set(ref, inner);
-      inner.within ??= uid;
+      const innerModule = modules.get(ref) ?? { type: "", within: null };
+      modules.set(ref, innerModule);
+      innerModule.within ??= uid;
     }
   }
 
@@ -225,7 +225,7 @@ class IndexBuilder {
     for (const slot of node.kept) {
       const key = `${uid}:${slot}`;
       index.slotsIn.set(key, null, i);
-      this.endPin(this.pinned.get(key) ?? "", i);
+      this.endPin(this.pinKeys.get(key) ?? "", i);
       const entry = index.slots.get(key);
       if (entry) entry.released ??= i;
     }
@@ -242,17 +242,17 @@ class IndexBuilder {
 
   /** @param {string} storageUid @param {Delta} fields */
   updateBytes(storageUid, fields) {
-    const before = this.sizes.get(storageUid) ?? 0;
+    const before = this.storageSizes.get(storageUid) ?? 0;
     const size = fields.within ? 0 : (fields.nbytes ?? before);
-    this.alive += size - before;
-    this.sizes.set(storageUid, size);
+    this.aliveBytes += size - before;
+    this.storageSizes.set(storageUid, size);
   }
 
   /** @param {string} uid of what is gone */
-  endBytes(uid) {
+  removeBytes(uid) {
     if (uid[0] !== "s") return;
-    this.alive -= this.sizes.get(uid) ?? 0;
-    this.sizes.delete(uid);
+    this.aliveBytes -= this.storageSizes.get(uid) ?? 0;
+    this.storageSizes.delete(uid);
   }
 
   /** @param {Step} traceStep @param {number} i */

@@ -84,6 +84,6 @@ export function loomLabels(say) {
 /** The step at which a line runs next, from the beginning again where it does not; -1 where it never ran.
  * @param {import("./trace.js").Step[]} steps @param {number} line @param {number} step */
 export function nextStepAtLine(steps, line, step) {
-  const at = steps.findIndex((s, i) => i > step && s.line === line);
-  return at >= 0 ? at : steps.findIndex((s) => s.line === line);
+  const laterStep = steps.findIndex((s, i) => i > step && s.line === line);
+  return laterStep >= 0 ? laterStep : steps.findIndex((s) => s.line === line);
 }

@@ -11,59 +11,61 @@ const STORAGE_KEY = "gradbox-program-as";
 /**
  * @param {{form: HTMLElement, buttons: HTMLElement, host: HTMLElement}} parts form: holds editor and cards; buttons: one for each
  *   way; host: where the cards go
- * @param {Omit<Parameters<typeof import("./builder/builder.js").createBuilder>[0], "host">} how the cards' own
- * @param {() => void} failed called where the script can not be fetched
+ * @param {Omit<Parameters<typeof import("./builder/builder.js").createBuilder>[0], "host">} builderOptions the cards' own
+ * @param {() => void} onLoadFailed called where the script can not be fetched
  */
-export function createCards({ form, buttons, host }, how, failed) {
+export function createCards({ form, buttons, host }, builderOptions, onLoadFailed) {
   /** @type {Builder | null} */
   let builder = null;
-  let chosen = readPreference(STORAGE_KEY) === "cards";
+  let cardsChosen = readPreference(STORAGE_KEY) === "cards";
   let isLoading = false;
   /** @type {import("./message_box.js").Message[]} */
   let messages = [];
-  const [asText, asCards] = /** @type {HTMLButtonElement[]} */ ([...buttons.querySelectorAll("button[data-as]")]);
+  const [textButton, cardsButton] = /** @type {HTMLButtonElement[]} */ ([
+    ...buttons.querySelectorAll("button[data-as]"),
+  ]);
 
-  /** @param {boolean} isAsked */
-  async function load(isAsked) {
+  /** @param {boolean} takesFocus */
+  async function load(takesFocus) {
     if (isLoading) return;
     isLoading = true;
     try {
       const { createBuilder } = await import("./builder/builder.js");
-      builder = await createBuilder({ ...how, host });
+      builder = await createBuilder({ ...builderOptions, host });
     } catch {
       isLoading = false; // the next one who asks tries again
-      chosen = false;
-      failed();
+      cardsChosen = false;
+      onLoadFailed();
     }
     show();
-    if (isAsked && chosen) builder?.focus();
+    if (takesFocus && cardsChosen) builder?.focus();
   }
 
-  /** @param {boolean} [isAsked] */
-  function show(isAsked = false) {
-    const shown = chosen && builder !== null;
-    form.classList.toggle("as-cards", shown);
-    host.hidden = !shown;
-    asText.setAttribute("aria-pressed", String(!shown));
-    asCards.setAttribute("aria-pressed", String(shown));
+  /** @param {boolean} [takesFocus] */
+  function show(takesFocus = false) {
+    const isShown = cardsChosen && builder !== null;
+    form.classList.toggle("as-cards", isShown);
+    host.hidden = !isShown;
+    textButton.setAttribute("aria-pressed", String(!isShown));
+    cardsButton.setAttribute("aria-pressed", String(isShown));
     builder?.setMessages(messages);
-    builder?.show(shown);
-    if (chosen && !builder) void load(isAsked);
+    builder?.show(isShown);
+    if (cardsChosen && !builder) void load(takesFocus);
   }
 
-  /** @param {boolean} cards */
-  function choose(cards) {
+  /** @param {boolean} showCards */
+  function choose(showCards) {
     const line = builder?.line() ?? 0;
-    const wasShown = chosen && builder !== null;
-    chosen = cards;
-    writePreference(STORAGE_KEY, cards ? "cards" : null);
+    const wasShown = cardsChosen && builder !== null;
+    cardsChosen = showCards;
+    writePreference(STORAGE_KEY, showCards ? "cards" : null);
     show(true);
-    if (cards) builder?.focus();
-    else if (wasShown) how.editor.openLine(line + 1);
+    if (showCards) builder?.focus();
+    else if (wasShown) builderOptions.editor.openLine(line + 1);
   }
 
-  asText.addEventListener("click", () => choose(false));
-  asCards.addEventListener("click", () => choose(true));
+  textButton.addEventListener("click", () => choose(false));
+  cardsButton.addEventListener("click", () => choose(true));
   show();
   return {
     /** @param {PageState} state @param {PageState | null} before */
@@ -73,15 +75,15 @@ export function createCards({ form, buttons, host }, how, failed) {
       messages = list;
       builder?.setMessages(list);
     },
-    areShown: () => chosen && builder !== null,
-    toggle: () => choose(!chosen),
+    areShown: () => cardsChosen && builder !== null,
+    toggle: () => choose(!cardsChosen),
     /** Opens an operation's form at the card that the reader is at. @param {string} operation @returns {boolean} whether cards are shown */
     insert(operation) {
-      if (!chosen || !builder) return false;
+      if (!cardsChosen || !builder) return false;
       builder.insert(operation);
       return true;
     },
     /** What can be done with the card that the reader is at, for a list of commands; none while the text is shown. @returns {Command[]} */
-    commands: () => (chosen && builder ? builder.commands() : []),
+    commands: () => (cardsChosen && builder ? builder.commands() : []),
   };
 }

@@ -10,7 +10,7 @@ import { sameValue } from "./entities.js";
  * @param {import("./state.js").OpenTrace} opened @param {string} storageUid @param {number} index
  * @param {string} dtype under which the element is counted @param {number} from
  */
-export function lastWrite(opened, storageUid, index, dtype, from) {
+export function lastWriteStep(opened, storageUid, index, dtype, from) {
   const writes = opened.index.writes.get(storageUid) ?? [];
   for (let k = writes.findLastIndex((step) => step <= from); k >= 0; k--) {
     const i = writes[k];
@@ -28,9 +28,9 @@ export function lastWrite(opened, storageUid, index, dtype, from) {
 
 /** Where a click on a cell leads: to the step that made it what it is; from that step, to the one before. -1 where there is none.
  * @param {import("./state.js").OpenTrace} opened @param {string} storageUid @param {number} index @param {string} dtype @param {number} step */
-export function writeBefore(opened, storageUid, index, dtype, step) {
-  const at = lastWrite(opened, storageUid, index, dtype, step);
-  return at === step ? lastWrite(opened, storageUid, index, dtype, step - 1) : at;
+export function previousWriteStep(opened, storageUid, index, dtype, step) {
+  const lastStep = lastWriteStep(opened, storageUid, index, dtype, step);
+  return lastStep === step ? lastWriteStep(opened, storageUid, index, dtype, step - 1) : lastStep;
 }
 
 /** The value of an element that is listed, in whole or in a window.

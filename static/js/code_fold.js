@@ -7,8 +7,8 @@
  * @returns {{fold: () => void}}
  */
 export function startCodeFold(host, button, onChange) {
-  const narrow = matchMedia("(max-width: 860px)");
-  let byFinger = false;
+  const narrowQuery = matchMedia("(max-width: 860px)");
+  let isTouchPress = false;
 
   /** @param {boolean} folded */
   function setFolded(folded) {
@@ -19,19 +19,19 @@ export function startCodeFold(host, button, onChange) {
   }
 
   button.addEventListener("click", () => setFolded(!host.classList.contains("folded")));
-  host.addEventListener("focusin", () => byFinger || setFolded(false));
+  host.addEventListener("focusin", () => isTouchPress || setFolded(false));
   host.addEventListener(
     "pointerdown",
     ({ pointerType }) => {
-      byFinger = pointerType === "touch" && host.classList.contains("folded") && narrow.matches;
+      isTouchPress = pointerType === "touch" && host.classList.contains("folded") && narrowQuery.matches;
     },
     { capture: true },
   );
   host.addEventListener(
     "mousedown",
     (event) => {
-      if (!byFinger) return; // a mouse's click opens it by the focus that it gives
-      byFinger = false;
+      if (!isTouchPress) return; // a mouse's click opens it by the focus that it gives
+      isTouchPress = false;
       event.preventDefault(); // the first tap is for reading: no keyboard comes up
       event.stopPropagation();
       setFolded(false);

@@ -37,10 +37,10 @@ export function createCodeListing(list, { source, files = [], onLine }) {
     /** Highlight the line of the step and scroll it into sight. @type {CodePane["setStepLine"]} */
     setStepLine(line, tone = "") {
       rows.forEach((row, k) => {
-        const isHere = k + 1 === line;
-        row.classList.toggle("cm-now", isHere);
-        for (const name of ["raised", "visit"]) row.classList.toggle(name, isHere && name === tone);
-        if (isHere) row.setAttribute("aria-current", "step");
+        const isStepLine = k + 1 === line;
+        row.classList.toggle("cm-now", isStepLine);
+        for (const name of ["raised", "visit"]) row.classList.toggle(name, isStepLine && name === tone);
+        if (isStepLine) row.setAttribute("aria-current", "step");
         else row.removeAttribute("aria-current");
       });
       const row = line === null ? undefined : rows[line - 1];
@@ -84,10 +84,11 @@ export function createCodeListing(list, { source, files = [], onLine }) {
 function scrollIntoList(list, row) {
   const section = list.closest("section");
   /** @type {HTMLElement | null} */
-  let box = list;
-  while (box && box !== section && box.scrollHeight <= box.clientHeight + 1) box = box.parentElement;
-  if (!box) return;
-  const view = box.getBoundingClientRect();
+  let scroller = list;
+  while (scroller && scroller !== section && scroller.scrollHeight <= scroller.clientHeight + 1)
+    scroller = scroller.parentElement;
+  if (!scroller) return;
+  const view = scroller.getBoundingClientRect();
   const { top, bottom } = row.getBoundingClientRect();
-  if (top < view.top || bottom > view.bottom) box.scrollTop += (top + bottom - view.top - view.bottom) / 2;
+  if (top < view.top || bottom > view.bottom) scroller.scrollTop += (top + bottom - view.top - view.bottom) / 2;
 }

@@ -29,9 +29,9 @@ export function createRegistry(commands) {
     /** Does what a key stands for, where that can be done now. @param {string} key @param {boolean} [shift]
      * @returns {boolean} whether it is the key of a command */
     press(key, shift = false) {
-      const bound = (shift ? byKey.get(`Shift+${key}`) : undefined) ?? byKey.get(key);
-      bound?.find(isAvailable)?.run();
-      return bound !== undefined;
+      const boundCommands = (shift ? byKey.get(`Shift+${key}`) : undefined) ?? byKey.get(key);
+      boundCommands?.find(isAvailable)?.run();
+      return boundCommands !== undefined;
     },
   };
 }

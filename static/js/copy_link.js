@@ -2,29 +2,29 @@
 
 import { MAX_FRAGMENT } from "./url.js";
 
-const DONE_MS = 1500;
+const DONE_SHOWN_MS = 1500;
 
 /**
  * @param {HTMLElement} button
- * @param {() => Promise<string>} fragment of the page as it is now
+ * @param {() => Promise<string>} makeFragment of the page as it is now
  * @param {import("./locale.js").Locale["say"]} say
- * @param {(problem: import("./page_state.js").Problem) => void} failed
+ * @param {(problem: import("./page_state.js").Problem) => void} onProblem
  */
-export function startCopyLink(button, fragment, say, failed) {
+export function startCopyLink(button, makeFragment, say, onProblem) {
   button.addEventListener("click", async () => {
-    const text = await fragment();
-    if (text.length > MAX_FRAGMENT)
-      return failed({ key: "link_long", args: { n: text.length, most: MAX_FRAGMENT }, offersSave: true });
+    const addressFragment = await makeFragment();
+    if (addressFragment.length > MAX_FRAGMENT)
+      return onProblem({ key: "link_long", args: { n: addressFragment.length, most: MAX_FRAGMENT }, offersSave: true });
     try {
-      await navigator.clipboard.writeText(location.origin + location.pathname + text);
+      await navigator.clipboard.writeText(location.origin + location.pathname + addressFragment);
     } catch {
-      return failed({ key: "not_copied" });
+      return onProblem({ key: "not_copied" });
     }
     button.dataset.done = "true";
     button.setAttribute("aria-label", say("copied"));
     setTimeout(() => {
       delete button.dataset.done;
       button.setAttribute("aria-label", say("copy_link"));
-    }, DONE_MS);
+    }, DONE_SHOWN_MS);
   });
 }

@@ -4,8 +4,8 @@ import { isStorageBlocked, lessonOf, onOtherTab, readCourse, scoreOf, writeCours
 
 /** @param {HTMLElement} host the page's main element */
 export function startCoursePage(host) {
-  const sum = host.querySelector("#course-sum");
-  const clear = /** @type {HTMLButtonElement | null} */ (host.querySelector("#course-clear"));
+  const summary = host.querySelector("#course-sum");
+  const clearButton = /** @type {HTMLButtonElement | null} */ (host.querySelector("#course-clear"));
 
   function render() {
     const course = readCourse();
@@ -13,10 +13,14 @@ export function startCoursePage(host) {
     if (lessonName) {
       const { programs, question } = lessonOf(course, lessonName);
       for (const [name, item] of itemsBy("program")) {
-        const done = Object.hasOwn(programs, name) ? programs[name] : null;
-        showMarks(item, done ? [{ programs: { [name]: done }, question }] : [], name ? null : question);
+        const programProgress = Object.hasOwn(programs, name) ? programs[name] : null;
+        showMarks(
+          item,
+          programProgress ? [{ programs: { [name]: programProgress }, question }] : [],
+          name ? null : question,
+        );
         const mark = /** @type {HTMLElement | null} */ (item.querySelector("[data-done]"));
-        if (mark) mark.hidden = !done?.isDone;
+        if (mark) mark.hidden = !programProgress?.isDone;
       }
       return;
     }
@@ -27,9 +31,9 @@ export function startCoursePage(host) {
     });
     const { right, of, answered } = scoreOf(progress);
     const isBegun = Object.keys(course).length > 0;
-    if (sum instanceof HTMLElement && isBegun)
-      sum.textContent = fillHoles(sum.dataset.form, { lessons: answered, all: progress.length, right, of });
-    if (clear) clear.hidden = !isBegun;
+    if (summary instanceof HTMLElement && isBegun)
+      summary.textContent = fillHoles(summary.dataset.form, { lessons: answered, all: progress.length, right, of });
+    if (clearButton) clearButton.hidden = !isBegun;
   }
 
   /** @param {"program" | "lesson"} kind @returns {[string, HTMLElement][]} */
@@ -38,19 +42,19 @@ export function startCoursePage(host) {
     return [...items].map((item) => [item.dataset[kind] ?? "", item]);
   }
 
-  clear?.addEventListener("click", () => {
+  clearButton?.addEventListener("click", () => {
     writeCourse({});
     render();
-    if (sum instanceof HTMLElement) {
-      sum.textContent = sum.dataset.cleared ?? "";
-      sum.tabIndex = -1;
-      sum.focus(); // the button that had it is gone
+    if (summary instanceof HTMLElement) {
+      summary.textContent = summary.dataset.cleared ?? "";
+      summary.tabIndex = -1;
+      summary.focus(); // the button that had it is gone
     }
   });
   onOtherTab(render);
   addEventListener("pageshow", render); // from the browser's own cache, with what was done since
   render();
-  if (sum instanceof HTMLElement && isStorageBlocked()) sum.textContent = sum.dataset.notKept ?? "";
+  if (summary instanceof HTMLElement && isStorageBlocked()) summary.textContent = summary.dataset.notKept ?? "";
 }
 
 /** @param {HTMLElement} item @param {import("./lesson/progress.js").LessonProgress[]} lessons that its score is of
@@ -68,7 +72,7 @@ function showMarks(item, lessons, question) {
   mark.textContent = (question.isSeen ? mark.dataset.questionSeen : mark.dataset.question) ?? "";
 }
 
-/** @param {string | undefined} form @param {Record<string, number>} facts */
-function fillHoles(form = "", facts) {
-  return form.replace(/\{(\w+)\}/g, (_, name) => String(facts[name]));
+/** @param {string | undefined} template @param {Record<string, number>} values */
+function fillHoles(template = "", values) {
+  return template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }

@@ -13,48 +13,53 @@ const MARGIN = 3;
 const DIGITS = 7;
 
 /** The last point that a step has passed; -1 before the first. @param {Point[]} points @param {number} step */
-export function pointAt(points, step) {
+export function pointIndexAt(points, step) {
   return points.findLastIndex((point) => point.step <= step);
 }
 
 /** The point nearest to a share of the width. @param {Point[]} points @param {number} share from 0 to 1 */
-export function nearestPoint(points, share) {
+export function nearestPointIndex(points, share) {
   const x = points[0].x + share * (points[points.length - 1].x - points[0].x);
   return points.reduce((best, point, k) => (Math.abs(point.x - x) < Math.abs(points[best].x - x) ? k : best), 0);
 }
 
 /**
  * The curve of a series as SVG: what has passed, what is to come, and the point that was reached.
- * @param {Point[]} points @param {number} at index of the point that was reached, -1 for none
+ * @param {Point[]} points @param {number} reached index of the point that was reached, -1 for none
  * @returns {import("./svg.js").VNode[]} numbers that are not finite are ticks at the top
  */
-export function curveMarks(points, at) {
+export function curveMarks(points, reached) {
   const finite = points.map(({ value }) => value).filter(Number.isFinite);
-  const low = Math.min(...finite);
-  const range = Math.max(...finite) - low || 1;
+  const lowest = Math.min(...finite);
+  const range = Math.max(...finite) - lowest || 1;
   const width = points[points.length - 1].x - points[0].x || 1;
-  const place = points.map(({ x, value }) => ({
+  const plotPoints = points.map(({ x, value }) => ({
     x: MARGIN + ((x - points[0].x) / width) * (WIDTH - 2 * MARGIN),
-    y: Number.isFinite(value) ? HEIGHT - MARGIN - ((value - low) / range) * (HEIGHT - 2 * MARGIN) : null,
+    y: Number.isFinite(value) ? HEIGHT - MARGIN - ((value - lowest) / range) * (HEIGHT - 2 * MARGIN) : null,
   }));
-  const line = (/** @type {number} */ from, /** @type {number} */ to) => {
+  const pathBetween = (/** @type {number} */ from, /** @type {number} */ to) => {
     let d = "";
     for (let k = from; k <= to; k++) {
-      const { x, y } = place[k];
-      if (y !== null) d += `${k === from || place[k - 1].y === null ? "M" : "L"}${round(x)} ${round(y)}`;
+      const { x, y } = plotPoints[k];
+      if (y !== null) d += `${k === from || plotPoints[k - 1].y === null ? "M" : "L"}${round(x)} ${round(y)}`;
     }
     return d;
   };
-  const ticks = place.map(({ x, y }) => (y === null ? `M${round(x)} 0V6` : "")).join("");
-  const dot = place[at]?.y === null ? MARGIN : place[at]?.y;
+  const ticks = plotPoints.map(({ x, y }) => (y === null ? `M${round(x)} 0V6` : "")).join("");
+  const dotY = plotPoints[reached]?.y === null ? MARGIN : plotPoints[reached]?.y;
   const stroke = { "vector-effect": "non-scaling-stroke" };
   return [
-    at < points.length - 1 &&
-      h("path", { key: "later", class: "curve-later", d: line(Math.max(at, 0), points.length - 1), ...stroke }),
-    at > 0 && h("path", { key: "past", class: "curve-past", d: line(0, at), ...stroke }),
+    reached < points.length - 1 &&
+      h("path", {
+        key: "later",
+        class: "curve-later",
+        d: pathBetween(Math.max(reached, 0), points.length - 1),
+        ...stroke,
+      }),
+    reached > 0 && h("path", { key: "past", class: "curve-past", d: pathBetween(0, reached), ...stroke }),
     ticks && h("path", { key: "ticks", class: "curve-tick", d: ticks, ...stroke }),
-    dot !== undefined &&
-      h("path", { key: "dot", class: "curve-dot", d: `M${round(place[at].x)} ${round(dot)}h0`, ...stroke }),
+    dotY !== undefined &&
+      h("path", { key: "dot", class: "curve-dot", d: `M${round(plotPoints[reached].x)} ${round(dotY)}h0`, ...stroke }),
   ].filter((mark) => typeof mark === "object");
 }
 
@@ -80,10 +85,10 @@ export function createCurves(host, say, go) {
     /** The curves of another run. @param {import("./trace.js").Trace | null} trace */
     open(trace) {
       const list = trace ? scalarSeries(trace) : [];
-      const made = list.map((series) => createCurve(series, say, go));
-      host.hidden = !made.length;
-      host.replaceChildren(...made.map(({ element }) => element));
-      curves = made;
+      const newCurves = list.map((series) => createCurve(series, say, go));
+      host.hidden = !newCurves.length;
+      host.replaceChildren(...newCurves.map(({ element }) => element));
+      curves = newCurves;
     },
     /** @param {number} step */
     show(step) {
@@ -112,14 +117,14 @@ function createCurve({ name, line, points }, say, go) {
   const value = document.createElement("span");
   value.className = "curve-value";
   element.append(caption, drawing, value);
-  let at = -2;
+  let reachedIndex = -2;
 
   /** @param {PointerEvent} event */
   function goToPointer(event) {
     const box = drawing.getBoundingClientRect();
     const share = (event.clientX - box.left) / box.width;
-    const inner = (share * WIDTH - MARGIN) / (WIDTH - 2 * MARGIN);
-    go(points[nearestPoint(points, Math.max(0, Math.min(inner, 1)))].step);
+    const plotShare = (share * WIDTH - MARGIN) / (WIDTH - 2 * MARGIN);
+    go(points[nearestPointIndex(points, Math.max(0, Math.min(plotShare, 1)))].step);
   }
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -131,9 +136,14 @@ function createCurve({ name, line, points }, say, go) {
   });
   element.addEventListener("keydown", (event) => {
     const last = points.length - 1;
-    const target = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: last }[
-      event.key
-    ];
+    const target = {
+      ArrowRight: reachedIndex + 1,
+      ArrowUp: reachedIndex + 1,
+      ArrowLeft: reachedIndex - 1,
+      ArrowDown: reachedIndex - 1,
+      Home: 0,
+      End: last,
+    }[event.key];
     if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation(); // elsewhere these keys go from step to step
@@ -142,13 +152,13 @@ function createCurve({ name, line, points }, say, go) {
 
   /** @param {number} step */
   function show(step) {
-    const reached = pointAt(points, step);
-    if (reached === at) return;
-    at = reached;
-    patch(document, drawing, curveMarks(points, at));
-    const point = points[at];
+    const reached = pointIndexAt(points, step);
+    if (reached === reachedIndex) return;
+    reachedIndex = reached;
+    patch(document, drawing, curveMarks(points, reachedIndex));
+    const point = points[reachedIndex];
     value.textContent = point ? valueLabel(point) : "–";
-    element.setAttribute("aria-valuenow", String(at + 1));
+    element.setAttribute("aria-valuenow", String(reachedIndex + 1));
     element.setAttribute("aria-valuetext", point ? `${point.text} · ${say("at_step", { i: point.step + 1 })}` : "–");
   }
   return { element, show };

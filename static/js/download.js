@@ -10,22 +10,22 @@ import { saveFile, startMenu } from "./file_menu.js";
 
 /**
  * @param {{button: HTMLElement, menu: HTMLElement, body: HTMLTemplateElement}} parts body: the offline page's
- * @param {() => Subject | null} current returns what can be downloaded now, null where nothing is drawn
- * @param {(error: unknown) => void} failed
+ * @param {() => Subject | null} currentSubject returns what can be downloaded now, null where nothing is drawn
+ * @param {(error: unknown) => void} onFailed
  */
-export function startDownloads({ button, menu, body }, current, failed) {
+export function startDownloads({ button, menu, body }, currentSubject, onFailed) {
   const { documentElement: root } = document;
   menu.addEventListener("click", async (event) => {
     const file =
       event.target instanceof Element ? event.target.closest("[data-take]")?.getAttribute("data-take") : null;
-    const subject = file ? current() : null;
+    const subject = file ? currentSubject() : null;
     if (!file || !subject) return;
     menu.hidePopover();
     try {
       const { createFile } = await import("./files.js");
       saveFile(await createFile(file, subject, root, body.innerHTML), fileName(file, subject));
     } catch (error) {
-      failed(error);
+      onFailed(error);
     }
   });
   startMenu(button, menu);
@@ -34,6 +34,6 @@ export function startDownloads({ button, menu, body }, current, failed) {
 /** A file name that every file system accepts, with the step's number where the file is of one. @param {string} file @param {Subject} subject */
 function fileName(file, { name, step }) {
   const [kind, ending] = file.split(".");
-  const part = { step: `-step-${step + 1}`, loom: `-loom-step-${step + 1}` }[kind] ?? "";
-  return `gradbox-${name.replace(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "program"}${part}.${ending}`;
+  const suffix = { step: `-step-${step + 1}`, loom: `-loom-step-${step + 1}` }[kind] ?? "";
+  return `gradbox-${name.replace(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "program"}${suffix}.${ending}`;
 }

@@ -51,7 +51,7 @@ class BreakpointMarker extends GutterMarker {
 const breakpoint = new BreakpointMarker();
 
 /** @type {StateField<RangeSet<GutterMarker>>} where the reader wants to stop; they move with their lines */
-const breakpoints = StateField.define({
+const breakpointsField = StateField.define({
   create: () => RangeSet.empty,
   update(set, transaction) {
     let next = set.map(transaction.changes);
@@ -69,7 +69,7 @@ const breakpoints = StateField.define({
   },
 });
 
-const stepLine = StateField.define({
+const stepLineField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
     let next = keptMarks(marks, transaction);
@@ -84,7 +84,7 @@ const stepLine = StateField.define({
 });
 
 /** The line that comes next, where the steps after it are hidden. */
-const nextLine = StateField.define({
+const nextLineField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
     let next = transaction.docChanged ? Decoration.none : marks;
@@ -131,20 +131,20 @@ function chainDecorations(state, { marks, roleName }) {
   const ranges = [];
   for (const { line: number, role, isCause } of lineMarks(marks)) {
     if (number < 1 || number > state.doc.lines) continue;
-    const line = state.doc.line(number);
-    const indent = line.text.length - line.text.trimStart().length;
-    const end = line.text.replace(/\s*(#.*)?$/, "").length;
+    const docLine = state.doc.line(number);
+    const indent = docLine.text.length - docLine.text.trimStart().length;
+    const end = docLine.text.replace(/\s*(#.*)?$/, "").length;
     if (isCause && indent < end)
-      ranges.push(Decoration.mark({ class: "cm-cause" }).range(line.from + indent, line.from + end));
-    ranges.push(Decoration.widget({ widget: new RoleWidget(role, roleName(role)), side: 1 }).range(line.to));
+      ranges.push(Decoration.mark({ class: "cm-cause" }).range(docLine.from + indent, docLine.from + end));
+    ranges.push(Decoration.widget({ widget: new RoleWidget(role, roleName(role)), side: 1 }).range(docLine.to));
   }
   return Decoration.set(ranges, true);
 }
 
-/** @param {EditorState} state @param {number | null} line @param {string} name its class */
-function lineDecoration(state, line, name) {
+/** @param {EditorState} state @param {number | null} line @param {string} className its class */
+function lineDecoration(state, line, className) {
   if (line === null || line < 1 || line > state.doc.lines) return Decoration.none;
-  return Decoration.set([Decoration.line({ class: name }).range(state.doc.line(line).from)]);
+  return Decoration.set([Decoration.line({ class: className }).range(state.doc.line(line).from)]);
 }
 
 /** Heights of lines that were never in sight are estimates: after a jump they are measured, and it is adjusted. */
@@ -175,16 +175,16 @@ function scrollToLine(view, line, jumps = 0) {
 
 /** What the editor can do and show. @param {EditorOptions} options @returns {import("@codemirror/state").Extension} */
 function editorExtensions({ label, leaveHint, nonce, onRun, onLine, extensions = [], keepMarks = false }) {
-  const runKey = () => {
+  const runOnKey = () => {
     onRun();
     return true;
   };
   return [
     EditorView.cspNonce.of(nonce),
-    breakpoints,
+    breakpointsField,
     gutter({
       class: "cm-breaks",
-      markers: (editor) => editor.state.field(breakpoints),
+      markers: (editor) => editor.state.field(breakpointsField),
       initialSpacer: () => breakpoint,
       domEventHandlers: {
         mousedown(editor, block) {
@@ -209,14 +209,14 @@ function editorExtensions({ label, leaveHint, nonce, onRun, onLine, extensions =
     bracketMatching(),
     pythonLanguage, // without its completions, which would be a tenth of the script
     syntaxHighlighting(highlightStyle),
-    stepLine,
-    nextLine,
+    stepLineField,
+    nextLineField,
     chainField,
     messageField,
     unfinishedField,
     keepsMarks.of(keepMarks),
     extensions,
-    keymap.of([{ key: "Mod-Enter", run: runKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+    keymap.of([{ key: "Mod-Enter", run: runOnKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
     EditorView.contentAttributes.of({
       "aria-label": label,
       "aria-description": leaveHint,
@@ -229,9 +229,9 @@ function editorExtensions({ label, leaveHint, nonce, onRun, onLine, extensions =
 
 /** @param {HTMLElement} host @param {EditorOptions} options */
 export function createEditor(host, options) {
-  let silent = false;
+  let suppressChange = false;
   /** the line that is lit, with its tone; empty where none is, `moved` where the text has changed since */
-  let lit = "";
+  let litLine = "";
   const view = new EditorView({
     parent: host,
     state: EditorState.create({
@@ -239,8 +239,8 @@ export function createEditor(host, options) {
       extensions: [
         editorExtensions(options),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) lit = "moved";
-          if (update.docChanged && !silent) options.onChange();
+          if (update.docChanged) litLine = "moved";
+          if (update.docChanged && !suppressChange) options.onChange();
         }),
       ],
     }),
@@ -250,12 +250,12 @@ export function createEditor(host, options) {
     /** Replaces the text as one change that can be undone. @param {string} text */
     setText(text) {
       if (text === view.state.doc.toString()) return;
-      silent = true;
+      suppressChange = true;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
         annotations: isolateHistory.of("full"),
       });
-      silent = false;
+      suppressChange = false;
     },
     /** Changes parts of the text, as one change that can be undone. @param {import("@codemirror/state").ChangeSpec} changes */
     change(changes) {
@@ -283,8 +283,8 @@ export function createEditor(host, options) {
      * @param {string} [tone] */
     setStepLine(line, tone = "") {
       const next = line === null ? "" : `${line} ${tone}`;
-      if (next !== lit) view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
-      lit = next;
+      if (next !== litLine) view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
+      litLine = next;
       if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
     },
     /** Marks the line that comes next, and scrolls to it as `setStepLine` does. @param {number | null} line */
@@ -307,7 +307,7 @@ export function createEditor(host, options) {
     /** The lines where the reader wants to stop. @returns {Set<number>} */
     breakpoints() {
       const lines = new Set();
-      view.state.field(breakpoints).between(0, view.state.doc.length, (from) => {
+      view.state.field(breakpointsField).between(0, view.state.doc.length, (from) => {
         lines.add(view.state.doc.lineAt(from).number);
       });
       return lines;

@@ -45,13 +45,13 @@ export const unfinishedField = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** @param {EditorState} state @param {{line: number, words: string} | null} at */
-function unfinishedDecorations(state, at) {
-  if (!at || at.line < 1 || at.line > state.doc.lines) return Decoration.none;
-  const { from, to, text } = state.doc.line(at.line);
+/** @param {EditorState} state @param {{line: number, words: string} | null} unfinished */
+function unfinishedDecorations(state, unfinished) {
+  if (!unfinished || unfinished.line < 1 || unfinished.line > state.doc.lines) return Decoration.none;
+  const { from, to, text } = state.doc.line(unfinished.line);
   const begin = from + text.length - text.trimStart().length;
   const end = from + text.trimEnd().length;
-  const widget = Decoration.widget({ widget: new WordsWidget(at.words), side: 1 }).range(to);
+  const widget = Decoration.widget({ widget: new WordsWidget(unfinished.words), side: 1 }).range(to);
   return Decoration.set(
     begin < end ? [Decoration.mark({ class: "cm-unfinished" }).range(begin, end), widget] : [widget],
   );
@@ -64,20 +64,21 @@ const COMPLETE = /(?:(?:^|[^\w.])[\d_]+\.|\byield)$/;
  * @returns {number | null} null: nowhere */
 export function unfinishedLine(state) {
   const tree = ensureSyntaxTree(state, state.doc.length, PARSE_MS);
-  const at = tree ? firstError(tree, (from, to) => state.sliceDoc(from, to)) : null;
-  return at === null ? null : state.doc.lineAt(state.sliceDoc(0, at).trimEnd().length).number;
+  const errorPosition = tree ? firstErrorPosition(tree, (from, to) => state.sliceDoc(from, to)) : null;
+  return errorPosition === null ? null : state.doc.lineAt(state.sliceDoc(0, errorPosition).trimEnd().length).number;
 }
 
 /** The place of the first error. @param {import("@lezer/common").Tree} tree of a text @param {(from: number, to: number) => string} textOf
  * a part of the text @returns {number | null} */
-export function firstError(tree, textOf) {
+export function firstErrorPosition(tree, textOf) {
   /** @type {number | null} */
-  let found = null;
+  let errorPosition = null;
   tree.iterate({
     enter({ type, from }) {
-      if (found === null && type.isError && !COMPLETE.test(textOf(Math.max(0, from - 30), from))) found = from;
-      return found === null;
+      if (errorPosition === null && type.isError && !COMPLETE.test(textOf(Math.max(0, from - 30), from)))
+        errorPosition = from;
+      return errorPosition === null;
     },
   });
-  return found;
+  return errorPosition;
 }

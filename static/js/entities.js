@@ -34,10 +34,10 @@ const KINDS = new Set([
 
 /**
  * One entity's fields after a `set`; null for an entity of an unknown kind.
- * @param {Entity | undefined} old @param {Delta} fields @param {boolean} [reuse] whether the names of a frame may be changed
+ * @param {Entity | undefined} old @param {Delta} fields @param {boolean} [reuseOld] whether the names of a frame may be changed
  *   in place @returns {Entity | null}
  */
-export function merge(old, fields, reuse = false) {
+export function mergeFields(old, fields, reuseOld = false) {
   const kind = fields.kind ?? old?.kind;
   if (!kind || !KINDS.has(kind)) return null;
   /** @type {Record<string, unknown>} */
@@ -48,7 +48,7 @@ export function merge(old, fields, reuse = false) {
     if (value === null) delete next[field];
     else next[field] = value;
   }
-  if (kind === "frame") next.vars = mergeNames(old?.kind === "frame" ? old.vars : undefined, fields, reuse);
+  if (kind === "frame") next.vars = mergeNames(old?.kind === "frame" ? old.vars : undefined, fields, reuseOld);
   if (fields.cells_at) next.cells = patchCells(/** @type {CellRows | undefined} */ (next.cells), fields.cells_at);
   if (fields.splice) {
     const list = kind === "device" ? "blocks" : "items";
@@ -57,10 +57,10 @@ export function merge(old, fields, reuse = false) {
   return /** @type {Entity} */ (/** @type {unknown} */ (next));
 }
 
-/** @param {Map<string, Value> | undefined} old @param {Delta} fields @param {boolean} reuse @returns {Map<string, Value>} */
-function mergeNames(old, fields, reuse) {
+/** @param {Map<string, Value> | undefined} old @param {Delta} fields @param {boolean} reuseOld @returns {Map<string, Value>} */
+function mergeNames(old, fields, reuseOld) {
   if (old && !fields.vars && !fields.unset) return old;
-  const vars = old && reuse ? old : new Map(old ?? []);
+  const vars = old && reuseOld ? old : new Map(old ?? []);
   for (const [name, value] of Object.entries(fields.vars ?? {})) vars.set(name, value);
   for (const name of fields.unset ?? []) vars.delete(name);
   return vars;

@@ -1,6 +1,6 @@
 /** What an entity was after any step, from its own changes alone: for those who ask for a few, and not for the whole state. */
 
-import { merge } from "./entities.js";
+import { mergeFields } from "./entities.js";
 
 /** @typedef {import("./entities.js").Entity} Entity */
 /** @typedef {import("./trace.js").Step} Step */
@@ -14,7 +14,7 @@ export class EntityHistory {
     this.steps = steps;
     this.index = index;
     /** @type {Map<string, {count: number, entity: Entity}>} count: of its later changes that are in it */
-    this.recent = new Map();
+    this.lastAsked = new Map();
   }
 
   /** The state after a step. @param {number} step @returns {Lookup} */
@@ -25,21 +25,21 @@ export class EntityHistory {
   /** An entity as it is after a step; undefined where it is not there. @param {string} uid @param {number} step
    * @returns {Entity | undefined} */
   entity(uid, step) {
-    const at = Math.min(step, this.steps.length - 1);
+    const clampedStep = Math.min(step, this.steps.length - 1);
     const life = this.index.lives.get(uid);
-    if (!life || life.birth > at || life.death < at) return undefined;
-    const later = this.index.laterChanges.get(uid) ?? [];
-    const recent = this.recent.get(uid);
-    const isAfter = recent && (recent.count === 0 || later[recent.count - 1] <= at);
-    let count = isAfter ? recent.count : 0;
-    let entity = isAfter ? recent.entity : merge(undefined, this.steps[life.birth].set[uid]);
-    let isOwn = !isAfter;
-    for (; entity && count < later.length && later[count] <= at; count++) {
-      entity = merge(entity, this.steps[later[count]].set[uid], isOwn);
-      isOwn = true;
+    if (!life || life.birth > clampedStep || life.death < clampedStep) return undefined;
+    const laterSteps = this.index.laterChanges.get(uid) ?? [];
+    const cached = this.lastAsked.get(uid);
+    const isReusable = cached && (cached.count === 0 || laterSteps[cached.count - 1] <= clampedStep);
+    let appliedCount = isReusable ? cached.count : 0;
+    let entity = isReusable ? cached.entity : mergeFields(undefined, this.steps[life.birth].set[uid]);
+    let isNew = !isReusable;
+    for (; entity && appliedCount < laterSteps.length && laterSteps[appliedCount] <= clampedStep; appliedCount++) {
+      entity = mergeFields(entity, this.steps[laterSteps[appliedCount]].set[uid], isNew);
+      isNew = true;
     }
     if (!entity) return undefined;
-    if (isOwn) this.recent.set(uid, { count, entity });
+    if (isNew) this.lastAsked.set(uid, { count: appliedCount, entity });
     return entity;
   }
 }

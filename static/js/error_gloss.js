@@ -64,8 +64,8 @@ const GLOSSES = [
 
 /** @param {{type: string, message: string}} error @returns {Gloss | null} null for an exception that is not known */
 export function errorGloss({ type, message }) {
-  for (const [key, kind, pattern] of GLOSSES) {
-    const match = type === kind && pattern.exec(message);
+  for (const [key, errorType, pattern] of GLOSSES) {
+    const match = type === errorType && pattern.exec(message);
     if (match) return { key, args: { ...match.groups } };
   }
   return null;

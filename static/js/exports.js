@@ -1,8 +1,8 @@
 /** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
 
-import { nameLines } from "./program_files.js";
+import { setProgramFiles } from "./program_files.js";
 import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture.js";
-import { standalone } from "./standalone.js";
+import { offlineDocument } from "./standalone.js";
 import { openingStep } from "./captions.js";
 import { exportComparison, isComparison } from "./compare/exports.js";
 import { readingOf } from "./reading.js";
@@ -18,8 +18,8 @@ import { findingsReply, summaryReply } from "./findings/findings_reply.js";
 export function render(text, request) {
   const trace = JSON.parse(text);
   const { kind, step, title } = request;
-  nameLines(trace.program ?? {});
-  if (kind === "series_file") return { made: standalone({ ...request, theme: null, data: trace }) };
+  setProgramFiles(trace.program ?? {});
+  if (kind === "series_file") return { made: offlineDocument({ ...request, theme: null, data: trace }) };
   if (isComparison(kind)) return { made: exportComparison(trace, kind, request) };
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
   if (kind === "stage") return { made: pictureOf(trace, step, request) };
@@ -31,7 +31,7 @@ export function render(text, request) {
   if (kind === "still") return { made: stillOf(trace, step, title, request) };
   if (kind === "card") return { made: cardOf(trace, step, title, request) };
   return {
-    made: standalone({
+    made: offlineDocument({
       ...request,
       theme: null,
       data: {

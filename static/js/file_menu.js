@@ -11,10 +11,10 @@ export function startMenu(button, menu) {
   });
   menu.addEventListener("toggle", (event) => {
     if (/** @type {ToggleEvent} */ (event).newState !== "open") return;
-    const at = button.getBoundingClientRect();
+    const buttonBox = button.getBoundingClientRect();
     const { width, height } = menu.getBoundingClientRect();
-    menu.style.left = `${Math.max(MARGIN, Math.min(at.right - width, root.clientWidth - width - MARGIN))}px`;
-    menu.style.top = `${at.top - height - MARGIN < 0 ? at.bottom + MARGIN : at.top - height - MARGIN}px`;
+    menu.style.left = `${Math.max(MARGIN, Math.min(buttonBox.right - width, root.clientWidth - width - MARGIN))}px`;
+    menu.style.top = `${buttonBox.top - height - MARGIN < 0 ? buttonBox.bottom + MARGIN : buttonBox.top - height - MARGIN}px`;
     menu.style.visibility = "";
     menu.querySelector("button")?.focus();
   });

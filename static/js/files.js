@@ -2,7 +2,7 @@
 
 import { loomDocument, stageDocument } from "./picture.js";
 import { ROOT } from "./root.js";
-import { standalone } from "./standalone.js";
+import { offlineDocument } from "./standalone.js";
 
 /** @typedef {import("./download.js").Subject} Subject */
 
@@ -30,8 +30,10 @@ export async function createFile(file, subject, root, body) {
 
 /** What the page is drawn in. @param {HTMLElement} root @returns {"light" | "dark"} */
 export function pageTheme(root) {
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  return dark ? "dark" : "light";
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  return isDark ? "dark" : "light";
 }
 
 /** @param {string} svg @returns {Promise<Blob>} a PNG, twice as large where a canvas can be */
@@ -40,10 +42,10 @@ export async function toPng(svg) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const { naturalWidth: w, naturalHeight: h } = image;
-  const k = Math.min(PNG_SCALE, MAX_SIDE / Math.max(w, h), Math.sqrt(MAX_AREA / (w * h)));
+  const scale = Math.min(PNG_SCALE, MAX_SIDE / Math.max(w, h), Math.sqrt(MAX_AREA / (w * h)));
   const canvas = document.createElement("canvas");
-  canvas.width = Math.round(w * k);
-  canvas.height = Math.round(h * k);
+  canvas.width = Math.round(w * scale);
+  canvas.height = Math.round(h * scale);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no PNG"))), "image/png"),
@@ -54,17 +56,17 @@ export async function toPng(svg) {
  * @returns {Promise<Blob>} */
 export async function offlinePage({ title, body, data }) {
   const { documentElement: root } = document;
-  const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetchBuilt));
+  const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetchBuiltFile));
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
   const theme = root.dataset.theme ?? null;
-  const text = standalone({ title, language: root.lang, theme, body, style, script, nonce, data });
+  const text = offlineDocument({ title, language: root.lang, theme, body, style, script, nonce, data });
   return new Blob([text], { type: "text/html" });
 }
 
 /** @param {string} name @returns {Promise<string>} a built file of this server's */
-async function fetchBuilt(name) {
+async function fetchBuiltFile(name) {
   const response = await fetch(`${ROOT}/static/dist/${name}`);
   if (!response.ok) throw new Error(`${name}: ${response.status}`);
   return response.text();

@@ -1,6 +1,6 @@
 /** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. */
 
-import { placeClass, shortPlace } from "./program_files.js";
+import { lineNameClass, shortLineName } from "./program_files.js";
 import { codeNodes, element } from "./elements.js";
 import { createFixList } from "./fix_list.js";
 import { roleIcon, severityIcon } from "./finding_icons.js";
@@ -9,8 +9,8 @@ import { roleIcon, severityIcon } from "./finding_icons.js";
 /** @typedef {import("./findings/finding.js").Finding} Finding */
 /** @typedef {import("./findings/finding.js").Link} Link */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
-/** @typedef {typeof import("./findings/page_api.js") & {sentences: () => Promise<Say>}} Surface   sentences: of findings */
-/** @typedef {() => Promise<Surface>} LoadFindings   the diagnoses come when there is something to explain */
+/** @typedef {typeof import("./findings/page_api.js") & {sentences: () => Promise<Say>}} FindingsApi   sentences: of findings */
+/** @typedef {() => Promise<FindingsApi>} LoadFindings   the diagnoses come when there is something to explain */
 /** @typedef {{line: number, step: number, role: import("./findings/finding.js").Role, isCause: boolean}} ChainMark   of a chain, for editor and timeline */
 
 /**
@@ -22,7 +22,7 @@ import { roleIcon, severityIcon } from "./finding_icons.js";
  *   whether a finding says why the program raised; fixes: how fixes are tried and applied, where there is a server to run
  *   them
  */
-export function createFindingsCard(host, say, { load, go, light, mark, fixes }) {
+export function createFindingsCard(host, say, { load, go, light: lightLink, mark: markChain, fixes: fixing }) {
   /** @type {Finding[]} */
   let findings = [];
   /** in words, each @type {import("./findings/text.js").FindingText[]} */
@@ -35,7 +35,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
   /** @type {{element: HTMLButtonElement, link: Link}[]} the links of the open finding */
   let openLinkButtons = [];
 
-  const fixList = createFixList(say, fixes ?? null);
+  const fixList = createFixList(say, fixing ?? null);
 
   /** Find out what there is to say of a run; the page goes on meanwhile. @param {OpenTrace | null} trace */
   async function open(trace) {
@@ -45,35 +45,35 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     draw();
     if (!trace?.count) return;
     await new Promise((resolve) => setTimeout(resolve, 0)); // the picture comes first
-    const surface = await load().catch(() => null); // offline, or the server has a newer page
-    if (opened !== trace || !surface) return;
-    const found = surface.explain(trace);
-    const sayFinding = found.length ? await surface.sentences().catch(() => null) : null;
+    const findingsApi = await load().catch(() => null); // offline, or the server has a newer page
+    if (opened !== trace || !findingsApi) return;
+    const newFindings = findingsApi.explain(trace);
+    const sayFinding = newFindings.length ? await findingsApi.sentences().catch(() => null) : null;
     if (opened !== trace || !sayFinding) return;
-    findings = found;
-    texts = findings.map((finding) => surface.findingText(finding, sayFinding));
+    findings = newFindings;
+    texts = findings.map((finding) => findingsApi.findingText(finding, sayFinding));
     openIndex = findings.length && findings[0].severity !== "note" ? 0 : null;
     draw();
   }
 
   function draw() {
     openLinkButtons = [];
-    light(null);
+    lightLink(null);
     host.hidden = !findings.length;
-    const graver = findings.filter(({ severity }) => severity !== "note").length;
-    host.replaceChildren(...findings.map((finding, k) => findingElement(finding, k, graver)));
+    const graveCount = findings.filter(({ severity }) => severity !== "note").length;
+    host.replaceChildren(...findings.map((finding, k) => findingElement(finding, k, graveCount)));
     const chosen = openIndex === null ? null : findings[openIndex];
-    mark(
-      chosen ? marksOf(chosen) : [],
+    markChain(
+      chosen ? chainMarks(chosen) : [],
       findings.some(({ explainsError }) => explainsError),
     );
     show(shownStep);
   }
 
-  /** @param {Finding} finding @param {number} k @param {number} graver how many are no notes */
-  function findingElement(finding, k, graver) {
+  /** @param {Finding} finding @param {number} k @param {number} graveCount how many are no notes */
+  function findingElement(finding, k, graveCount) {
     const isOpen = k === openIndex;
-    const words = texts[k];
+    const findingWords = texts[k];
     const card = element("article", `finding ${finding.severity}${isOpen ? " open" : ""}`);
     card.dataset.finding = finding.kind;
     const head = element("h3", "finding-head");
@@ -82,7 +82,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     button.setAttribute("aria-expanded", String(isOpen));
     const kicker = element("span", "finding-kicker", kickerText(finding));
     const sentence = element("span", "finding-sentence");
-    sentence.append(...codeNodes(words.what));
+    sentence.append(...codeNodes(findingWords.what));
     button.append(severityIcon(finding.severity), kicker, sentence);
     button.addEventListener("click", () => {
       openIndex = isOpen ? null : k;
@@ -92,18 +92,18 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
       });
     });
     head.append(button);
-    if (graver > 1 && k < graver) head.append(element("span", "finding-count", `${k + 1} / ${graver}`));
+    if (graveCount > 1 && k < graveCount) head.append(element("span", "finding-count", `${k + 1} / ${graveCount}`));
     card.append(head);
-    if (isOpen) card.append(...bodyOf(finding, words));
+    if (isOpen) card.append(...bodyElements(finding, findingWords));
     return card;
   }
 
-  /** @param {Finding} finding @param {import("./findings/text.js").FindingText} words */
-  function bodyOf(finding, words) {
+  /** @param {Finding} finding @param {import("./findings/text.js").FindingText} findingWords */
+  function bodyElements(finding, findingWords) {
     const parts = [];
     for (const [className, text] of /** @type {const} */ ([
-      ["finding-why", words.why],
-      ["finding-todo", words.todo],
+      ["finding-why", findingWords.why],
+      ["finding-todo", findingWords.todo],
     ])) {
       if (!text) continue;
       const paragraph = element("p", className);
@@ -113,11 +113,11 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     const chain = element("ol", "finding-chain");
     chain.setAttribute("aria-label", say("finding_chain"));
     const cause = causeIndex(finding);
-    chain.append(...finding.chain.map((link, i) => chainRow(link, words.chain[i], i === cause)));
+    chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
     parts.splice(1, 0, chain);
-    if (fixes && finding.fixes.length) parts.push(fixList.element(finding));
-    parts.push(...words.offers.map(offerLine));
-    if (finding.explainsError) parts.push(...torchMessage());
+    if (fixing && finding.fixes.length) parts.push(fixList.element(finding));
+    parts.push(...findingWords.offers.map(offerLine));
+    if (finding.explainsError) parts.push(...torchMessageElements());
     return parts;
   }
 
@@ -133,7 +133,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
   }
 
   /** What torch itself says, folded. */
-  function torchMessage() {
+  function torchMessageElements() {
     const error = opened?.trace.outcome.error;
     if (!error) return [];
     const details = element("details", "finding-torch");
@@ -155,12 +155,12 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     if (isCause) words.append(" ", element("b", "finding-cause", say("finding_cause")));
     button.append(
       roleIcon(link.role),
-      element("span", placeClass("finding-line", link.line), shortPlace(link.line)),
+      element("span", lineNameClass("finding-line", link.line), shortLineName(link.line)),
       words,
     );
     button.addEventListener("click", () => go(link.step));
-    for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(link));
-    for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
+    for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => lightLink(link));
+    for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => lightLink(null));
     openLinkButtons.push({ element: button, link });
     row.append(button);
     return row;
@@ -185,7 +185,7 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
   }
 
   host.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") light(null);
+    if (event.key === "Escape") lightLink(null);
   });
 
   return {
@@ -203,7 +203,7 @@ export function causeIndex({ cause, chain }) {
 }
 
 /** @param {Finding} finding @returns {ChainMark[]} */
-function marksOf(finding) {
+function chainMarks(finding) {
   const cause = causeIndex(finding);
   return finding.chain.map(({ line, step, role }, i) => ({ line, step, role, isCause: i === cause }));
 }

@@ -2,11 +2,11 @@
 
 const INTERACTIONS = ["pointermove", "pointerdown", "keydown"];
 
-/** Do it once, at the reader's first sign. @param {() => void} work */
-export function onFirstInteraction(work) {
+/** Do it once, at the reader's first sign. @param {() => void} onInteraction */
+export function onFirstInteraction(onInteraction) {
   function begin() {
-    for (const sign of INTERACTIONS) removeEventListener(sign, begin, true);
-    work();
+    for (const eventType of INTERACTIONS) removeEventListener(eventType, begin, true);
+    onInteraction();
   }
-  for (const sign of INTERACTIONS) addEventListener(sign, begin, { capture: true, passive: true });
+  for (const eventType of INTERACTIONS) addEventListener(eventType, begin, { capture: true, passive: true });
 }

@@ -10,7 +10,7 @@ import { codeNodes, element } from "./elements.js";
  *   compareAddress: of the page that shows the program and the fixed one side by side */
 
 /** Milliseconds after which the fixes of a finding that is still open are tried. */
-const WAIT_MS = 300;
+const TRY_AFTER_MS = 300;
 
 /**
  * @param {import("./locale.js").Locale["say"]} say
@@ -18,33 +18,33 @@ const WAIT_MS = 300;
  */
 export function createFixList(say, fixing) {
   /** @type {Map<Finding, Fix[] | "failed">} what was tried for this run */
-  const tried = new Map();
-  let attempt = new AbortController();
+  const triedFixes = new Map();
+  let aborter = new AbortController();
 
   /** @param {HTMLElement} box @param {Finding} finding */
-  async function start(box, finding) {
-    attempt.abort();
-    attempt = new AbortController();
-    const { signal } = attempt;
+  async function startTrying(box, finding) {
+    aborter.abort();
+    aborter = new AbortController();
+    const { signal } = aborter;
     box.replaceChildren(element("p", "fix-status", say("fix_trying")));
-    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    await new Promise((resolve) => setTimeout(resolve, TRY_AFTER_MS));
     if (signal.aborted || !fixing) return;
     try {
-      tried.set(finding, await fixing.attempt({ kind: finding.kind, line: finding.cause.line }, signal));
+      triedFixes.set(finding, await fixing.attempt({ kind: finding.kind, line: finding.cause.line }, signal));
     } catch {
-      if (!signal.aborted) tried.set(finding, "failed");
+      if (!signal.aborted) triedFixes.set(finding, "failed");
     }
     if (!signal.aborted) show(box, finding);
   }
 
   /** @param {HTMLElement} box @param {Finding} finding */
   function show(box, finding) {
-    const fixes = tried.get(finding);
+    const fixes = triedFixes.get(finding);
     if (fixes === "failed" || !fixes) {
-      const again = /** @type {HTMLButtonElement} */ (element("button", "link", say("fix_try")));
-      again.type = "button";
-      again.addEventListener("click", () => start(box, finding));
-      return box.replaceChildren(again);
+      const retryButton = /** @type {HTMLButtonElement} */ (element("button", "link", say("fix_try")));
+      retryButton.type = "button";
+      retryButton.addEventListener("click", () => startTrying(box, finding));
+      return box.replaceChildren(retryButton);
     }
     if (!fixes.length) return box.replaceChildren(element("p", "fix-status", say("fix_none")));
     const heading = element("h4", "", say("fix_heading"));
@@ -79,15 +79,15 @@ export function createFixList(say, fixing) {
   return {
     /** Another run: nothing was tried yet. */
     forget() {
-      attempt.abort();
-      tried.clear();
+      aborter.abort();
+      triedFixes.clear();
     },
     /** Where the fixes of a finding stand. @param {Finding} finding */
     element(finding) {
       const box = element("div", "fixes");
       box.setAttribute("aria-live", "polite");
-      if (tried.has(finding)) show(box, finding);
-      else start(box, finding);
+      if (triedFixes.has(finding)) show(box, finding);
+      else startTrying(box, finding);
       return box;
     },
   };
@@ -96,9 +96,11 @@ export function createFixList(say, fixing) {
 /** An edit as lines: what leaves, what comes, and what stays between added lines. @param {import("./fixes.js").LineEdit} edit */
 function diffLines({ line, old, new: text }) {
   const lines = text?.split("\n") ?? [];
-  const stays = lines.includes(old);
-  const rows = lines.map((own) => (own === old ? diffLine("div", " ", line, own) : diffLine("ins", "+", line, own)));
-  return stays ? rows : [diffLine("del", "−", line, old), ...rows];
+  const oldLineStays = lines.includes(old);
+  const rows = lines.map((newLine) =>
+    newLine === old ? diffLine("div", " ", line, newLine) : diffLine("ins", "+", line, newLine),
+  );
+  return oldLineStays ? rows : [diffLine("del", "−", line, old), ...rows];
 }
 
 /** @param {"del" | "ins" | "div"} name @param {string} sign @param {number} number @param {string} text */

@@ -23,9 +23,9 @@ const replies = new WeakMap();
  *   check: import("./gradient_check.js").CheckGradients, light: (name: string | null) => void}} question
  *   asked: what the tensor is called that the answer is about; light: what a leaf's name means, null for nothing
  */
-export function gradientCheckPanel({ opened, backward, asked, say, check, light }) {
-  const known = replies.get(opened) ?? new Map();
-  replies.set(opened, known);
+export function gradientCheckPanel({ opened, backward, asked: askedName, say, check, light }) {
+  const repliesOfRun = replies.get(opened) ?? new Map();
+  replies.set(opened, repliesOfRun);
   const box = element("section", "gradient-check");
   box.setAttribute("aria-live", "polite");
 
@@ -41,7 +41,7 @@ export function gradientCheckPanel({ opened, backward, asked, say, check, light 
     box.setAttribute("aria-busy", "true");
     box.replaceChildren(codeParagraph("check-status", say("check.running")));
     try {
-      known.set(backward, await check(backward));
+      repliesOfRun.set(backward, await check(backward));
       show();
     } catch {
       offerCheck("check.again", codeParagraph("check-status", say("check.failed")));
@@ -50,53 +50,53 @@ export function gradientCheckPanel({ opened, backward, asked, say, check, light 
   }
 
   function show() {
-    const reply = /** @type {CheckReply} */ (known.get(backward));
+    const reply = /** @type {CheckReply} */ (repliesOfRun.get(backward));
     const title = element("h4", "", say("check.title"));
-    box.replaceChildren(title, ...replyElements(reply, { asked, say, light }));
+    box.replaceChildren(title, ...replyElements(reply, { asked: askedName, say, light }));
   }
 
-  if (known.has(backward)) show();
+  if (repliesOfRun.has(backward)) show();
   else offerCheck("check.button");
   return box;
 }
 
-/** @typedef {{asked: string, say: Say, light: (name: string | null) => void}} Reading */
+/** @typedef {{asked: string, say: Say, light: (name: string | null) => void}} PanelContext */
 
-/** @param {CheckReply} reply @param {Reading} reading @returns {HTMLElement[]} */
-function replyElements({ check, message }, reading) {
-  const { say } = reading;
+/** @param {CheckReply} reply @param {PanelContext} context @returns {HTMLElement[]} */
+function replyElements({ check, message }, context) {
+  const { say } = context;
   if (!check) return [codeParagraph("check-status", say("check.stopped", { message }))];
   if (check.problem)
     return [codeParagraph("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
-  const said = check.leaves.flatMap((leaf) => sentenceOf(leaf, say) ?? []);
+  const leafSentences = check.leaves.flatMap((leaf) => leafSentence(leaf, say) ?? []);
   const corners = check.leaves.some(({ verdict }) => verdict === "kink") ? check.corners : [];
   const notes = [
-    ...(said.length ? said : [say("check.what.all")]),
+    ...(leafSentences.length ? leafSentences : [say("check.what.all")]),
     ...corners.map((corner) => say("check.corner", corner)),
   ];
   const sizes = {
     checked: sum(check.leaves.map(({ rows }) => rows.length)),
     elements: sum(check.leaves.map((l) => l.elements)),
   };
-  const foot = [say("check.summary", { ...check, ...sizes })];
-  if (!check.complete) foot.push(say("check.incomplete"));
-  if (hasOtherLoss(check))
-    foot.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
+  const footSentences = [say("check.summary", { ...check, ...sizes })];
+  if (!check.complete) footSentences.push(say("check.incomplete"));
+  if (lossDiffers(check))
+    footSentences.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
   return [
     ...notes.map((text) => codeParagraph("check-sentence", text)),
-    leafTable(check, reading),
-    ...foot.map((text) => codeParagraph("check-status", text)),
+    leafTable(check, context),
+    ...footSentences.map((text) => codeParagraph("check-status", text)),
   ];
 }
 
 /** Whether the run in float64 has another loss than rounding explains. @param {GradientCheck} check */
-function hasOtherLoss({ loss, double }) {
+function lossDiffers({ loss, double }) {
   if (typeof loss !== "number" || typeof double !== "number") return false;
   return Math.abs(loss - double) > 1e-3 * Math.max(Math.abs(loss), Math.abs(double), 1e-6);
 }
 
 /** What is not as it should be with a leaf. @param {LeafCheck} leaf @param {Say} say @returns {string | null} */
-function sentenceOf(leaf, say) {
+function leafSentence(leaf, say) {
   const row = leaf.worst === null ? null : leaf.rows[leaf.worst];
   if (!row) {
     const why = say(`check.leaf.${leaf.problem}`, { line: leaf.problem_line });
@@ -108,41 +108,41 @@ function sentenceOf(leaf, say) {
   return say(`check.what.${key}`, { x: leafText(leaf, row, say), torch, numeric, left, right, dtype: leaf.dtype });
 }
 
-/** @param {GradientCheck} check @param {Reading} reading */
-function leafTable({ leaves }, reading) {
-  const { say } = reading;
+/** @param {GradientCheck} check @param {PanelContext} context */
+function leafTable({ leaves }, context) {
+  const { say } = context;
   const frame = element("div", "check-frame");
   frame.tabIndex = 0;
   frame.setAttribute("role", "region");
   frame.setAttribute("aria-label", say("check.title"));
-  const made = element("table", "check-table");
-  const head = element("tr", "");
+  const table = element("table", "check-table");
+  const headRow = element("tr", "");
   for (const name of ["leaf", "torch", "numeric", "difference", "verdict"]) {
     const cell = element("th", "", say(`check.column.${name}`));
     cell.setAttribute("scope", "col");
-    head.append(cell);
+    headRow.append(cell);
   }
-  const [top, body] = [element("thead", ""), element("tbody", "")];
-  top.append(head);
+  const [tableHead, body] = [element("thead", ""), element("tbody", "")];
+  tableHead.append(headRow);
   const graverFirst = [...leaves].sort(
     (a, b) => VERDICTS_BY_SEVERITY.indexOf(a.verdict) - VERDICTS_BY_SEVERITY.indexOf(b.verdict),
   );
-  for (const leaf of graverFirst) body.append(...leafRows(leaf, reading));
-  made.append(element("caption", "", say("check.caption")), top, body);
-  frame.append(made);
+  for (const leaf of graverFirst) body.append(...leafRows(leaf, context));
+  table.append(element("caption", "", say("check.caption")), tableHead, body);
+  frame.append(table);
   return frame;
 }
 
-/** A leaf's row, and those of its elements, which a click shows. @param {LeafCheck} leaf @param {Reading} reading */
+/** A leaf's row, and those of its elements, which a click shows. @param {LeafCheck} leaf @param {PanelContext} reading */
 function leafRows(leaf, { asked, say, light }) {
-  const worst = leaf.worst === null ? null : leaf.rows[leaf.worst];
-  const row = valueRow(leaf.verdict, worst, say);
+  const worstElement = leaf.worst === null ? null : leaf.rows[leaf.worst];
+  const row = valueRow(leaf.verdict, worstElement, say);
   row.classList.toggle("asked", leaf.name === asked);
   const name = element("th", "");
   name.setAttribute("scope", "row");
   const button = /** @type {HTMLButtonElement} */ (element("button", "check-leaf link"));
   button.type = "button";
-  button.append(...codeNodes(leafText(leaf, worst, say)));
+  button.append(...codeNodes(leafText(leaf, worstElement, say)));
   for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(leaf.name));
   for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
   const count = element(
@@ -152,14 +152,14 @@ function leafRows(leaf, { asked, say, light }) {
   );
   name.append(button, count);
   row.prepend(name);
-  const inner = leaf.rows.length > 1 ? leaf.rows.map((element_) => elementRow(element_, say)) : [];
-  button.disabled = !inner.length;
-  button.ariaExpanded = inner.length ? "false" : null;
+  const elementRows = leaf.rows.length > 1 ? leaf.rows.map((elementCheck) => elementRow(elementCheck, say)) : [];
+  button.disabled = !elementRows.length;
+  button.ariaExpanded = elementRows.length ? "false" : null;
   button.addEventListener("click", () => {
-    for (const each of inner) each.hidden = !each.hidden;
-    button.ariaExpanded = String(!inner[0].hidden);
+    for (const innerRow of elementRows) innerRow.hidden = !innerRow.hidden;
+    button.ariaExpanded = String(!elementRows[0].hidden);
   });
-  return [row, ...inner];
+  return [row, ...elementRows];
 }
 
 /** @param {ElementCheck} check @param {Say} say */
@@ -188,8 +188,8 @@ function valueRow(verdict, check, say) {
 /** A leaf's name in marks of code, with the element where it has several. @param {LeafCheck} leaf @param {ElementCheck | null} row
  * @param {Say} say */
 function leafText(leaf, row, say) {
-  const place = row && leaf.elements > 1 ? `[${row.index.join()}]` : "";
-  return leaf.name ? `\`${leaf.name}${place}\`` : `${say("check.nameless", { line: leaf.line })}${place}`;
+  const indexText = row && leaf.elements > 1 ? `[${row.index.join()}]` : "";
+  return leaf.name ? `\`${leaf.name}${indexText}\`` : `${say("check.nameless", { line: leaf.line })}${indexText}`;
 }
 
 /** @param {CheckedNumber | null} value */

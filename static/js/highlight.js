@@ -4,17 +4,17 @@ import { addToList } from "./multimap.js";
 import { KEY_ATTRIBUTES, keysOf } from "./relatives.js";
 
 /** What can be pointed at. */
-export const HIGHLIGHTABLE =
+export const HIGHLIGHTABLE_SELECTOR =
   "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-block],[data-fold]";
 
 /** What may belong to it. */
-const KEYED_ELEMENTS = KEY_ATTRIBUTES.map((name) => `[data-${name}]`).join(",");
+const KEYED_SELECTOR = KEY_ATTRIBUTES.map((name) => `[data-${name}]`).join(",");
 
 /** Cells after this one are highlighted without a delay of their own. */
-const DELAYED_CELLS = 40;
+const MAX_DELAYED_CELLS = 40;
 
 /** What of a drawn element can be selected, by the first that it has. */
-const SELECTABLE = [
+const SELECTABLE_ATTRIBUTES = [
   "handle",
   "name",
   "path",
@@ -38,17 +38,17 @@ const SELECTABLE = [
  */
 export function createHighlight(root, relatives, onChoose) {
   /** @type {Element | null} what is pointed at */
-  let pointed = null;
+  let pointedElement = null;
   /** @type {string | null} */
   let selection = null;
   /** @type {Map<string, Element[]> | null} what is drawn, by its keys; null until somebody asks */
-  let drawn = null;
+  let drawnByKey = null;
   /** @type {Element[]} what is highlighted, and the pictures around it */
-  let lit = [];
+  let litElements = [];
 
   /** @param {string[]} keys @returns {Element[]} what is drawn of them */
   function elementsOf(keys) {
-    const byKey = (drawn ??= elementsByKey(root));
+    const byKey = (drawnByKey ??= elementsByKey(root));
     return keys.flatMap((key) => byKey.get(key) ?? []);
   }
 
@@ -65,23 +65,23 @@ export function createHighlight(root, relatives, onChoose) {
   function lightElements(elements) {
     const pictures = root.querySelectorAll("svg");
     for (const svg of pictures) svg.classList.add("lighting");
-    lit = [...elements, ...pictures];
+    litElements = [...elements, ...pictures];
     let k = 0;
     for (const element of elements) {
       element.classList.add("lit");
-      if (element instanceof SVGElement) element.style.setProperty("--k", String(Math.min(k, DELAYED_CELLS)));
+      if (element instanceof SVGElement) element.style.setProperty("--k", String(Math.min(k, MAX_DELAYED_CELLS)));
       if (element.hasAttribute("data-cell")) k += 1;
     }
   }
 
   function clear() {
-    for (const element of lit) element.classList.remove("lighting", "lit", "origin");
-    lit = [];
+    for (const element of litElements) element.classList.remove("lighting", "lit", "origin");
+    litElements = [];
   }
 
   /** Nothing is pointed at any more: only the selection is highlighted. */
   function redraw() {
-    pointed = null;
+    pointedElement = null;
     const selected = selection === null ? null : selectedElement(root, selection);
     if (selected) highlight(selected);
     else clear();
@@ -105,16 +105,16 @@ export function createHighlight(root, relatives, onChoose) {
     },
     /** The picture was drawn again. */
     drawn() {
-      drawn = null;
+      drawnByKey = null;
       redraw();
     },
     /** @param {Event} event */
     point(event) {
       const target = targetOf(event);
-      if (target === pointed) return;
+      if (target === pointedElement) return;
       if (!target) return redraw();
       highlight(target);
-      pointed = target;
+      pointedElement = target;
     },
     /** Select what was chosen; once more, or the ground, and nothing is. @param {Event} event */
     choose(event) {
@@ -128,7 +128,7 @@ export function createHighlight(root, relatives, onChoose) {
 
 /** @param {Event} event */
 function targetOf(event) {
-  return event.target instanceof Element ? event.target.closest(HIGHLIGHTABLE) : null;
+  return event.target instanceof Element ? event.target.closest(HIGHLIGHTABLE_SELECTOR) : null;
 }
 
 /** @param {Element} element @returns {import("./relatives.js").Attributes} */
@@ -140,21 +140,21 @@ function attributesOf(element) {
 function elementsByKey(root) {
   /** @type {Map<string, Element[]>} */
   const byKey = new Map();
-  for (const element of root.querySelectorAll(KEYED_ELEMENTS))
+  for (const element of root.querySelectorAll(KEYED_SELECTOR))
     for (const key of keysOf(attributesOf(element))) addToList(byKey, key, element);
   return byKey;
 }
 
 /** The key of an element that can be selected, the same at every step. @param {Element} target */
 function selectionKey(target) {
-  const kind = SELECTABLE.find((name) => target.hasAttribute(`data-${name}`));
+  const kind = SELECTABLE_ATTRIBUTES.find((name) => target.hasAttribute(`data-${name}`));
   return kind ? `${kind}:${target.getAttribute(`data-${kind}`)}` : null;
 }
 
 /** The element of a selection, where it is drawn now. @param {Element} root @param {string} key */
 function selectedElement(root, key) {
   const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key) ?? [];
-  return SELECTABLE.includes(kind)
+  return SELECTABLE_ATTRIBUTES.includes(kind)
     ? ([...root.querySelectorAll(`[data-${kind}]`)].find((el) => el.getAttribute(`data-${kind}`) === value) ?? null)
     : null;
 }

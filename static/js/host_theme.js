@@ -5,7 +5,7 @@
  * @param {HTMLElement} root the frame's
  */
 export function followHostTheme(root) {
-  const frame = readFrame();
+  const frame = hostFrame();
   if (!frame) {
     delete root.dataset.theme;
     return;
@@ -21,7 +21,7 @@ export function followHostTheme(root) {
 }
 
 /** The element that this document is in; null where it has none, or where its page is of another origin. */
-function readFrame() {
+function hostFrame() {
   try {
     return window.frameElement;
   } catch {
@@ -50,8 +50,8 @@ export function statedTheme({ dataset, classList }) {
 
 /** The colour behind an element, which is the canvas's where nothing around it has one. @param {Element} element */
 function backgroundOf(element) {
-  for (let around = element.parentElement; around; around = around.parentElement) {
-    const colour = getComputedStyle(around).backgroundColor;
+  for (let ancestor = element.parentElement; ancestor; ancestor = ancestor.parentElement) {
+    const colour = getComputedStyle(ancestor).backgroundColor;
     if (!isTransparent(colour)) return colour;
   }
   const { colorScheme } = getComputedStyle(element.ownerDocument.documentElement);

@@ -2,14 +2,14 @@
 
 import { readPreference, writePreference } from "./preferences.js";
 
-const KEY = "gradbox-legend";
+const LEGEND_KEY = "gradbox-legend";
 
 /** A visit lasts as long as the tab. @returns {boolean} */
 function isFirstVisit() {
   try {
-    if (sessionStorage.getItem(KEY)) return true;
-    if (readPreference(KEY)) return false;
-    sessionStorage.setItem(KEY, "shown");
+    if (sessionStorage.getItem(LEGEND_KEY)) return true;
+    if (readPreference(LEGEND_KEY)) return false;
+    sessionStorage.setItem(LEGEND_KEY, "shown");
     return true;
   } catch {
     return false; // a browser that keeps nothing would show it each time
@@ -18,17 +18,17 @@ function isFirstVisit() {
 
 /** @param {HTMLElement} strip with a button `[data-close]`; what it stands in has the class `explained` while it is seen */
 export function startLegend(strip) {
-  /** @param {boolean} seen */
-  const show = (seen) => {
-    strip.hidden = !seen;
-    strip.parentElement?.classList.toggle("explained", seen);
+  /** @param {boolean} isShown */
+  const show = (isShown) => {
+    strip.hidden = !isShown;
+    strip.parentElement?.classList.toggle("explained", isShown);
   };
   show(isFirstVisit());
-  writePreference(KEY, "seen");
+  writePreference(LEGEND_KEY, "seen");
   strip.querySelector("[data-close]")?.addEventListener("click", () => {
     show(false);
     try {
-      sessionStorage.removeItem(KEY);
+      sessionStorage.removeItem(LEGEND_KEY);
     } catch {
       // then it is hidden on this page
     }

@@ -7,12 +7,12 @@ import { differs } from "./store.js";
 
 /** @typedef {import("./page_state.js").PageState} PageState */
 
-const KEY = "gradbox-live";
+const LIVE_KEY = "gradbox-live";
 
 /** Whether programs run while they are edited. @param {string} mode the host's: on, offered or off */
-export function readLive(mode) {
+export function readLivePreference(mode) {
   if (mode === "off") return false;
-  const chosen = readPreference(KEY);
+  const chosen = readPreference(LIVE_KEY);
   return chosen === null ? mode === "on" : chosen === "on";
 }
 
@@ -27,7 +27,7 @@ export function startLive({ toggle, foot }, store, say, picture) {
   if (!toggle) return;
   toggle.checked = store.state().isLive;
   toggle.addEventListener("change", () => {
-    writePreference(KEY, toggle.checked ? "on" : "off");
+    writePreference(LIVE_KEY, toggle.checked ? "on" : "off");
     store.dispatch({ type: "liveSwitched", on: toggle.checked });
     void load();
   });
@@ -40,11 +40,11 @@ export function startLive({ toggle, foot }, store, say, picture) {
     if (isLoaded) return;
     isLoaded = true;
     try {
-      const [{ createLive }, own] = await Promise.all([
+      const [{ createLive }, liveLocale] = await Promise.all([
         import("./live/live.js"),
         loadLiveLocale(document.documentElement.lang),
       ]);
-      createLive(foot, store, (key, args) => (key.startsWith("live_") ? own.say : say)(key, args), picture);
+      createLive(foot, store, (key, args) => (key.startsWith("live_") ? liveLocale.say : say)(key, args), picture);
     } catch {
       isLoaded = false; // the next one who asks tries again
       toggle?.addEventListener("click", load, { once: true });

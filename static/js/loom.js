@@ -15,8 +15,8 @@ const NARROW_WIDTH = 680;
 /** Height over width of a printed page. */
 const PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
 /** Plans that are wider than this are printed in landscape. */
-const LANDSCAPE_FROM = 1350;
-const WIDTH_STEP = 8;
+const MIN_LANDSCAPE_WIDTH = 1350;
+const WIDTH_ROUNDING = 8;
 
 /**
  * @param {HTMLElement} host
@@ -42,42 +42,42 @@ export function createLoom(host, document, { labels = {}, go }) {
   const plans = new WeakMap();
   /** @type {{opened: OpenTrace, i: number} | null} */
   let shown = null;
-  let visible = WHOLE_BAND;
-  let under = 0;
-  let k = 1;
+  let drawnBand = WHOLE_BAND;
+  let headShelf = 0;
+  let scale = 1;
 
   /** @param {OpenTrace} opened @param {number} width @param {boolean} stacked */
   function planFor(opened, width, stacked) {
-    const cached = plans.get(opened) ?? /** @type {Map<string, import("./layout/loom.js").Loom>} */ (new Map());
-    plans.set(opened, cached);
-    const roundedWidth = Math.floor(width / WIDTH_STEP) * WIDTH_STEP;
+    const plansByKey = plans.get(opened) ?? /** @type {Map<string, import("./layout/loom.js").Loom>} */ (new Map());
+    plans.set(opened, plansByKey);
+    const roundedWidth = Math.floor(width / WIDTH_ROUNDING) * WIDTH_ROUNDING;
     const key = `${roundedWidth} ${stacked}`;
-    const plan = cached.get(key) ?? makeLoom(opened, { room: roundedWidth, stacked });
-    if (cached.size > 3) cached.clear();
-    cached.set(key, plan);
+    const plan = plansByKey.get(key) ?? makeLoom(opened, { room: roundedWidth, stacked });
+    if (plansByKey.size > 3) plansByKey.clear();
+    plansByKey.set(key, plan);
     return plan;
   }
 
-  function current() {
+  function currentPlan() {
     const width = host.clientWidth;
     return shown && width ? planFor(shown.opened, width, width < NARROW_WIDTH) : null;
   }
 
   function draw() {
-    const plan = current();
+    const plan = currentPlan();
     if (!plan || !shown) return;
     const { opened, i } = shown;
-    k = Math.min(1, (host.clientWidth - 1) / plan.width);
-    if (k < SMALLEST_SCALE) k = 1;
+    scale = Math.min(1, (host.clientWidth - 1) / plan.width);
+    if (scale < SMALLEST_SCALE) scale = 1;
     root.classList.toggle("stacked", plan.stacked);
-    visible = visibleRange(plan);
-    under = shelfUnderHead(plan, i);
-    const { head, code, body } = loomMarks(plan, opened, i, labels, visible, under);
-    const side = plan.stacked ? host.clientWidth / k : plan.code;
-    setViewport(layers.corner, k, 0, plan.stacked ? 0 : plan.code, HEAD);
-    setViewport(layers.head, k, 0, plan.width, HEAD);
-    setViewport(layers.code, k, HEAD, side, plan.height - HEAD);
-    setViewport(layers.body, k, HEAD, plan.width, plan.height - HEAD);
+    drawnBand = visibleRange(plan);
+    headShelf = shelfUnderHead(plan, i);
+    const { head, code, body } = loomMarks(plan, opened, i, labels, drawnBand, headShelf);
+    const sideWidth = plan.stacked ? host.clientWidth / scale : plan.code;
+    setViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, HEAD);
+    setViewport(layers.head, scale, 0, plan.width, HEAD);
+    setViewport(layers.code, scale, HEAD, sideWidth, plan.height - HEAD);
+    setViewport(layers.body, scale, HEAD, plan.width, plan.height - HEAD);
     layers.body.svg.setAttribute(
       "aria-label",
       opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
@@ -92,48 +92,48 @@ export function createLoom(host, document, { labels = {}, go }) {
   function visibleRange(plan) {
     return plan.height <= MAX_WHOLE_HEIGHT
       ? WHOLE_BAND
-      : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
+      : visibleBand(root.scrollTop / scale, (root.scrollTop + root.clientHeight) / scale);
   }
 
   /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is.
    * @param {import("./layout/loom.js").Loom} plan @param {number} i */
   function shelfUnderHead(plan, i) {
-    const first = shelfAt(plan, root.scrollTop / k + HEAD + 1);
-    const last = shelfAt(plan, (root.scrollTop + root.clientHeight) / k - 1);
+    const first = shelfAt(plan, root.scrollTop / scale + HEAD + 1);
+    const last = shelfAt(plan, (root.scrollTop + root.clientHeight) / scale - 1);
     return Math.max(first, Math.min(shelfOfStep(plan, i), last));
   }
 
-  function scrolled() {
-    const plan = current();
+  function redrawIfScrolled() {
+    const plan = currentPlan();
     if (!plan || !shown) return;
     const range = visibleRange(plan);
-    const moved = range.top !== visible.top || range.bottom !== visible.bottom;
-    if (moved || shelfUnderHead(plan, shown.i) !== under) draw();
+    const moved = range.top !== drawnBand.top || range.bottom !== drawnBand.bottom;
+    if (moved || shelfUnderHead(plan, shown.i) !== headShelf) draw();
   }
 
   /** Scroll the row of the step into view; of a row that is higher than the view, what the step did in it. */
   function scrollToStep() {
-    const plan = current();
+    const plan = currentPlan();
     if (!plan || !shown) return;
     const row = plan.rows[plan.run.rowOfStep[shown.i]];
-    const viewHeight = root.clientHeight / k - HEAD;
+    const viewHeight = root.clientHeight / scale - HEAD;
     const { y, h } = row.h > viewHeight ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
-    const top = root.scrollTop / k + HEAD;
+    const top = root.scrollTop / scale + HEAD;
     if (y >= top && y + h <= top + viewHeight) return;
-    root.scrollTop = k * Math.max(0, h > viewHeight ? y - HEAD : y + h / 2 - HEAD - viewHeight / 2);
-    scrolled();
+    root.scrollTop = scale * Math.max(0, h > viewHeight ? y - HEAD : y + h / 2 - HEAD - viewHeight / 2);
+    redrawIfScrolled();
   }
 
   /** @param {MouseEvent} event */
   function onClick(event) {
-    const plan = current();
+    const plan = currentPlan();
     const target = event.target instanceof Element ? event.target : null;
     if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
-    const point = target.closest("[data-step]")?.getAttribute("data-step");
-    if (point && target.closest(".loom-point")) return go(Number(point));
-    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / k + HEAD;
-    const r = rowAt(plan, y);
-    if (r >= 0) go(plan.run.rows[r].last);
+    const pointStep = target.closest("[data-step]")?.getAttribute("data-step");
+    if (pointStep && target.closest(".loom-point")) return go(Number(pointStep));
+    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + HEAD;
+    const rowIndex = rowAt(plan, y);
+    if (rowIndex >= 0) go(plan.run.rows[rowIndex].last);
   }
 
   /** Highlight the cell under the pointer and everything that reads it, in every row. @param {Event} event */
@@ -149,7 +149,7 @@ export function createLoom(host, document, { labels = {}, go }) {
   root.addEventListener("click", onClick);
   root.addEventListener("pointerover", onPointer);
   root.addEventListener("pointerleave", onPointer);
-  root.addEventListener("scroll", scrolled, { passive: true });
+  root.addEventListener("scroll", redrawIfScrolled, { passive: true });
   new ResizeObserver(() => {
     draw();
     scrollToStep();
@@ -166,14 +166,14 @@ export function createLoom(host, document, { labels = {}, go }) {
     /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. @param {OpenTrace} opened */
     print(opened) {
       const plan = makeLoom(opened, { room: 1180 });
-      const landscape = plan.width > LANDSCAPE_FROM;
-      const tallest = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEAD;
+      const landscape = plan.width > MIN_LANDSCAPE_WIDTH;
+      const maxHeight = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEAD;
       const slices = [];
       for (let from = 0; from < plan.rows.length; ) {
         let to = from;
         while (
           to + 1 < plan.rows.length &&
-          plan.rows[to + 1].y + plan.rows[to + 1].h - plan.rows[from].foldY <= tallest
+          plan.rows[to + 1].y + plan.rows[to + 1].h - plan.rows[from].foldY <= maxHeight
         )
           to++;
         slices.push([from, to]);
@@ -182,24 +182,31 @@ export function createLoom(host, document, { labels = {}, go }) {
       printArea.replaceChildren(
         ...slices.map(([from, to]) => {
           const top = plan.rows[from].foldY;
-          const tall = plan.rows[to].y + plan.rows[to].h - top;
+          const sliceHeight = plan.rows[to].y + plan.rows[to].h - top;
           const last = plan.columns.firstShelfOfRow[to + 1] - 1;
-          const { head, code, body } = loomMarks(plan, opened, opened.count, labels, { top, bottom: top + tall }, last);
+          const { head, code, body } = loomMarks(
+            plan,
+            opened,
+            opened.count,
+            labels,
+            { top, bottom: top + sliceHeight },
+            last,
+          );
           const page = document.createElementNS(SVG, "svg");
           page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);
-          page.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + tall}`);
-          const rows = document.createElementNS(SVG, "svg");
+          page.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + sliceHeight}`);
+          const rowsSvg = document.createElementNS(SVG, "svg");
           for (const [name, value] of Object.entries({
             y: HEAD,
             width: plan.width,
-            height: tall,
-            viewBox: `0 ${top} ${plan.width} ${tall}`,
+            height: sliceHeight,
+            viewBox: `0 ${top} ${plan.width} ${sliceHeight}`,
           }))
-            rows.setAttribute(name, String(value));
-          patch(document, rows, [...body, ...code]);
-          const heads = document.createElementNS(SVG, "g");
-          patch(document, heads, [...head, ...cornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
-          page.append(rows, heads);
+            rowsSvg.setAttribute(name, String(value));
+          patch(document, rowsSvg, [...body, ...code]);
+          const headGroup = document.createElementNS(SVG, "g");
+          patch(document, headGroup, [...head, ...cornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
+          page.append(rowsSvg, headGroup);
           return page;
         }),
       );
@@ -219,9 +226,9 @@ function createSvg(document, name) {
   return { svg, group };
 }
 
-/** @param {ReturnType<typeof createSvg>} to @param {number} k its scale @param {number} y @param {number} w @param {number} h */
-function setViewport({ svg }, k, y, w, h) {
-  svg.setAttribute("width", String(w * k));
-  svg.setAttribute("height", String(h * k));
+/** @param {ReturnType<typeof createSvg>} to @param {number} scale its scale @param {number} y @param {number} w @param {number} h */
+function setViewport({ svg }, scale, y, w, h) {
+  svg.setAttribute("width", String(w * scale));
+  svg.setAttribute("height", String(h * scale));
   svg.setAttribute("viewBox", `0 ${y} ${Math.max(w, 1)} ${Math.max(h, 1)}`);
 }

@@ -3,27 +3,27 @@
 /** @typedef {import("./loom.js").LoomView} LoomView */
 
 /**
- * @param {Parameters<typeof import("./loom.js").createLoom>} parts the loom's own
- * @param {() => void} failed called where the script can not be fetched
+ * @param {Parameters<typeof import("./loom.js").createLoom>} loomArguments the loom's own
+ * @param {() => void} onLoadFailed called where the script can not be fetched
  * @returns {LoomView & {prepare: () => Promise<void>}} prepare: resolves once the loom draws at once
  */
-export function createLoomLoader(parts, failed) {
+export function createLoomLoader(loomArguments, onLoadFailed) {
   /** @type {LoomView | null} */
   let loom = null;
   /** @type {Promise<void> | null} */
   let loading = null;
   /** what to show when it has come @type {Parameters<LoomView["show"]> | null} */
-  let wanted = null;
+  let wantedView = null;
 
   async function load() {
     const script = await import("./loom.js").catch(() => null);
     if (!script) {
       loading = null; // the next one who asks tries again
-      if (wanted) failed();
+      if (wantedView) onLoadFailed();
       return;
     }
-    loom = script.createLoom(...parts);
-    if (wanted) loom.show(...wanted);
+    loom = script.createLoom(...loomArguments);
+    if (wantedView) loom.show(...wantedView);
   }
 
   function prepare() {
@@ -34,7 +34,7 @@ export function createLoomLoader(parts, failed) {
   return {
     prepare,
     show(...view) {
-      wanted = view;
+      wantedView = view;
       if (loom) loom.show(...view);
       else void prepare();
     },

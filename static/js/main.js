@@ -16,10 +16,10 @@ import { startLegend } from "./legend.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
 import { createAddress, fragmentOf } from "./page_address.js";
 import { pageCommands } from "./page_commands.js";
-import { readLive, startLive } from "./live_loader.js";
+import { readLivePreference, startLive } from "./live_loader.js";
 import { loadLocale } from "./page_locale.js";
 import * as select from "./page_selectors.js";
-import { initial, reduce } from "./page_state.js";
+import { initialState, reduce } from "./page_state.js";
 import { preparePalette } from "./palette_loader.js";
 import { startPredict } from "./predict_loader.js";
 import { loadPredict } from "./predict_bundle.js";
@@ -37,7 +37,7 @@ import { startSharing } from "./sharing.js";
 import { fixedText } from "./repair.js";
 import { createStore, differs } from "./store.js";
 import { startTheme } from "./theme.js";
-import { createUnseenForm } from "./unseen_form.js";
+import { createSkippedForm } from "./unseen_form.js";
 import * as url from "./url.js";
 import { preferredView } from "./views.js";
 
@@ -46,27 +46,27 @@ import { preferredView } from "./views.js";
 const { say } = await loadLocale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const element = (id) => /** @type {T} */ (document.getElementById(id));
-const option = (/** @type {HTMLOptionElement} */ { value }) => value;
+const optionValue = (/** @type {HTMLOptionElement} */ { value }) => value;
 
-const first = JSON.parse(element("first").textContent ?? "{}");
+const served = JSON.parse(element("first").textContent ?? "{}");
 
 /** What the server sent with the page. @returns {import("./page_state.js").Page} */
 function readPage() {
-  const { source = "", trace_url: traceUrl = null, saved = null } = first;
+  const { source = "", trace_url: traceUrl = null, saved = null } = served;
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
-  const devices = [...(device?.options ?? [])].map(option);
-  const isLive = readLive(element("workbench").dataset.live ?? "off");
+  const devices = [...(device?.options ?? [])].map(optionValue);
+  const isLive = readLivePreference(element("workbench").dataset.live ?? "off");
   const predicts = url.asksToPredict(location.search);
   return { source, traceUrl, trace: null, saved, devices, draft: readDraft(), isLive, predicts };
 }
 
 const page = readPage();
 /** Resolved by the reader's first sign. @type {Promise<void>} */
-const readerStirs = new Promise((resolve) => onFirstInteraction(() => resolve()));
+const firstInteraction = new Promise((resolve) => onFirstInteraction(() => resolve()));
 
 const isFrontPage = page.saved === null && location.pathname === `${ROOT}/` && location.hash === "";
 
-const store = createStore(reduce, initial(page, preferredView()));
+const store = createStore(reduce, initialState(page, preferredView()));
 const { dispatch } = store;
 
 /** Whether the picture is that of every first visit: what there is to say of that run is fetched once its reader does
@@ -85,7 +85,7 @@ const picture = createPicturePane(element, store, say, {
   canRun: true,
   stopsAt: program.stopsAt,
   markLines: program.markLines,
-  loadFindings: () => (isOpeningProgram() ? readerStirs.then(loadFindings) : loadFindings()),
+  loadFindings: () => (isOpeningProgram() ? firstInteraction.then(loadFindings) : loadFindings()),
   checkGradients(backward) {
     const { opened, settings } = store.state();
     const { source, pasted } = opened?.trace.program ?? { source: "" };
@@ -121,7 +121,7 @@ const address = createAddress(store.state, (next) => dispatch({ type: "linkOpene
 const runner = createRunner({ form: element("run-form"), result: element("run") }, page.traceUrl, dispatch);
 
 /** The run that is asked for is the one that goes on. @param {PageState} state @param {PageState | null} before */
-function startRequested({ pending }, before) {
+function startPendingRun({ pending }, before) {
   if (pending?.id === before?.pending?.id) return;
   if (!pending) return runner.cancel();
   if (select.runsProgram(pending)) picture.timeline.pause();
@@ -130,17 +130,17 @@ function startRequested({ pending }, before) {
 
 /** What there is to see: the picture, why there is none, or a program that waits to be run. @param {PageState} state */
 function showPanes({ opened, waiting }) {
-  const empty = opened !== null && !opened.count;
+  const isEmpty = opened !== null && !opened.count;
   element("waiting").hidden = !waiting;
   element("timeline").hidden = waiting;
-  element("stage").hidden = element("loom").hidden = waiting || empty;
-  element("empty").hidden = !empty;
-  if (empty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
+  element("stage").hidden = element("loom").hidden = waiting || isEmpty;
+  element("empty").hidden = !isEmpty;
+  if (isEmpty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
   /** @type {HTMLButtonElement} */ (element("takeaway")).disabled = !opened?.count;
 }
 
 /** @type {number[]} bytes alive after each step */
-let bytes = [];
+let bytesByStep = [];
 /** What is in force at the step, how much memory is alive, and which iterations were skipped before it.
  * @param {PageState} state @param {PageState | null} before */
 function showStepFacts(state, before) {
@@ -153,18 +153,18 @@ function showStepFacts(state, before) {
   element("modes").replaceChildren();
   element("alive").textContent = "";
   if (!opened?.count) return;
-  if (differs(state, before, "opened")) bytes = liveBytes(opened);
-  const chips = activeModes(opened.at(step).entities).map((name) => {
+  if (differs(state, before, "opened")) bytesByStep = liveBytes(opened);
+  const modeChips = activeModes(opened.at(step).entities).map((name) => {
     const chip = document.createElement("span");
     chip.className = "mode";
     chip.textContent = name;
     return chip;
   });
-  element("modes").replaceChildren(...chips);
-  element("alive").textContent = say("alive", { size: bytesLabel(bytes[step]) });
+  element("modes").replaceChildren(...modeChips);
+  element("alive").textContent = say("alive", { size: bytesLabel(bytesByStep[step]) });
 }
 
-const showSkippedIterations = createUnseenForm(
+const showSkippedIterations = createSkippedForm(
   { form: element("unseen"), text: element("unseen-text"), field: element("unseen-at") },
   say,
   (index) => dispatch({ type: "iterationRequested", index }),
@@ -174,8 +174,8 @@ const showSkippedIterations = createUnseenForm(
  * @param {PageState} state @param {PageState | null} before */
 function keepDraft(state, before) {
   if (before && state.text !== before.text && !state.waiting && !select.isPageProgram(state)) writeDraft(state.text);
-  const kept = select.keptDraft(state);
-  element("kept").hidden = kept === null;
+  const draft = select.keptDraft(state);
+  element("kept").hidden = draft === null;
 }
 
 /** @param {PageState} state @param {PageState | null} before null: the first time */
@@ -186,7 +186,7 @@ function render(state, before) {
   siblings.render(state.predict ? { ...state, opened: null } : state);
   showStepFacts(state, before);
   keepDraft(state, before);
-  startRequested(state, before);
+  startPendingRun(state, before);
   if (before) address.render(state, before);
 }
 
@@ -202,14 +202,14 @@ function programName({ source, pasted = null }) {
 /** @returns {import("./about.js").About} */
 function aboutProgram() {
   const state = store.state();
-  const own = select.isPageProgram(state);
+  const isPageProgram = select.isPageProgram(state);
   const { title } = programName(state.opened?.trace.program ?? { source: state.text });
-  const note = own
+  const note = isPageProgram
     ? page.saved
       ? page.saved.note || page.saved.description
       : (element("workbench").dataset.question ?? "")
     : "";
-  const address = page.saved && own ? new URL(page.saved.url, location.href).href : location.href;
+  const address = page.saved && isPageProgram ? new URL(page.saved.url, location.href).href : location.href;
   return { title, note, address };
 }
 
@@ -227,7 +227,7 @@ void startLessonOf(document.getElementById("lesson"), store, say, { run: program
 startTheme(element("theme"));
 startOpening({ button: element("open-file"), field: element("file") }, dispatch);
 startLegend(element("legend"));
-startPaneBorder(element("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
+startPaneBorder(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
 element("closer").addEventListener("click", picture.zoom.in);
 element("further").addEventListener("click", picture.zoom.out);
 element("scale").addEventListener("click", picture.zoom.fit);
@@ -289,15 +289,15 @@ startSaving(
   },
 );
 if (page.saved) startRerun({ button: element("rerun"), status: element("rerun-told") }, say, page.saved.id);
-const sharing = {
+const copyCallbacks = {
   copied(/** @type {string} */ name) {
     element("where").textContent = `${name}: ${say("copied")}`;
   },
   failed: () => dispatch({ type: "problemFound", problem: { key: "not_copied" } }),
 };
-startSeriesParts(element, { saved: page.saved, series: first.series ?? null }, store, say, {
+startSeriesParts(element, { saved: page.saved, series: served.series ?? null }, store, say, {
   isSaved: select.isSavedProgram,
-  ...sharing,
+  ...copyCallbacks,
 });
 startSharing(
   element("takeaway-menu"),
@@ -312,21 +312,21 @@ startSharing(
         url.stepFragment(state.step) + url.viewFragment(state.view) + url.predictFragment(state.predict !== null),
     };
   },
-  sharing,
+  copyCallbacks,
 );
 
-const help = /** @type {HTMLDialogElement} */ (element("help"));
-element("help-button").addEventListener("click", () => help.showModal());
-help.addEventListener("click", (event) => {
-  if (event.target === help) help.close(); // on the backdrop
+const helpDialog = /** @type {HTMLDialogElement} */ (element("help"));
+element("help-button").addEventListener("click", () => helpDialog.showModal());
+helpDialog.addEventListener("click", (event) => {
+  if (event.target === helpDialog) helpDialog.close(); // on the backdrop
 });
 const openPalette = preparePalette({ available: () => registry.available() }, program, store);
 const registry = createRegistry(pageCommands({ element, state: store.state, program, picture, openPalette }));
-const control = (/** @type {string} */ name) => registry.press(`Mod+${name}`);
-startKeys(program, {}, { run: () => control("Enter"), key: registry.press, letter: control });
+const pressControl = (/** @type {string} */ name) => registry.press(`Mod+${name}`);
+startKeys(program, {}, { run: () => pressControl("Enter"), key: registry.press, letter: pressControl });
 for (const button of document.querySelectorAll("[data-commands]"))
   button.addEventListener("click", () => {
-    help.close();
+    helpDialog.close();
     openPalette();
   });
 /** The page that compares begins with this program on both sides. */
@@ -343,7 +343,7 @@ for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.queryS
 
 render(store.state(), null);
 store.subscribe(render);
-const opening = atNote(await url.readAddress(location.hash), page.predicts ? null : (first.series?.step ?? null));
+const opening = atNote(await url.readAddress(location.hash), page.predicts ? null : (served.series?.step ?? null));
 const chosenSettings = program.chosenSettings();
 dispatch({ type: "pageOpened", address: opening });
 if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings }); // made while the page was getting ready

@@ -14,40 +14,40 @@ const element = (id) => /** @type {T} */ (document.getElementById(id));
 /** @param {HTMLTableElement} table */
 function start(table) {
   const rows = createRows(table);
-  const heads = [.../** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("th[data-sort]"))];
-  const properties = heads.slice(1).map((head) => ({
+  const sortHeads = [.../** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("th[data-sort]"))];
+  const properties = sortHeads.slice(1).map((head) => ({
     name: head.dataset.sort ?? "",
     label: (head.textContent ?? "").replace("_ ", "_"),
   }));
-  const filter = /** @type {HTMLInputElement} */ (element("filter"));
-  const differing = /** @type {HTMLInputElement} */ (element("differing"));
-  const count = element("count");
+  const filterField = /** @type {HTMLInputElement} */ (element("filter"));
+  const differingBox = /** @type {HTMLInputElement} */ (element("differing"));
+  const countElement = element("count");
   /** @type {Sorting | null} */
   let sorting = null;
-  const keys = startCellKeys(table, rows.shown);
+  const cellKeys = startCellKeys(table, rows.shown);
   const card = startCellCard(table, properties, writeAddress);
 
   function render() {
-    const shown = rows.show(readFilter(filter.value, properties), sorting);
-    table.classList.toggle("differing", differing.checked);
+    const shown = rows.show(readFilter(filterField.value, properties), sorting);
+    table.classList.toggle("differing", differingBox.checked);
     element("none").hidden = shown > 0;
-    const form = count.dataset[shown ? "form" : "none"] ?? "";
-    count.textContent = form.replace("{n}", String(shown)).replace("{all}", String(rows.count));
-    for (const head of heads) {
-      const by = sorting && sorting.by === head.dataset.sort ? sorting : null;
-      head.ariaSort = by ? (by.down ? "descending" : "ascending") : "none";
-      head.dataset.direction = by ? (by.down ? "down" : "up") : "";
+    const template = countElement.dataset[shown ? "form" : "none"] ?? "";
+    countElement.textContent = template.replace("{n}", String(shown)).replace("{all}", String(rows.count));
+    for (const head of sortHeads) {
+      const headSorting = sorting && sorting.by === head.dataset.sort ? sorting : null;
+      head.ariaSort = headSorting ? (headSorting.down ? "descending" : "ascending") : "none";
+      head.dataset.direction = headSorting ? (headSorting.down ? "down" : "up") : "";
     }
-    keys.refresh();
+    cellKeys.refresh();
     writeAddress();
   }
 
   /** The fragment has what the reader chose, and every link to another situation or language takes it along. */
   function writeAddress() {
     const fields = new URLSearchParams();
-    if (filter.value.trim()) fields.set("q", filter.value.trim());
+    if (filterField.value.trim()) fields.set("q", filterField.value.trim());
     if (sorting) fields.set("sort", (sorting.down ? "-" : "") + sorting.by);
-    if (differing.checked) fields.set("only", "differing");
+    if (differingBox.checked) fields.set("only", "differing");
     if (card.at()) fields.set("at", card.at() ?? "");
     const text = fields.toString();
     history.replaceState(null, "", location.pathname + location.search + (text && `#${text}`));
@@ -60,16 +60,16 @@ function start(table) {
   function readAddress() {
     const fields = new URLSearchParams(location.hash.slice(1));
     const sort = fields.get("sort");
-    filter.value = fields.get("q") ?? "";
-    differing.checked = fields.get("only") === "differing";
+    filterField.value = fields.get("q") ?? "";
+    differingBox.checked = fields.get("only") === "differing";
     sorting = sort ? { by: sort.replace(/^-/, ""), down: sort.startsWith("-") } : null;
-    if (!heads.some((head) => head.dataset.sort === sorting?.by)) sorting = null;
+    if (!sortHeads.some((head) => head.dataset.sort === sorting?.by)) sorting = null;
     const at = fields.get("at");
     render();
     if (at) card.open(at);
   }
 
-  for (const head of heads) addSortButton(head);
+  for (const head of sortHeads) addSortButton(head);
   /** @param {HTMLElement} head */
   function addSortButton(head) {
     const button = document.createElement("button");
@@ -78,19 +78,19 @@ function start(table) {
     head.append(button);
     button.addEventListener("click", () => {
       const by = head.dataset.sort ?? "";
-      const again = sorting?.by === by;
-      sorting = again && sorting?.down ? null : { by, down: again };
+      const isSameColumn = sorting?.by === by;
+      sorting = isSameColumn && sorting?.down ? null : { by, down: isSameColumn };
       render();
     });
   }
 
-  filter.addEventListener("input", render);
-  differing.addEventListener("change", render);
+  filterField.addEventListener("input", render);
+  differingBox.addEventListener("change", render);
   window.addEventListener("hashchange", readAddress);
   window.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    filter.focus();
+    filterField.focus();
   });
   element("print").addEventListener("click", () => print());
   for (const id of ["filter", "print-way", "differing-label"]) element(id).hidden = false;

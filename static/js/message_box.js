@@ -44,9 +44,9 @@ function offerForm({ why, label, shape, shapeLabel, run }) {
   row.append(button);
   row.addEventListener("submit", (event) => {
     event.preventDefault();
-    const fits = shape === undefined || isShape(field.value);
-    field.setAttribute("aria-invalid", String(!fits));
-    if (fits) run(shape === undefined ? undefined : field.value);
+    const isValid = shape === undefined || isShape(field.value);
+    field.setAttribute("aria-invalid", String(!isValid));
+    if (isValid) run(shape === undefined ? undefined : field.value);
     else field.focus();
   });
   return row;

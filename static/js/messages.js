@@ -61,11 +61,13 @@ export function glossText(error, say) {
 
 /** The sentences about the program's text as a whole. @param {Trace} trace @param {Say} say @returns {string} */
 export function generalNotices(trace, say) {
-  const compared = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // these stand beside what torch printed
-  const notices = (trace.program.notices ?? []).filter((n) => !LINE_NOTICES.has(n.kind) && !compared.includes(n.kind));
-  const hidden = lineNotices(trace).length - MAX_MESSAGES;
+  const comparedKinds = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // these stand beside what torch printed
+  const notices = (trace.program.notices ?? []).filter(
+    (n) => !LINE_NOTICES.has(n.kind) && !comparedKinds.includes(n.kind),
+  );
+  const hiddenCount = lineNotices(trace).length - MAX_MESSAGES;
   const sentences = new Set(notices.map((n) => say(`notice_${n.kind}`, n.args)));
-  if (hidden > 0) sentences.add(say("notice_more", { n: hidden }));
+  if (hiddenCount > 0) sentences.add(say("notice_more", { n: hiddenCount }));
   if (trace.focus?.counts) sentences.add(say("second_run"));
   return [...sentences].join(" ");
 }
@@ -78,14 +80,14 @@ function lineNotices(trace) {
 /** What was done otherwise than a line asks, once for each line. @param {Trace} trace @param {Say} say @returns {Message[]} */
 function replacementMessages(trace, say) {
   /** @type {Map<string, Message>} */
-  const found = new Map();
+  const messagesByText = new Map();
   for (const { line, log } of trace.steps)
     for (const entry of log)
       if (entry.kind === "event" && entry.event === "replaced") {
         const text = say(`replaced_${entry.what}`, { count: entry.count });
-        found.set(`${line} ${text}`, { line, kind: "notice", text, offers: [] });
+        messagesByText.set(`${line} ${text}`, { line, kind: "notice", text, offers: [] });
       }
-  return [...found.values()].slice(0, MAX_MESSAGES);
+  return [...messagesByText.values()].slice(0, MAX_MESSAGES);
 }
 
 /** Why a thing is refused, in the reader's language. @param {import("./trace.js").Refusal} refusal @param {Say} say @returns {string} */

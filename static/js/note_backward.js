@@ -9,12 +9,12 @@ import { elementsText, firstFew, tensorText } from "./note_texts.js";
 /** @param {Context} context @returns {Note[]} */
 export function visitNotes({ step: { visit }, entities, before, nameOf, nodeName }) {
   if (!visit) return [];
-  const nodeUid = nodeName(visit.node);
-  if (visit.failed) return [{ key: "visit_failed", args: { node: nodeUid }, tone: "bad" }];
+  const nodeText = nodeName(visit.node);
+  if (visit.failed) return [{ key: "visit_failed", args: { node: nodeText }, tone: "bad" }];
   if (!visit.accumulates) {
     const targets = firstFew(targetsOf(visit, entities, nameOf, nodeName));
     return [
-      targets ? { key: "visit", args: { node: nodeUid, targets } } : { key: "visit_end", args: { node: nodeUid } },
+      targets ? { key: "visit", args: { node: nodeText, targets } } : { key: "visit_end", args: { node: nodeText } },
     ];
   }
   const key = find(before, visit.accumulates, "tensor")?.grad ? "grad_added" : "grad_first";
@@ -46,7 +46,7 @@ export function hookNotes({ opened, step: { visit }, index: i, before, nameOf })
   const variable = find(before, visit.node, "node")?.variable;
   const handles = index.outputsOf(visit.node, i - 1);
   if (variable && !handles.includes(variable)) handles.push(variable);
-  const tensorUid = index.sorted(handles).find((uid) => find(before, uid, "tensor")?.hooks);
+  const tensorUid = index.sortByAppearance(handles).find((uid) => find(before, uid, "tensor")?.hooks);
   const edges = tensorUid ? index.edgesInto(visit.node, i - 1) : [];
   if (!tensorUid || edges.length !== 1) return [];
   const [{ node, edge }] = edges;

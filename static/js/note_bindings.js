@@ -21,13 +21,13 @@ export function bindingNotes(context) {
   if (["return", "yield", "resume"].includes(step.kind))
     out.push({ key: step.kind, args: { name: find(entities, step.frame, "frame")?.name ?? "" } });
   const frame = step.set[step.frame ?? ""];
-  for (const [name, value] of Object.entries(frame?.vars ?? {})) out.push(...bindingNote(context, name, value));
+  for (const [name, value] of Object.entries(frame?.vars ?? {})) out.push(...notesOfBinding(context, name, value));
   for (const name of frame?.unset ?? []) out.push({ key: "unbound", args: { name } });
   return out;
 }
 
 /** @param {Context} context @param {string} name @param {Value} value @returns {Note[]} */
-function bindingNote(context, name, value) {
+function notesOfBinding(context, name, value) {
   const uid = refOf(value);
   if (!uid) {
     const opaque = value && typeof value === "object" && "py" in value ? value.py : "";
@@ -66,8 +66,8 @@ function notesOfNamedHandle({ opened, index, entities, before, fresh, nameOf }, 
     const key = entity.kind === "array" ? "array_shares" : "shares";
     return [{ key, args: { name, other: nameOf(other), storage } }];
   }
-  const nodeUid = shortName(find(entities, entity.grad_fn, "node")?.name ?? "");
-  return [{ key: entity.grad_fn ? "new_node" : "new", args: { name, storage, node: nodeUid } }];
+  const nodeText = shortName(find(entities, entity.grad_fn, "node")?.name ?? "");
+  return [{ key: entity.grad_fn ? "new_node" : "new", args: { name, storage, node: nodeText } }];
 }
 
 /** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode; and the shapes that it changed. @param {Context} context @returns {Note[]} */
@@ -106,20 +106,23 @@ function isReshaped(old, now) {
 /** Containers that were there before and hold something else now. @param {Context} context @returns {Note[]} */
 export function containerNotes(context) {
   const { step, entities, before, nameOf } = context;
-  const same = sameTensors(context);
-  if (same.length) return same;
+  const sameNotes = sameTensorNotes(context);
+  if (sameNotes.length) return sameNotes;
   const refilled = Object.keys(step.set).filter((uid) => find(before, uid, "object") && entities.has(uid));
   return refilled.length ? [{ key: "refilled", args: { objects: firstFew(refilled.map(nameOf)) } }] : [];
 }
 
 /** Attributes that came to be a tensor that was there before, under another name. @param {Context} context @returns {Note[]} */
-function sameTensors({ step, before, entities, opened, index, nameOf }) {
+function sameTensorNotes({ step, before, entities, opened, index, nameOf }) {
   return Object.keys(step.set).flatMap((uid) => {
-    const [was, now] = [find(before, uid, "object")?.attrs ?? {}, find(entities, uid, "object")?.attrs ?? {}];
+    const [attrsBefore, attrsNow] = [
+      find(before, uid, "object")?.attrs ?? {},
+      find(entities, uid, "object")?.attrs ?? {},
+    ];
     if (!before.has(uid)) return [];
-    return Object.entries(now).flatMap(([name, value]) => {
+    return Object.entries(attrsNow).flatMap(([name, value]) => {
       const ref = refOf(value);
-      if (!ref || ref === refOf(was[name]) || !isHandle(before.get(ref))) return [];
+      if (!ref || ref === refOf(attrsBefore[name]) || !isHandle(before.get(ref))) return [];
       const other = opened.names(index - 1).paths.get(ref);
       return other && opened.names(index).tags.has(ref)
         ? [{ key: "same", args: { name: `${nameOf(uid)}.${name}`, other } }]

@@ -64,8 +64,8 @@ function writtenNote(note, event, { opened, index, step, entities, written, name
     .map(nameOf);
   const isNamed = target !== undefined || hasName(event.by);
   readers.sort((a, b) => Number(targets.has(b)) - Number(targets.has(a))); // `c[0] = 1` writes c, whoever else reads there
-  const storageUid = isNamed ? event.storage : (readers.shift() ?? event.storage); // by a reader, where nobody wrote it by name
-  const args = { tensor: writer, storage: storageUid, n: event.changed ?? "?", others: firstFew(readers) };
+  const memoryName = isNamed ? event.storage : (readers.shift() ?? event.storage); // by a reader, where nobody wrote it by name
+  const args = { tensor: writer, storage: memoryName, n: event.changed ?? "?", others: firstFew(readers) };
   const key = isNamed ? note.key : `${note.key}_memory`;
   return { ...note, key: readers.length ? `${key}_shared` : key, args };
 }
@@ -88,6 +88,6 @@ function readsAnyOf(handle, cells) {
 function savedSlotNotes(note, event, { step, entities, nameOf }) {
   const slot = find(entities, event.node, "node")?.saved?.[event.slot];
   if (!slot || step.kind !== "statement") return [];
-  const tensorUid = slot.tensor ? nameOf(slot.tensor) : (slot.storage ?? "");
-  return [{ ...note, args: { ...note.args, tensor: tensorUid, expected: slot.expected ?? "" } }];
+  const tensorText = slot.tensor ? nameOf(slot.tensor) : (slot.storage ?? "");
+  return [{ ...note, args: { ...note.args, tensor: tensorText, expected: slot.expected ?? "" } }];
 }

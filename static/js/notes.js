@@ -59,15 +59,15 @@ function printNotes({ log }) {
 /** @param {OpenTrace} opened @param {import("./state.js").Snapshot} snap @param {Step} traceStep @returns {Context} */
 function contextOf(opened, snap, traceStep) {
   const before = opened.state(snap.index - 1);
-  const now = opened.names(snap.index).paths;
-  const then = opened.names(snap.index - 1).paths;
+  const pathsNow = opened.names(snap.index).paths;
+  const pathsBefore = opened.names(snap.index - 1).paths;
   return {
     ...snap,
     opened,
     step: traceStep,
     before,
-    nameOf: (uid) => (uid ? (now.get(uid) ?? then.get(uid) ?? uid) : ""),
-    hasName: (uid) => Boolean(uid && (now.get(uid) ?? then.get(uid))),
+    nameOf: (uid) => (uid ? (pathsNow.get(uid) ?? pathsBefore.get(uid) ?? uid) : ""),
+    hasName: (uid) => Boolean(uid && (pathsNow.get(uid) ?? pathsBefore.get(uid))),
     nodeName(uid) {
       const node = find(snap.entities, uid, "node") ?? find(before, uid, "node");
       return graphModelOf(opened).labels.get(uid) ?? shortNodeName(shortName(node?.name ?? uid));
@@ -97,10 +97,10 @@ function fallbackNote(traceStep) {
 
 /** Whether a step left everything but its frame's line as it was. @param {Step} traceStep */
 function changesNothing(traceStep) {
-  const sets = Object.entries(traceStep.set);
+  const setEntries = Object.entries(traceStep.set);
   return (
     !traceStep.gone.length &&
-    sets.every(
+    setEntries.every(
       ([uid, fields]) => uid[0] === "f" && Object.keys(fields).every((field) => field === "kind" || field === "line"),
     )
   );

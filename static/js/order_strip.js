@@ -72,34 +72,34 @@ export function createOrderStrip(host, say) {
   }
 
   document.addEventListener("keydown", (event) => {
-    const way = directionOfKey(event.key);
+    const direction = directionOfKey(event.key);
     const target = event.target instanceof HTMLElement ? event.target : null;
-    if (!way || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+    if (!direction || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
     if (target?.closest("dialog, input:not([type=radio], [type=range]), textarea, select, [contenteditable=true]"))
       return;
-    const link = host.querySelector(`a[rel=${way === "previous" ? "prev" : "next"}]`);
+    const link = host.querySelector(`a[rel=${direction === "previous" ? "prev" : "next"}]`);
     if (link instanceof HTMLElement) link.click();
   });
 
   return {
     show(order) {
       const view = stripView(order);
-      const focused = [...bar.querySelectorAll("a")].indexOf(/** @type {any} */ (document.activeElement));
-      const where = element("span", "order-where", say("order_where", { n: view.n, of: view.of }));
-      const name = order.url
+      const focusedIndex = [...bar.querySelectorAll("a")].indexOf(/** @type {any} */ (document.activeElement));
+      const positionElement = element("span", "order-where", say("order_where", { n: view.n, of: view.of }));
+      const titleElement = order.url
         ? linkTo(order.url, "order-title", order.title)
         : element("span", "order-title", order.title);
       host.setAttribute("aria-label", order.title);
       bar.replaceChildren(
         neighbourLink("previous", view.previous),
-        name,
-        where,
+        titleElement,
+        positionElement,
         placeList(view),
         neighbourLink("next", view.next),
       );
       note.replaceChildren(...view.note);
       note.hidden = !view.note.length;
-      if (focused >= 0) bar.querySelectorAll("a")[focused]?.focus();
+      if (focusedIndex >= 0) bar.querySelectorAll("a")[focusedIndex]?.focus();
     },
     announce(text) {
       status.textContent = text;

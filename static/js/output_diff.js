@@ -33,21 +33,21 @@ function rowElement(row, say, go) {
     box.addEventListener("click", () => go(step));
   }
   const verdictText = say(row.partly ? "beside_partly" : `beside_${VERDICT_CLASS[verdict]}`);
-  const word = spanElement("verdict", inline ? "" : verdictText);
+  const verdictElement = spanElement("verdict", inline ? "" : verdictText);
   if (inline) {
-    word.dataset.word = verdictText; // in the style sheet's hands: the line's text is the program's alone
+    verdictElement.dataset.word = verdictText; // in the style sheet's hands: the line's text is the program's alone
     box.setAttribute("aria-label", verdictText);
     if (step === null) box.setAttribute("role", "note");
   }
   if (verdict === "different") {
     const from = say(comment ? "beside_comment" : "beside_article");
-    box.append(spanElement("from", from), spanElement("text", row.expected), word);
+    box.append(spanElement("from", from), spanElement("text", row.expected), verdictElement);
     box.append(
       spanElement("from", "torch"),
       spanElement(row.got ? "text" : "text nothing", row.got || say("beside_nothing")),
     );
-  } else if (inline) box.append(word);
-  else box.append(spanElement("text", row.expected), word);
+  } else if (inline) box.append(verdictElement);
+  else box.append(spanElement("text", row.expected), verdictElement);
   return box;
 }
 
@@ -66,7 +66,7 @@ function spanElement(name, text) {
  */
 export function showOutputSummary(host, rows, say, { current, go }) {
   host.hidden = !rows.length;
-  const groups = /** @type {Row["verdict"][]} */ (["different", "same", "not reached"]).map((verdict) => {
+  const countElements = /** @type {Row["verdict"][]} */ (["different", "same", "not reached"]).map((verdict) => {
     const matching = rows.filter((row) => row.verdict === verdict);
     const text = say(`outputs_${VERDICT_CLASS[verdict]}`, { n: matching.length });
     const steps = matching.flatMap(({ step }) => step ?? []);
@@ -79,5 +79,5 @@ export function showOutputSummary(host, rows, say, { current, go }) {
     button.addEventListener("click", () => go(steps.find((step) => step > current()) ?? steps[0]));
     return button;
   });
-  host.replaceChildren(say("outputs_title"), ...groups.filter(Boolean).flatMap((group) => [" ", group]));
+  host.replaceChildren(say("outputs_title"), ...countElements.filter(Boolean).flatMap((group) => [" ", group]));
 }

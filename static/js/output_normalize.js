@@ -1,10 +1,10 @@
 /** When two printed texts say the same: blanks at ends of lines, addresses and the layout of tensors do not count. */
 
-const ERROR = /^(?:\w+\.)*([A-Za-z_]\w*(?:Error|Exception|Interrupt|Iteration|Exit))(?::[ \t]*(.*))?$/;
+const ERROR_LINE = /^(?:\w+\.)*([A-Za-z_]\w*(?:Error|Exception|Interrupt|Iteration|Exit))(?::[ \t]*(.*))?$/;
 const TRACEBACK = /^(?:Traceback \(most recent call last\):|-{20,})/;
-const RESULT = /^[ \t]*Out ?\[[\d* ]*\]:[ \t]*\n?/gm;
-const WARNING = /^(?:.*:\d+: )?\w*Warning: .*(?:\n[ \t]+\S.*)?(?:\n|$)/gm;
-const OPENING = /\b(?:tensor|array)\(/g;
+const OUT_PROMPT = /^[ \t]*Out ?\[[\d* ]*\]:[ \t]*\n?/gm;
+const WARNING_LINES = /^(?:.*:\d+: )?\w*Warning: .*(?:\n[ \t]+\S.*)?(?:\n|$)/gm;
+const TENSOR_OPENING = /\b(?:tensor|array)\(/g;
 const FLOAT = /(?<![\w.])(-?)((?:\d+\.\d*|\.\d+|\d+(?=e))(?:e[-+]?\d+)?)(?!\w)/gi;
 
 /** Without blanks at the ends of lines and empty lines around. @param {string} text */
@@ -30,16 +30,19 @@ export function isNumber(text) {
  * @param {string} expected @returns {{whole: string, text: string, error: {type: string, message: string} | null}}
  */
 export function splitError(expected) {
-  const whole = trimBlank(expected.replace(RESULT, "").replace(WARNING, ""));
+  const whole = trimBlank(expected.replace(OUT_PROMPT, "").replace(WARNING_LINES, ""));
   const lines = whole.split("\n");
-  const begin = lines.findIndex((line) => TRACEBACK.test(line));
-  const at = begin < 0 ? lines.findIndex((line) => ERROR.test(line)) : lines.findLastIndex((line) => ERROR.test(line));
-  const match = at > begin || begin < 0 ? ERROR.exec(lines[at] ?? "") : null;
+  const tracebackLine = lines.findIndex((line) => TRACEBACK.test(line));
+  const errorLine =
+    tracebackLine < 0
+      ? lines.findIndex((line) => ERROR_LINE.test(line))
+      : lines.findLastIndex((line) => ERROR_LINE.test(line));
+  const match = errorLine > tracebackLine || tracebackLine < 0 ? ERROR_LINE.exec(lines[errorLine] ?? "") : null;
   if (!match) return { whole, text: whole, error: null };
-  const message = [match[2] ?? "", ...lines.slice(at + 1)].join("\n");
+  const message = [match[2] ?? "", ...lines.slice(errorLine + 1)].join("\n");
   return {
     whole,
-    text: trimBlank(lines.slice(0, begin < 0 ? at : begin).join("\n")),
+    text: trimBlank(lines.slice(0, tracebackLine < 0 ? errorLine : tracebackLine).join("\n")),
     error: { type: match[1], message },
   };
 }
@@ -48,30 +51,30 @@ export function splitError(expected) {
  * A text in which only what counts is left.
  * @param {string} text
  * @param {boolean} ignoreBlanks no blank counts outside of quotes: somebody typed it by hand
- * @param {boolean} addresses the statement shows where things lie: long numbers are other ones in each run
+ * @param {boolean} ignoreAddresses the statement shows where things lie: long numbers are other ones in each run
  */
-export function normalizeOutput(text, ignoreBlanks, addresses) {
+export function normalizeOutput(text, ignoreBlanks, ignoreAddresses) {
   let out = trimBlank(text)
     .replace(/<([\w.]+) object at 0x[\da-f]+>/gi, "<$1>")
     .replace(/0x[\da-f]{4,}/gi, "0x")
     .replace(/Parameter containing:\s+/g, "Parameter containing:");
-  if (addresses) out = out.replace(/\b\d{9,}\b/g, "0x");
+  if (ignoreAddresses) out = out.replace(/\b\d{9,}\b/g, "0x");
   return ignoreBlanks ? removeBlanks(normalizeTensors(out)) : normalizeTensors(out);
 }
 
 /** With every `tensor(…)` and `array(…)` in one spelling: no blanks, numbers by their value. @param {string} text */
 function normalizeTensors(text) {
   let out = "";
-  let done = 0;
-  for (const { index } of text.matchAll(OPENING)) {
-    if (index < done) continue;
+  let doneTo = 0;
+  for (const { index } of text.matchAll(TENSOR_OPENING)) {
+    if (index < doneTo) continue;
     const end = closingBracket(text, text.indexOf("(", index));
     out +=
-      text.slice(done, index) +
+      text.slice(doneTo, index) +
       removeBlanks(text.slice(index, end)).replace(FLOAT, (_, sign, digits) => `${sign}${Number(digits)}.`);
-    done = end;
+    doneTo = end;
   }
-  return out + text.slice(done);
+  return out + text.slice(doneTo);
 }
 
 /** Without blanks, but for those in quotes. @param {string} text */

@@ -23,16 +23,16 @@ export function compareOutputs(trace) {
   if (!claims.length || !trace.steps.length) return [];
   const owners = ownerStatements(trace);
   const lines = source.split("\n");
-  let since = 1;
+  let sinceLine = 1;
   /** @type {OutputRow[]} */
   const rows = [];
   for (const { line, kind, args } of claims) {
     const first = args.from ?? line;
     const comment = kind === "claimed";
-    const [from, to] = args.block ? [since, first - 1] : [first, line];
-    if (args.block) since = line + 1;
-    const chosen = comment ? leafStatements(trace, from, to) : enteredStatements(trace, from, to);
-    const observed = observedOutput(trace, owners, args.orphan ? new Set() : chosen, args);
+    const [from, to] = args.block ? [sinceLine, first - 1] : [first, line];
+    if (args.block) sinceLine = line + 1;
+    const statements = comment ? leafStatements(trace, from, to) : enteredStatements(trace, from, to);
+    const observed = observedOutput(trace, owners, args.orphan ? new Set() : statements, args);
     if (comment && !args.block && !observed.text && observed.none) observed.text = "None";
     const comparison = {
       comment,
@@ -58,9 +58,9 @@ function leafStatements(trace, from, to) {
   );
 }
 
-/** @param {any} trace @param {(s: any, i: number) => boolean} test @returns {Set<number>} */
-function selectStatements(trace, test) {
-  return new Set([...trace.program.statements.keys()].filter((i) => test(trace.program.statements[i], i)));
+/** @param {any} trace @param {(s: any, i: number) => boolean} isWanted @returns {Set<number>} */
+function selectStatements(trace, isWanted) {
+  return new Set([...trace.program.statements.keys()].filter((i) => isWanted(trace.program.statements[i], i)));
 }
 
 /**
@@ -68,13 +68,13 @@ function selectStatements(trace, test) {
  * @param {any} trace @returns {(number | null)[]}
  */
 function ownerStatements({ steps }) {
-  const module = steps.find((/** @type {any} */ s) => !s.depth)?.frame;
+  const moduleFrame = steps.find((/** @type {any} */ s) => !s.depth)?.frame;
   /** @type {(number | null)[]} */
   const out = new Array(steps.length).fill(null);
   let next = null;
   for (let i = steps.length - 1; i >= 0; i--) {
     const { depth, frame, stmt } = steps[i];
-    if (!depth && frame === module && stmt != null) next = stmt;
+    if (!depth && frame === moduleFrame && stmt != null) next = stmt;
     out[i] = next;
   }
   for (let i = 1; i < steps.length; i++) out[i] ??= out[i - 1];
@@ -83,39 +83,39 @@ function ownerStatements({ steps }) {
 
 /**
  * What torch printed and showed in these statements, and what they raised. A notebook shows the last value only.
- * @param {any} trace @param {(number | null)[]} owners @param {Set<number>} chosen
+ * @param {any} trace @param {(number | null)[]} owners @param {Set<number>} statements
  * @param {{cell?: boolean, block?: boolean}} how @returns {ObservedOutput}
  */
-function observedOutput(trace, owners, chosen, { cell, block }) {
+function observedOutput(trace, owners, statements, { cell, block }) {
   const { steps, outcome, program } = trace;
   const { error, status } = outcome;
-  const final = Math.max(...chosen);
-  const inside = (/** @type {number | null} */ stmt) => {
-    for (let at = stmt; at != null; at = program.statements[at].parent) if (chosen.has(at)) return true;
+  const lastStatement = Math.max(...statements);
+  const isChosen = (/** @type {number | null} */ stmt) => {
+    for (let at = stmt; at != null; at = program.statements[at].parent) if (statements.has(at)) return true;
     return false;
   };
   let observedText = "";
   let gaps = false;
   let none = false;
-  let last = -1;
+  let lastStep = -1;
   /** @type {number | null} */
   let step = null;
   for (const [i, s] of steps.entries()) {
-    if (!inside(owners[i])) continue;
-    last = i;
+    if (!isChosen(owners[i])) continue;
+    lastStep = i;
     const textBefore = observedText;
     for (const entry of s.log) if (entry.kind === "out" && entry.stream !== "stderr") observedText += entry.text;
-    if (s.shown && !block && (!cell || s.stmt === final)) observedText += `${s.shown}\n`;
+    if (s.shown && !block && (!cell || s.stmt === lastStatement)) observedText += `${s.shown}\n`;
     none ||= s.shown === "";
     if (observedText !== textBefore) step = i;
     gaps ||= Boolean(s.skipped);
   }
-  const raised = error?.step != null && inside(owners[error.step]);
-  const reached = last >= 0 && (status === "finished" || status === "raised" || last < steps.length - 1);
+  const raised = error?.step != null && isChosen(owners[error.step]);
+  const reached = lastStep >= 0 && (status === "finished" || status === "raised" || lastStep < steps.length - 1);
   return {
     text: observedText,
     error: raised ? error : null,
-    step: raised ? error.step : last < 0 ? null : (step ?? last),
+    step: raised ? error.step : lastStep < 0 ? null : (step ?? lastStep),
     reached: reached,
     none,
     gaps,
@@ -127,25 +127,28 @@ function observedOutput(trace, owners, chosen, { cell, block }) {
  * @returns {Pick<OutputRow, "expected" | "got" | "verdict" | "partly"> | null} null where the two can't be held together
  */
 function compareOutput(expected, observed, { comment, label, addresses }) {
-  const want = splitError(expected);
+  const expectedParts = splitError(expected);
   const printed = trimBlank(observed.text);
   const got = comment && label && printed.startsWith(label) ? trimBlank(printed.slice(label.length)) : printed;
   const row = {
-    expected: want.whole,
+    expected: expectedParts.whole,
     got: [printed, errorText(observed.error)].filter(Boolean).join("\n"),
     partly: false,
   };
-  if (!want.whole || observed.gaps) return null;
+  if (!expectedParts.whole || observed.gaps) return null;
   if (!observed.reached) return { ...row, got: "", verdict: "not reached" };
-  const same = (/** @type {string} */ left, /** @type {string} */ right) =>
+  const isSame = (/** @type {string} */ left, /** @type {string} */ right) =>
     normalizeOutput(left, comment, addresses) === normalizeOutput(right, comment, addresses);
   if (!observed.error) {
-    if (comment && !want.error && isNumber(want.whole) && !isNumber(got)) return null; // short for a tensor
-    return { ...row, verdict: same(want.whole, got) ? "same" : "different" };
+    if (comment && !expectedParts.error && isNumber(expectedParts.whole) && !isNumber(got)) return null; // short for a tensor
+    return { ...row, verdict: isSame(expectedParts.whole, got) ? "same" : "different" };
   }
-  if (!want.error || want.error.type !== observed.error.type || !same(want.text, got))
+  if (!expectedParts.error || expectedParts.error.type !== observed.error.type || !isSame(expectedParts.text, got))
     return { ...row, verdict: "different" };
-  const [expectedMessage, message] = [collapseBlanks(want.error.message), collapseBlanks(observed.error.message)];
+  const [expectedMessage, message] = [
+    collapseBlanks(expectedParts.error.message),
+    collapseBlanks(observed.error.message),
+  ];
   if (!message.startsWith(expectedMessage)) return { ...row, verdict: "different" };
   return { ...row, verdict: "same", partly: expectedMessage !== message };
 }

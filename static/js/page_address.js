@@ -27,27 +27,27 @@ export async function fragmentOf(state) {
 }
 
 /**
- * @param {() => PageState} current
+ * @param {() => PageState} currentState
  * @param {(address: import("./url.js").Address) => void} onLink called with each address that the reader goes to
  */
-export function createAddress(current, onLink) {
-  let writes = 0;
-  let reads = 0;
+export function createAddress(currentState, onLink) {
+  let writeCount = 0;
+  let readCount = 0;
 
   window.addEventListener("hashchange", async ({ newURL }) => {
-    writes += 1; // what was about to be written is of before
-    const read = ++reads;
+    writeCount += 1; // what was about to be written is of before
+    const readId = ++readCount;
     const address = await url.readAddress(new URL(newURL).hash);
-    if (read === reads) onLink(address);
+    if (readId === readCount) onLink(address);
   });
 
   function scheduleWrite() {
-    const write = ++writes;
+    const writeId = ++writeCount;
     setTimeout(async () => {
-      if (write !== writes) return;
-      const fragment = await fragmentOf(current());
-      const query = current().predict ? location.search : url.withoutPredict(location.search);
-      if (write !== writes || (fragment === location.hash && query === location.search)) return; // a write would end a way back that has begun
+      if (writeId !== writeCount) return;
+      const fragment = await fragmentOf(currentState());
+      const query = currentState().predict ? location.search : url.withoutPredict(location.search);
+      if (writeId !== writeCount || (fragment === location.hash && query === location.search)) return; // a write would end a way back that has begun
       history.replaceState(null, "", location.pathname + query + fragment);
     }, WRITE_AFTER_MS);
   }

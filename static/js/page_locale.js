@@ -2,39 +2,39 @@
 
 import { loadSentences } from "./sentences.js";
 
-/** @typedef {() => Promise<{default: Record<string, string>}>} Load */
+/** @typedef {() => Promise<{default: Record<string, string>}>} LoadSentences */
 
-/** @type {Record<string, Load>} */
+/** @type {Record<string, LoadSentences>} */
 const SENTENCES = {
   en: () => import("../locales/en.json", { with: { type: "json" } }),
   zh: () => import("../locales/zh.json", { with: { type: "json" } }),
 };
-/** @type {Record<string, Load>} */
-const FINDINGS = {
+/** @type {Record<string, LoadSentences>} */
+const FINDING_SENTENCES = {
   en: () => import("../locales/findings.en.json", { with: { type: "json" } }),
   zh: () => import("../locales/findings.zh.json", { with: { type: "json" } }),
 };
 
-/** @type {Record<string, Load>} */
-const LIVE = {
+/** @type {Record<string, LoadSentences>} */
+const LIVE_SENTENCES = {
   en: () => import("../locales/live.en.json", { with: { type: "json" } }),
   zh: () => import("../locales/live.zh.json", { with: { type: "json" } }),
 };
 
-/** @type {Record<string, Load>} */
-const PREDICT = {
+/** @type {Record<string, LoadSentences>} */
+const PREDICT_SENTENCES = {
   en: () => import("../locales/predict.en.json", { with: { type: "json" } }),
   zh: () => import("../locales/predict.zh.json", { with: { type: "json" } }),
 };
 
-/** @type {Record<string, Load>} */
-const COURSE = {
+/** @type {Record<string, LoadSentences>} */
+const COURSE_SENTENCES = {
   en: () => import("../locales/course.en.json", { with: { type: "json" } }),
   zh: () => import("../locales/course.zh.json", { with: { type: "json" } }),
 };
 
-/** @type {Record<string, Load>} */
-const SERIES = {
+/** @type {Record<string, LoadSentences>} */
+const SERIES_SENTENCES = {
   en: () => import("../locales/series.en.json", { with: { type: "json" } }),
   zh: () => import("../locales/series.zh.json", { with: { type: "json" } }),
 };
@@ -43,16 +43,16 @@ const SERIES = {
 export const loadLocale = (language) => loadSentences(SENTENCES, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the findings */
-export const loadFindingLocale = (language) => loadSentences(FINDINGS, language);
+export const loadFindingLocale = (language) => loadSentences(FINDING_SENTENCES, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of what the stage's foot says while typing */
-export const loadLiveLocale = (language) => loadSentences(LIVE, language);
+export const loadLiveLocale = (language) => loadSentences(LIVE_SENTENCES, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of predict mode */
-export const loadPredictLocale = (language) => loadSentences(PREDICT, language);
+export const loadPredictLocale = (language) => loadSentences(PREDICT_SENTENCES, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the course */
-export const loadCourseLocale = (language) => loadSentences(COURSE, language);
+export const loadCourseLocale = (language) => loadSentences(COURSE_SENTENCES, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the page on which a series is made */
-export const loadSeriesLocale = (language) => loadSentences(SERIES, language);
+export const loadSeriesLocale = (language) => loadSentences(SERIES_SENTENCES, language);

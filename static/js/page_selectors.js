@@ -1,7 +1,7 @@
 /** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
 
 import { wasMadeWith } from "./settings.js";
-import { gapBefore, requestedFocus } from "./skipped_iterations.js";
+import { skippedBefore, requestedFocus } from "./skipped_iterations.js";
 
 /** @typedef {import("./page_state.js").PageState} PageState */
 /** @typedef {import("./trace.js").Focus} Focus */
@@ -63,7 +63,7 @@ export function addressStep(state) {
 
 /** Iterations that were skipped before the step. @param {PageState} state */
 export function skippedGap(state) {
-  return state.opened && isCurrent(state) ? gapBefore(state.opened.trace, state.step) : null;
+  return state.opened && isCurrent(state) ? skippedBefore(state.opened.trace, state.step) : null;
 }
 
 /** Whether a request runs a program; else it fetches a trace that is there. @param {import("./page_state.js").Request} request */

@@ -3,13 +3,13 @@
 import { nextStepAtLine, openingStep } from "./captions.js";
 import { firstStepAt, stepAfterEdit } from "./step_after_edit.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
-import { fixedText, fixOfText, repairedText } from "./repair.js";
+import { fixedText, fixedEditedText, repairedText } from "./repair.js";
 import { wasMadeWith, normalizeSettings, sameSettings } from "./settings.js";
-import { pinStep } from "./saved_slots.js";
-import * as skipped from "./skipped_iterations.js";
-import * as mode from "./predict/mode.js";
+import { stepOfPinClick } from "./saved_slots.js";
+import * as skippedIterations from "./skipped_iterations.js";
+import * as predictMode from "./predict/mode.js";
 import { openTrace } from "./state.js";
-import { writeBefore } from "./cell_writers.js";
+import { previousWriteStep } from "./cell_writers.js";
 
 /**
  * @typedef {import("./state.js").OpenTrace} OpenTrace
@@ -59,7 +59,7 @@ import { writeBefore } from "./cell_writers.js";
  */
 
 /** @param {Page} page @param {View} view @returns {PageState} nothing is shown yet: `pageOpened` comes next */
-export function initial(page, view) {
+export function initialState(page, view) {
   const source = unixLines(page.source);
   return {
     page: { ...page, source },
@@ -109,7 +109,7 @@ const TRANSITIONS = {
       : state,
   fixApplied(state, { edits }) {
     if (!state.opened) return state;
-    const source = fixOfText(state.opened.trace.program, state.text, edits);
+    const source = fixedEditedText(state.opened.trace.program, state.text, edits);
     return source === null ? { ...state, problem: { key: "fix_edited" } } : requestRun(state, "repair", { source });
   },
   siblingChosen: (state, { edits, line }) =>
@@ -123,11 +123,14 @@ const TRANSITIONS = {
   iterationRequested(state, { index }) {
     const gap = skippedGap(state);
     if (!gap || state.predict) return state;
-    return requestRun(state, "iteration", { source: programText(state), focus: skipped.iterationFocus(gap, index) });
+    return requestRun(state, "iteration", {
+      source: programText(state),
+      focus: skippedIterations.iterationFocus(gap, index),
+    });
   },
   elementsRequested(state, { storage, at }) {
     if (!isCurrent(state) || state.predict) return state;
-    const focus = skipped.cellWindowFocus(storage, at, state.step);
+    const focus = skippedIterations.cellWindowFocus(storage, at, state.step);
     return requestRun(state, "elements", { source: programText(state), focus, at });
   },
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
@@ -142,20 +145,22 @@ const TRANSITIONS = {
     return goTo(state, nextStepAtLine(state.opened.trace.steps, line, state.step));
   },
   cellChosen(state, { storage, index, dtype }) {
-    return state.opened ? goTo(state, writeBefore(state.opened, storage, index, dtype, state.step)) : state;
+    return state.opened ? goTo(state, previousWriteStep(state.opened, storage, index, dtype, state.step)) : state;
   },
   pinChosen(state, { node, slot }) {
-    return state.opened ? goTo(state, pinStep(state.opened.index, node, slot, state.step)) : state;
+    return state.opened ? goTo(state, stepOfPinClick(state.opened.index, node, slot, state.step)) : state;
   },
   selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
   questionAsked: (state, { uid }) =>
-    state.opened?.count && !mode.hidesSteps(state.predict) ? { ...state, question: { uid, step: state.step } } : state,
+    state.opened?.count && !predictMode.hidesSteps(state.predict)
+      ? { ...state, question: { uid, step: state.step } }
+      : state,
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
-  predictSwitched: (state, { on }) => mode.switchPredict(state, on, null),
-  questionsMade: (state, { whole, questions, kept }) => mode.withQuestions(state, whole, questions, kept),
-  predictionMade: (state, { given }) => mode.withAnswer(state, given),
-  predictContinued: (state) => mode.skipToNextQuestion(state),
-  predictRestarted: (state) => mode.restartPrediction(state),
+  predictSwitched: (state, { on }) => predictMode.switchPredict(state, on, null),
+  questionsMade: (state, { whole, questions, kept }) => predictMode.withQuestions(state, whole, questions, kept),
+  predictionMade: (state, { given }) => predictMode.withAnswer(state, given),
+  predictContinued: (state) => predictMode.skipToNextQuestion(state),
+  predictRestarted: (state) => predictMode.restartPrediction(state),
   viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
@@ -168,7 +173,7 @@ function unixLines(text) {
 /** Another step of the trace; -1, for "none", changes nothing. @param {PageState} state @param {number} step @returns {PageState} */
 function goTo(state, step) {
   if (!state.opened?.count || step === -1) return state;
-  if (state.predict && step >= state.opened.count) return mode.showNext(state);
+  if (state.predict && step >= state.opened.count) return predictMode.showNext(state);
   const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
   return clamped === state.step ? state : { ...state, step: clamped };
 }
@@ -204,7 +209,7 @@ function linkedFocusOf(state, source) {
 function showTrace(state, trace, step) {
   const opened = openTrace(trace);
   const last = Math.max(0, opened.count - 1);
-  const shown = {
+  const shownState = {
     ...withoutRequest(state),
     opened,
     step: Math.max(0, Math.min(step ?? openingStep(trace), last)),
@@ -215,22 +220,26 @@ function showTrace(state, trace, step) {
     cardLine: null,
     problem: trace.focus?.repeatable === false ? { key: "not_repeatable" } : state.problem,
   };
-  return mode.hideFuture(shown, opened, step);
+  return predictMode.hideFuture(shownState, opened, step);
 }
 
 /** The trace that was asked for. @param {PageState} state @param {Request} request @param {Trace} trace @returns {PageState} */
 function showAnswer(state, request, trace) {
   const { reason, focus, text } = request;
-  const unedited = state.text === text;
-  if (reason === "lookup" && !unedited) return withoutRequest(state);
+  const isUnedited = state.text === text;
+  if (reason === "lookup" && !isUnedited) return withoutRequest(state);
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
-  const iteration = reason === "iteration" ? skipped.findIteration(trace, focus ?? {}) : null;
+  const iteration = reason === "iteration" ? skippedIterations.findIteration(trace, focus ?? {}) : null;
   const next = showTrace(state, trace, stepToShow(state, request, trace, iteration));
-  if (unedited) next.text = trace.program.source;
+  if (isUnedited) next.text = trace.program.source;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
   if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
-  else if (before && (reason === "iteration" || reason === "elements") && !skipped.sameOutput(before.trace, trace))
+  else if (
+    before &&
+    (reason === "iteration" || reason === "elements") &&
+    !skippedIterations.sameOutput(before.trace, trace)
+  )
     next.problem = { key: "not_repeatable" };
   return next;
 }
@@ -247,9 +256,9 @@ function stepToShow(state, { reason, at }, trace, iteration) {
 /** The page's own program, unless its address holds another. @param {PageState} state @param {Address} address @returns {PageState} */
 function openPageAt(state, address) {
   const { page } = state;
-  if (page.predicts || address.predict) state = mode.switchPredict(state, true, null);
-  const focus = skipped.requestedFocus(page.saved?.settings.focus);
-  const opened = {
+  if (page.predicts || address.predict) state = predictMode.switchPredict(state, true, null);
+  const focus = skippedIterations.requestedFocus(page.saved?.settings.focus);
+  const stateAtAddress = {
     ...withPosition(state, address),
     settings: normalizeSettings(address.source === null ? (page.saved?.settings ?? address) : address, page.devices),
     linkedFocus: focus && { source: page.source, focus },
@@ -257,12 +266,12 @@ function openPageAt(state, address) {
   };
   const { source } = address;
   if (source !== null) {
-    const known = !address.focus && unixLines(source) === page.source && hasPageTrace(page, opened.settings);
-    if (!known) return openProgram(opened, source, address);
+    const hasTrace = !address.focus && unixLines(source) === page.source && hasPageTrace(page, stateAtAddress.settings);
+    if (!hasTrace) return openProgram(stateAtAddress, source, address);
   }
-  if (!page.source) return opened;
+  if (!page.source) return stateAtAddress;
   // what the reader wrote while the address was being read stays, as it would a moment later
-  return { ...showPageTrace({ ...opened, text: page.source }, address.step), text: state.text };
+  return { ...showPageTrace({ ...stateAtAddress, text: page.source }, address.step), text: state.text };
 }
 
 /** Whether the page's own trace is, or will be, one of these settings. @param {Page} page @param {Settings} settings */
@@ -284,15 +293,15 @@ function showPageTrace(state, step) {
 /** The address was changed by its reader, or by going back. @param {PageState} state @param {Address} address @returns {PageState} */
 function followLink(state, address) {
   const { page } = state;
-  if (address.predict) state = mode.switchPredict(state, true, address.step);
+  if (address.predict) state = predictMode.switchPredict(state, true, address.step);
   const next = withPosition(state, address);
   if (address.broken) return { ...next, problem: { key: "broken_link" } };
   if (address.source !== null) {
-    const same =
+    const isSameProgram =
       unixLines(address.source) === programText(state) &&
       sameSettings(normalizeSettings(address, page.devices), state.settings) &&
       JSON.stringify(address.focus) === JSON.stringify(shownFocus(state));
-    if (!same) return openProgram(next, address.source, address);
+    if (!isSameProgram) return openProgram(next, address.source, address);
   } else if (page.saved && !isSavedProgram(state)) {
     const settings = normalizeSettings(page.saved.settings, page.devices);
     return showPageTrace(

@@ -7,11 +7,11 @@ const KEY_STEP = 24;
 
 /**
  * @param {HTMLElement} border a separator between two columns of its parent
- * @param {{least: number, most: () => number}} how widths of the first pane, in pixels
+ * @param {{min: number, max: () => number}} how widths of the first pane, in pixels
  */
-export function startPaneBorder(border, { least: min, most: max }) {
+export function startPaneBorder(border, { min, max }) {
   const container = /** @type {HTMLElement} */ (border.parentElement);
-  const first = /** @type {HTMLElement} */ (border.previousElementSibling);
+  const firstPane = /** @type {HTMLElement} */ (border.previousElementSibling);
 
   /** @param {number | null} width null: as the page would have it */
   function setWidth(width) {
@@ -29,14 +29,14 @@ export function startPaneBorder(border, { least: min, most: max }) {
   function updateAria() {
     border.setAttribute("aria-valuemin", String(min));
     border.setAttribute("aria-valuemax", String(Math.round(max())));
-    border.setAttribute("aria-valuenow", String(Math.round(first.getBoundingClientRect().width)));
+    border.setAttribute("aria-valuenow", String(Math.round(firstPane.getBoundingClientRect().width)));
   }
 
   border.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     border.setPointerCapture(event.pointerId);
-    const from = first.getBoundingClientRect().left;
-    const move = (/** @type {PointerEvent} */ now) => setWidth(now.clientX - from);
+    const from = firstPane.getBoundingClientRect().left;
+    const move = (/** @type {PointerEvent} */ moveEvent) => setWidth(moveEvent.clientX - from);
     border.addEventListener("pointermove", move);
     border.addEventListener("lostpointercapture", () => border.removeEventListener("pointermove", move), {
       once: true,
@@ -44,12 +44,12 @@ export function startPaneBorder(border, { least: min, most: max }) {
   });
   border.addEventListener("dblclick", () => setWidth(null));
   border.addEventListener("keydown", (event) => {
-    const now = first.getBoundingClientRect().width;
-    const next = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: min, End: max() }[event.key];
-    if (next === undefined) return;
+    const now = firstPane.getBoundingClientRect().width;
+    const nextWidth = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: min, End: max() }[event.key];
+    if (nextWidth === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    setWidth(next);
+    setWidth(nextWidth);
   });
 
   const saved = Number(readPreference(STORAGE_KEY));

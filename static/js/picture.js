@@ -41,13 +41,13 @@ export function cardOf(trace, step, title, options = {}) {
   const { opened, i } = openTraceAt(trace, step);
   const styles = stylesheets({ theme: "light", language: "en", ...options });
   const { say } = locale(styles.language);
-  const described = caption(opened, i, say);
-  const drawn = preview(stagePicture(opened, i, say, CARD_ROOM), "stage-svg", title, described);
+  const captionParts = caption(opened, i, say);
+  const cardMarks = preview(stagePicture(opened, i, say, CARD_ROOM), "stage-svg", title, captionParts);
   return serialize(
     "card",
-    drawn,
-    title || described.line,
-    described.sentences.map(({ text }) => text).join(" "),
+    cardMarks,
+    title || captionParts.line,
+    captionParts.sentences.map(({ text }) => text).join(" "),
     styles,
   );
 }
@@ -72,11 +72,11 @@ export function stillOf(trace, step, title, options = {}) {
 export function stageDocument(toggled, opened, i, options) {
   const { say } = locale(options.language);
   const picture = stagePicture(opened, i, say, { h: options.tallest, toggled });
-  const described = caption(opened, i, say);
+  const captionParts = caption(opened, i, say);
   return svgDocument(
     "stage",
     picture,
-    picture.cut ? withNote(described, say("cut_tall")) : described,
+    picture.cut ? withNote(captionParts, say("cut_tall")) : captionParts,
     stylesheets(options),
   );
 }
@@ -85,12 +85,12 @@ export function stageDocument(toggled, opened, i, options) {
 export function loomDocument(opened, i, options) {
   const { say } = locale(options.language);
   if (!opened.count) return stageDocument(new Set(), opened, i, options);
-  const described = caption(opened, i, say);
+  const captionParts = caption(opened, i, say);
   const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? MAX_HEIGHT });
   return svgDocument(
     "loom",
     picture,
-    picture.cut ? withNote(described, say("cut_rows")) : described,
+    picture.cut ? withNote(captionParts, say("cut_rows")) : captionParts,
     stylesheets(options),
   );
 }
@@ -105,9 +105,9 @@ export function stagePicture(opened, i, say, room) {
   );
 }
 
-/** @param {import("./marks/svg_document.js").Caption} described @param {string} text */
-function withNote(described, text) {
-  return { ...described, sentences: [...described.sentences, { text, tone: "cut" }] };
+/** @param {import("./marks/svg_document.js").Caption} captionParts @param {string} text */
+function withNote(captionParts, text) {
+  return { ...captionParts, sentences: [...captionParts.sentences, { text, tone: "cut" }] };
 }
 
 /** @param {PictureOptions} options */

@@ -11,7 +11,7 @@ import { hidesFuture } from "./predict/future.js";
 import { createPrinted } from "./printed.js";
 import { createQuestionCard } from "./question_card.js";
 import { ownKeys } from "./relatives.js";
-import { causeOfError } from "./saved_slots.js";
+import { causingStep } from "./saved_slots.js";
 import { createStage } from "./stage.js";
 import { differs } from "./store.js";
 import { createTimeline } from "./timeline.js";
@@ -92,7 +92,7 @@ export function createPicturePane(
   /** The step that made the run raise, asked of the step at which it did. @param {number} i */
   function causeOf(i) {
     const { opened } = current();
-    return opened && opened.trace.outcome.error?.step === i ? causeOfError(opened) : null;
+    return opened && opened.trace.outcome.error?.step === i ? causingStep(opened) : null;
   }
 
   /** @param {number} i */
@@ -123,10 +123,10 @@ export function createPicturePane(
     if (differs(state, before, "opened")) {
       const steps = opened?.trace.steps ?? [];
       const hidesMore = opened !== null && hidesFuture(opened.trace);
-      const goesOn = state.predict !== null && state.predict.whole === before?.predict?.whole;
+      const continuesRun = state.predict !== null && state.predict.whole === before?.predict?.whole;
       printed.open(opened?.trace ?? null, hidesMore);
       curves.open(opened?.trace ?? null);
-      timeline.open(steps, { hidesMore, goesPast: state.predict !== null, goesOn });
+      timeline.open(steps, { hidesMore, goesPast: state.predict !== null, goesOn: continuesRun });
       findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
       element("views").hidden = !opened?.count;
       if (opened && !opened.count) timeline.show(0);
@@ -164,8 +164,8 @@ export function createPicturePane(
       element("stage").classList.add("previewed");
       stage.show(opened, i);
       element("where").textContent = text;
-      const going = more.map((sentence) => ({ text: sentence, tone: "going" }));
-      element("sentences").replaceChildren(...captionItems([...sentences(opened, i, say), ...going]));
+      const goingSentences = more.map((sentence) => ({ text: sentence, tone: "going" }));
+      element("sentences").replaceChildren(...captionItems([...sentences(opened, i, say), ...goingSentences]));
     },
     clear() {
       const { opened, step } = current();
@@ -221,21 +221,21 @@ function stageActions(dispatch, canRun) {
  * @param {(marks: ChainMark[], errorExplained: boolean) => void} show */
 function createChainMarks(show) {
   /** @type {ChainMark[]} */
-  let finding = [];
+  let findingMarks = [];
   /** @type {ChainMark[] | null} */
-  let answer = null;
-  let explained = false;
+  let answerMarks = null;
+  let isErrorExplained = false;
   return {
     /** @param {ChainMark[]} marks @param {boolean} errorExplained */
     ofFinding(marks, errorExplained) {
-      finding = marks;
-      explained = errorExplained;
-      show(answer ?? finding, explained);
+      findingMarks = marks;
+      isErrorExplained = errorExplained;
+      show(answerMarks ?? findingMarks, isErrorExplained);
     },
     /** @param {ChainMark[] | null} marks null: none is open */
     ofAnswer(marks) {
-      answer = marks;
-      show(answer ?? finding, explained);
+      answerMarks = marks;
+      show(answerMarks ?? findingMarks, isErrorExplained);
     },
   };
 }

@@ -8,18 +8,18 @@ import { withoutPredict } from "./url.js";
 /** @typedef {() => Promise<typeof import("./predict/predict.js") & {sentences: () => Promise<Say>}>} LoadPredict */
 
 /** Fetches what the server left out of a page that was opened in predict mode: the texts of elements, and of its data.
- * @param {Element[]} later elements without their texts @param {(first: Record<string, any>) => void} fetched called with the page's data */
-async function fetchAnswers(later, fetched) {
+ * @param {Element[]} emptied elements without their texts @param {(first: Record<string, any>) => void} onFetched called with the page's data */
+async function fetchHiddenTexts(emptied, onFetched) {
   try {
     const text = await (await fetch(location.pathname + withoutPredict(location.search))).text();
     const page = new DOMParser().parseFromString(text, "text/html");
-    const texts = [...page.querySelectorAll("[data-answer]")].map(({ textContent }) => textContent);
-    const own = [...document.querySelectorAll("[data-answer]")];
-    for (const told of later) {
-      told.textContent = texts[own.indexOf(told)] ?? "";
-      told.removeAttribute("data-later");
+    const servedTexts = [...page.querySelectorAll("[data-answer]")].map(({ textContent }) => textContent);
+    const pageElements = [...document.querySelectorAll("[data-answer]")];
+    for (const element of emptied) {
+      element.textContent = servedTexts[pageElements.indexOf(element)] ?? "";
+      element.removeAttribute("data-later");
     }
-    fetched(JSON.parse(page.getElementById("first")?.textContent ?? "{}"));
+    onFetched(JSON.parse(page.getElementById("first")?.textContent ?? "{}"));
   } catch {
     // offline: it is there when the page is opened again
   }
@@ -29,7 +29,7 @@ async function fetchAnswers(later, fetched) {
 const nextInOrder = () => document.querySelector(".order-strip a[rel=next]");
 
 /** Files that say how the whole run ended. */
-const WHOLE_RUN = "[data-take='run.html']";
+const WHOLE_RUN_FILES = "[data-take='run.html']";
 
 /**
  * @param {<T extends HTMLElement>(id: string) => T} element an element of the page, by its id
@@ -39,7 +39,7 @@ const WHOLE_RUN = "[data-take='run.html']";
  * @param {{load: LoadPredict, loadFindings: import("./findings_card.js").LoadFindings, failed: () => void,
  *   fetched?: (first: Record<string, any>) => void}} how   fetched: called with the page's data where the server had left parts out
  */
-export function startPredict(element, store, say, { load, loadFindings, failed, fetched = () => {} }) {
+export function startPredict(element, store, say, { load, loadFindings, failed: onFailed, fetched = () => {} }) {
   const button = element("predict-button");
   const host = document.createElement("section");
   host.id = "predict";
@@ -47,13 +47,13 @@ export function startPredict(element, store, say, { load, loadFindings, failed, 
   host.setAttribute("aria-label", say("predict"));
   host.hidden = true;
   element("findings").before(host);
-  const future = document.createElement("span");
-  future.className = "future";
-  const words = document.createElement("span");
-  words.textContent = say("predict_future");
-  future.append(words);
+  const futureOverlay = document.createElement("span");
+  futureOverlay.className = "future";
+  const futureLabel = document.createElement("span");
+  futureLabel.textContent = say("predict_future");
+  futureOverlay.append(futureLabel);
   /** @type {{element: Element, place: Comment}[]} what stands in the page and tells the answers */
-  let taken = [];
+  let takenAnswers = [];
   let isLoaded = false;
 
   async function loadOnce() {
@@ -65,36 +65,37 @@ export function startPredict(element, store, say, { load, loadFindings, failed, 
     } catch {
       isLoaded = false; // the next one who asks tries again
       store.dispatch({ type: "predictSwitched", on: false });
-      failed();
+      onFailed();
     }
   }
 
   function takeAnswers() {
     document.getElementById("first")?.remove(); // the file's own trace, or what an author says of the run
-    for (const told of document.querySelectorAll("[data-answer]")) {
-      const place = document.createComment("");
-      told.replaceWith(place);
-      taken.push({ element: told, place });
+    for (const answerElement of document.querySelectorAll("[data-answer]")) {
+      const placeholder = document.createComment("");
+      answerElement.replaceWith(placeholder);
+      takenAnswers.push({ element: answerElement, place: placeholder });
     }
   }
 
-  function putBack() {
-    for (const { element: told, place } of taken) place.replaceWith(told);
-    taken = [];
-    const later = [...document.querySelectorAll("[data-later]")];
-    if (later.length) void fetchAnswers(later, fetched);
+  function putAnswersBack() {
+    for (const { element: answerElement, place: placeholder } of takenAnswers) placeholder.replaceWith(answerElement);
+    takenAnswers = [];
+    const emptied = [...document.querySelectorAll("[data-later]")];
+    if (emptied.length) void fetchHiddenTexts(emptied, fetched);
   }
 
   /** @param {PageState} state @param {PageState | null} before null: the first time */
   function render(state, before) {
-    const on = state.predict !== null;
-    if (!differs({ on }, before && { on: before.predict !== null }, "on")) return;
-    button.setAttribute("aria-pressed", String(on));
-    host.hidden = !on;
-    document.body.classList.toggle("predicting", on);
-    for (const file of document.querySelectorAll(WHOLE_RUN)) /** @type {HTMLButtonElement} */ (file).disabled = on;
-    if (!on && !before) return; // it may be opened in predict mode yet: what was left out is not fetched before
-    if (!on) return putBack();
+    const isOn = state.predict !== null;
+    if (!differs({ on: isOn }, before && { on: before.predict !== null }, "on")) return;
+    button.setAttribute("aria-pressed", String(isOn));
+    host.hidden = !isOn;
+    document.body.classList.toggle("predicting", isOn);
+    const wholeRunButtons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(WHOLE_RUN_FILES));
+    for (const file of wholeRunButtons) file.disabled = isOn;
+    if (!isOn && !before) return; // it may be opened in predict mode yet: what was left out is not fetched before
+    if (!isOn) return putAnswersBack();
     takeAnswers();
     void loadOnce();
   }
@@ -102,7 +103,7 @@ export function startPredict(element, store, say, { load, loadFindings, failed, 
   button.addEventListener("click", () =>
     store.dispatch({ type: "predictSwitched", on: store.state().predict === null }),
   );
-  document.querySelector("#timeline .track")?.append(future);
+  document.querySelector("#timeline .track")?.append(futureOverlay);
   store.subscribe(render);
   render(store.state(), null);
 }

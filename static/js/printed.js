@@ -7,7 +7,7 @@ const SHOWN_CHARACTERS = 20_000;
 const LATER_CHARACTERS = 4_000;
 
 /** What is said of a run that printed nothing. @param {import("./trace.js").Trace | null} trace null: nothing ran yet */
-export function nothingKey(trace) {
+export function emptyOutputKey(trace) {
   if (trace?.steps.length) return "prints_nothing";
   return trace?.outcome.status === "refused" ? "refused" : "nothing_printed";
 }
@@ -24,30 +24,30 @@ export function outputPieces(steps) {
 /** The last pieces, the first of them cut where need be, and how many characters stand before them.
  * @param {Piece[]} pieces @param {number} [maxLength] @returns {{before: number, pieces: Piece[]}} */
 export function lastPieces(pieces, maxLength = SHOWN_CHARACTERS) {
-  let room = maxLength;
-  let at = pieces.length;
-  while (at > 0 && room > 0) room -= pieces[--at].text.length;
-  const shown = pieces.slice(at);
-  if (room < 0) shown[0] = { ...shown[0], text: shown[0].text.slice(-room) };
-  const before = pieces.slice(0, at).reduce((sum, piece) => sum + piece.text.length, Math.max(0, -room));
+  let left = maxLength;
+  let firstShown = pieces.length;
+  while (firstShown > 0 && left > 0) left -= pieces[--firstShown].text.length;
+  const shown = pieces.slice(firstShown);
+  if (left < 0) shown[0] = { ...shown[0], text: shown[0].text.slice(-left) };
+  const before = pieces.slice(0, firstShown).reduce((sum, piece) => sum + piece.text.length, Math.max(0, -left));
   return { before, pieces: shown };
 }
 
 /** The first pieces, the last of them cut where need be, and how many characters stand after them.
  * @param {Piece[]} pieces @param {number} [maxLength] @returns {{after: number, pieces: Piece[]}} */
 export function firstPieces(pieces, maxLength = LATER_CHARACTERS) {
-  let room = maxLength;
+  let left = maxLength;
   let end = 0;
-  while (end < pieces.length && room > 0) room -= pieces[end++].text.length;
+  while (end < pieces.length && left > 0) left -= pieces[end++].text.length;
   const shown = pieces.slice(0, end);
   const last = shown.length - 1;
-  if (room < 0) shown[last] = { ...shown[last], text: shown[last].text.slice(0, room) };
-  const after = pieces.slice(end).reduce((sum, piece) => sum + piece.text.length, Math.max(0, -room));
+  if (left < 0) shown[last] = { ...shown[last], text: shown[last].text.slice(0, left) };
+  const after = pieces.slice(end).reduce((sum, piece) => sum + piece.text.length, Math.max(0, -left));
   return { after, pieces: shown };
 }
 
 /** How many pieces come from steps before `step`; they are in the order of steps. @param {Piece[]} pieces @param {number} step */
-export function countBefore(pieces, step) {
+export function pieceCountBefore(pieces, step) {
   let low = 0;
   let high = pieces.length;
   while (low < high) {
@@ -64,11 +64,11 @@ export function countBefore(pieces, step) {
  * @param {(step: number) => void} go called with the step that printed what was clicked
  */
 export function createPrinted({ pane, text }, say, go) {
-  const nothing = pane.querySelector(".nothing");
+  const emptyLabel = pane.querySelector(".nothing");
   /** @type {Piece[]} */
   let printed = [];
   /** all of it is shown, however long */
-  let complete = false;
+  let showsAll = false;
   let shownKey = "";
   /** @type {HTMLSpanElement[]} one for each piece, where all of them are shown */
   let spans = [];
@@ -90,45 +90,46 @@ export function createPrinted({ pane, text }, say, go) {
   }
 
   /** Draw a part of what was printed, around the step. @param {number} i */
-  function drawPart(i) {
-    const from = countBefore(printed, i);
-    const to = countBefore(printed, i + 1);
+  function drawAroundStep(i) {
+    const from = pieceCountBefore(printed, i);
+    const to = pieceCountBefore(printed, i + 1);
     const key = `${from} ${to}`;
     if (shownKey === key) return;
     shownKey = key;
-    const past = lastPieces(printed.slice(0, to));
+    const pieceBefore = lastPieces(printed.slice(0, to));
     const later = firstPieces(printed.slice(to));
     text.replaceChildren(
-      ...(past.before ? [showAllButton("printed_before", past.before, i)] : []),
-      ...[...past.pieces, ...later.pieces].map((piece) => spanOf(piece, i)),
+      ...(pieceBefore.before ? [showAllButton("printed_before", pieceBefore.before, i)] : []),
+      ...[...pieceBefore.pieces, ...later.pieces].map((piece) => spanOf(piece, i)),
       ...(later.after ? [showAllButton("printed_after", later.after, i)] : []),
     );
   }
 
   /** Mark the step's own output and what is still to come, where all of it is shown. @param {number} i */
-  function markAll(i) {
+  function markStepInAll(i) {
     if (!spans.length) {
       spans = printed.map((piece) => spanOf(piece, i));
       text.replaceChildren(...spans);
     }
-    const from = countBefore(printed, Math.min(i, shownStep));
-    const to = countBefore(printed, Math.max(i, shownStep) + 1);
+    const from = pieceCountBefore(printed, Math.min(i, shownStep));
+    const to = pieceCountBefore(printed, Math.max(i, shownStep) + 1);
     for (let k = from; k < to; k++) spans[k].className = classOf(printed[k].stream, printed[k].step, i);
     shownStep = i;
   }
 
   /** Scroll within the pane to what the step printed, else to the last that was printed. */
   function scrollToStep() {
-    const own = text.querySelector(".now");
-    const last = own ?? [...text.querySelectorAll("[data-step]:not(.later)")].at(-1);
-    if (!last) {
+    const stepOutput = text.querySelector(".now");
+    const target = stepOutput ?? [...text.querySelectorAll("[data-step]:not(.later)")].at(-1);
+    if (!target) {
       text.scrollTop = 0;
       return;
     }
-    const box = last.getBoundingClientRect();
+    const box = target.getBoundingClientRect();
     const view = text.getBoundingClientRect();
     if (box.top >= view.top && box.bottom <= view.bottom) return;
-    text.scrollTop += box.bottom - box.top > view.height || !own ? box.bottom - view.bottom : box.top - view.top - 30;
+    text.scrollTop +=
+      box.bottom - box.top > view.height || !stepOutput ? box.bottom - view.bottom : box.top - view.top - 30;
   }
 
   /** A button that shows the text that is left out. @param {string} key @param {number} n its characters @param {number} i */
@@ -138,7 +139,7 @@ export function createPrinted({ pane, text }, say, go) {
     button.className = "link";
     button.textContent = key === "printed_before" ? `${say(key, { n })}\n` : `\n${say(key, { n })}`;
     button.addEventListener("click", () => {
-      complete = true;
+      showsAll = true;
       show(i);
     });
     return button;
@@ -147,8 +148,8 @@ export function createPrinted({ pane, text }, say, go) {
   /** @param {number} i */
   function show(i) {
     if (!printed.length) return;
-    if (complete) markAll(i);
-    else drawPart(i);
+    if (showsAll) markStepInAll(i);
+    else drawAroundStep(i);
     scrollToStep();
   }
 
@@ -159,14 +160,14 @@ export function createPrinted({ pane, text }, say, go) {
     open(trace, hidesMore = false) {
       const steps = trace?.steps ?? [];
       printed = outputPieces(steps);
-      complete = printed.reduce((sum, piece) => sum + piece.text.length, 0) <= SHOWN_CHARACTERS;
+      showsAll = printed.reduce((sum, piece) => sum + piece.text.length, 0) <= SHOWN_CHARACTERS;
       shownKey = "";
       shownStep = -1;
       spans = [];
       text.replaceChildren();
       pane.classList.toggle("none", !printed.length);
       pane.classList.toggle("hides-more", hidesMore);
-      if (nothing) nothing.textContent = say(hidesMore ? "printed_hidden" : nothingKey(trace));
+      if (emptyLabel) emptyLabel.textContent = say(hidesMore ? "printed_hidden" : emptyOutputKey(trace));
     },
   };
 }

@@ -6,32 +6,32 @@
 let files = [];
 
 /** Lines are called by these files from here on. @param {{files?: ProgramFile[]}} program that is shown */
-export function nameLines(program) {
+export function setProgramFiles(program) {
   files = program.files ?? [];
 }
 
 /** The file that has a line of the source, and its number there; null where the program is a single text.
  * @param {number} line @returns {{name: string, line: number} | null} */
-export function placeOf(line) {
+export function fileLineOf(line) {
   const file = files.find(({ first_line: first, last_line: last }) => first <= line && line <= last);
   return file ? { name: file.name, line: line - file.first_line + 1 } : null;
 }
 
 /** A line as short as it can be told: `12`, or `model.py:12`. @param {number} line @returns {string} */
-export function shortPlace(line) {
-  const place = placeOf(line);
-  return place ? `${place.name}:${place.line}` : String(line);
+export function shortLineName(line) {
+  const fileLine = fileLineOf(line);
+  return fileLine ? `${fileLine.name}:${fileLine.line}` : String(line);
 }
 
-/** The class of an element that shows `shortPlace` in a column: a file's name needs a row to itself.
+/** The class of an element that shows `shortLineName` in a column: a file's name needs a row to itself.
  * @param {string} className of a number @param {number} line */
-export function placeClass(className, line) {
-  return placeOf(line) ? `${className} in-file` : className;
+export function lineNameClass(className, line) {
+  return fileLineOf(line) ? `${className} in-file` : className;
 }
 
-/** A line under a picture's label: `line 12`, or `model.py:12`. @param {string} word "line" in the reader's language
+/** A line under a picture's label: `line 12`, or `model.py:12`. @param {string} prefix "line" in the reader's language
  * @param {number | null | undefined} line */
-export function lineLabel(word, line) {
-  if (line == null) return `${word} ?`;
-  return placeOf(line) ? shortPlace(line) : `${word} ${line}`;
+export function lineLabel(prefix, line) {
+  if (line == null) return `${prefix} ?`;
+  return fileLineOf(line) ? shortLineName(line) : `${prefix} ${line}`;
 }

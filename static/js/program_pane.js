@@ -11,7 +11,7 @@ import { compareOutputs } from "./outputs.js";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "./page_selectors.js";
 import { hidesFuture } from "./predict/future.js";
 import { dueQuestion } from "./predict/mode.js";
-import { causeOfError } from "./saved_slots.js";
+import { causingStep } from "./saved_slots.js";
 import { createSettingsFields } from "./settings.js";
 import { lineTone } from "./stepping.js";
 import { differs } from "./store.js";
@@ -24,36 +24,37 @@ import { differs } from "./store.js";
  * @param {import("./locale.js").Locale["say"]} say
  * @param {import("./builder/card_preview.js").PreviewStage} previewStage where a card is drawn that is not in the program yet
  */
-export function createProgramPane(element, { state: current, dispatch }, say, previewStage) {
+export function createProgramPane(element, { state: currentState, dispatch }, say, previewStage) {
   const title = element("heading").textContent ?? "";
   const form = /** @type {HTMLFormElement} */ (element("run-form"));
   /** @type {import("./outputs.js").OutputRow[]} the article's outputs beside torch's */
-  let rows = [];
+  let outputRows = [];
 
-  const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(current()));
+  const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(currentState()));
   /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
-  let editorHadKeys = false;
+  let editorHadFocus = false;
   /** the line that is marked as the next one @type {number | null} */
   let nextLine = null;
   /** a finding says why the program raised */
-  let errorExplained = false;
+  let isErrorExplained = false;
 
-  new ResizeObserver(() => errorExplained && showLine(current())).observe(element("editor"));
+  new ResizeObserver(() => isErrorExplained && showLine(currentState())).observe(element("editor"));
 
   /** Run the program; from here on the keys are the picture's, until the editor is clicked again. */
   function run() {
     if (!form.reportValidity()) return;
-    editorHadKeys = editor.focused();
+    editorHadFocus = editor.focused();
     const { activeElement } = document;
-    const typed = activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input, textarea");
-    if (typed) activeElement.blur();
+    const isTyping =
+      activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input, textarea");
+    if (isTyping) activeElement.blur();
     codeFold.fold();
     dispatch({ type: "runRequested" });
   }
   /** Go to a step, and show its line where that step is shown already. @param {number} step */
   function go(step) {
     dispatch({ type: "stepChosen", step });
-    showLine(current());
+    showLine(currentState());
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -61,7 +62,7 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
   });
   const editor = createEditor(element("editor"), {
     ...editorTexts(say),
-    source: current().text,
+    source: currentState().text,
     onRun: run,
     onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
     onLine: (line) => dispatch({ type: "lineChosen", line }),
@@ -69,7 +70,7 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
   });
   const cards = createCards(
     { form, buttons: element("program-as"), host: element("cards") },
-    { editor, store: { state: current, dispatch }, stage: previewStage },
+    { editor, store: { state: currentState, dispatch }, stage: previewStage },
     () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
   /** @type {HTMLTextAreaElement} */
@@ -82,13 +83,13 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
 
   /** Whether a step is at a line where the reader wants to stop. @param {number} i */
   function stopsAt(i) {
-    const { opened } = current();
-    return opened !== null && isCurrent(current()) && editor.breakpoints().has(opened.trace.steps[i].line);
+    const { opened } = currentState();
+    return opened !== null && isCurrent(currentState()) && editor.breakpoints().has(opened.trace.steps[i].line);
   }
 
-  const canStop = () => Boolean(current().opened?.count) && isCurrent(current());
+  const canStop = () => Boolean(currentState().opened?.count) && isCurrent(currentState());
   function toggleBreakpoint() {
-    const { opened, step } = current();
+    const { opened, step } = currentState();
     if (opened && canStop()) editor.toggleBreakpoint(opened.trace.steps[step].line);
   }
 
@@ -100,14 +101,14 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
       return;
     }
     if (!state.opened || !isCurrent(state)) return setMessages([]);
-    const repair = (/** @type {import("./repair.js").Repair} */ chosen, /** @type {string | undefined} */ shape) =>
-      chosen.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: chosen, shape });
+    const repair = (/** @type {import("./repair.js").Repair} */ offered, /** @type {string | undefined} */ shape) =>
+      offered.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: offered, shape });
     const { trace } = state.opened;
-    const own = messages(trace, say, repair).map((message) => ({
+    const lineMessages = messages(trace, say, repair).map((message) => ({
       ...message,
-      lineOnly: errorExplained && message.kind === "error" && !message.offers?.length,
+      lineOnly: isErrorExplained && message.kind === "error" && !message.offers?.length,
     }));
-    setMessages([...own, ...outputMessages(rows, say, go)]);
+    setMessages([...lineMessages, ...outputMessages(outputRows, say, go)]);
   }
 
   /** @param {import("./message_box.js").Message[]} list */
@@ -134,8 +135,8 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
 
   /** A sentence about the server or an address, not about the program. @param {import("./page_state.js").Problem | null} problem */
   function showProblem(problem) {
-    const save = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
-    element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...save);
+    const saveButton = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
+    element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...saveButton);
     element("problem").hidden = !problem;
   }
 
@@ -152,41 +153,41 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
   /** @param {PageState} state @param {PageState | null} before null: the first time */
   function render(state, before) {
     const { opened, text } = state;
-    const changed = differs(state, before, "text", "opened");
+    const isProgramChanged = differs(state, before, "text", "opened");
     if (differs(state, before, "text") && text !== editor.text()) editor.setText(text);
     cards.render(state, before);
     if (differs(state, before, "settings")) fields.show(state.settings);
     if (differs(state, before, "text", "settings")) inputBox.render(state);
     if (differs(state, before, "opened")) {
-      rows = opened && !hidesFuture(opened.trace) ? compareOutputs(opened.trace) : [];
-      showOutputSummary(element("outputs"), rows, say, { current: () => current().step, go });
+      outputRows = opened && !hidesFuture(opened.trace) ? compareOutputs(opened.trace) : [];
+      showOutputSummary(element("outputs"), outputRows, say, { current: () => currentState().step, go });
       showOutcome(element, opened, say, go);
-      if (editorHadKeys && opened && !opened.count && document.activeElement === document.body) editor.focus();
-      editorHadKeys = false;
+      if (editorHadFocus && opened && !opened.count && document.activeElement === document.body) editor.focus();
+      editorHadFocus = false;
     }
-    if (changed) {
+    if (isProgramChanged) {
       element("workbench").classList.toggle("other", !isPageProgram(state));
       element("heading").textContent = isPageProgram(state) ? title : say("program");
       showMessages(state);
     }
-    if (changed || differs(state, before, "step")) showLine(state);
-    if (changed || differs(state, before, "step", "predict")) showNextLine(state);
-    if (changed || differs(state, before, "settings", "isLive"))
+    if (isProgramChanged || differs(state, before, "step")) showLine(state);
+    if (isProgramChanged || differs(state, before, "step", "predict")) showNextLine(state);
+    if (isProgramChanged || differs(state, before, "settings", "isLive"))
       element("edited").hidden = state.isLive || isUpToDate(state);
     if (differs(state, before, "problem")) showProblem(state.problem);
     if (differs(state, before, "pending", "ahead")) showRunProgress(state);
   }
 
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding explains
-   * is not told a second time. @param {import("./findings_card.js").ChainMark[]} marks @param {boolean} explained */
-  function markLines(marks, explained) {
-    editor.setChain(isCurrent(current()) ? marks : [], (role) => say(`role_${role}`));
-    if (explained !== errorExplained) {
-      errorExplained = explained;
-      element("outcome").hidden = explained;
-      showMessages(current());
+   * is not told a second time. @param {import("./findings_card.js").ChainMark[]} marks @param {boolean} isExplained */
+  function markLines(marks, isExplained) {
+    editor.setChain(isCurrent(currentState()) ? marks : [], (role) => say(`role_${role}`));
+    if (isExplained !== isErrorExplained) {
+      isErrorExplained = isExplained;
+      element("outcome").hidden = isExplained;
+      showMessages(currentState());
     }
-    showLine(current());
+    showLine(currentState());
   }
 
   return {
@@ -214,29 +215,29 @@ function editorTexts(say) {
  * @param {import("./state.js").OpenTrace | null} opened @param {import("./locale.js").Locale["say"]} say
  * @param {(step: number) => void} go */
 function showOutcome(element, opened, say, go) {
-  const line = element("outcome");
-  line.replaceChildren();
+  const outcomeElement = element("outcome");
+  outcomeElement.replaceChildren();
   element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
-  line.className = "outcome";
+  outcomeElement.className = "outcome";
   if (!opened || hidesFuture(opened.trace)) return;
   const { status, error } = opened.trace.outcome;
-  line.className = `outcome ${status}`;
+  outcomeElement.className = `outcome ${status}`;
   if (status !== "raised" || !error) {
-    line.textContent = outcomeSentence(opened.trace, say).text;
+    outcomeElement.textContent = outcomeSentence(opened.trace, say).text;
     return;
   }
   const summary = error.line ? error.type : outcomeSentence(opened.trace, say).text;
   const label = error.line ? say("raised_at", { line: error.line }) : error.type;
-  line.replaceChildren(
+  outcomeElement.replaceChildren(
     linkButton(label, () => go(error.step ?? opened.count - 1)),
     ` ${summary}`,
   );
-  const cause = causeOfError(opened);
+  const cause = causingStep(opened);
   if (cause === null) return;
-  const at = opened.trace.steps[cause].line;
-  line.append(
+  const causeLine = opened.trace.steps[cause].line;
+  outcomeElement.append(
     " · ",
-    linkButton(say("caused_at", { line: at }), () => go(cause)),
+    linkButton(say("caused_at", { line: causeLine }), () => go(cause)),
   );
 }
 

@@ -4,7 +4,7 @@ import { codeNodes, codeParagraph, element } from "./elements.js";
 import { roleIcon, severityIcon } from "./finding_icons.js";
 import { causeIndex } from "./findings_card.js";
 import { gradientCheckPanel } from "./gradient_check_panel.js";
-import { placeClass, shortPlace } from "./program_files.js";
+import { lineNameClass, shortLineName } from "./program_files.js";
 
 /** Where the page puts its parts under each other. */
 const NARROW_SCREEN = "(max-width: 860px)";
@@ -13,7 +13,7 @@ const NARROW_SCREEN = "(max-width: 860px)";
 /** @typedef {import("./findings/finding.js").Link} Link */
 /** @typedef {import("./findings/tensor_question.js").Answer} Answer */
 /** @typedef {import("./findings_card.js").ChainMark} ChainMark */
-/** @typedef {import("./findings_card.js").Surface} Surface */
+/** @typedef {import("./findings_card.js").FindingsApi} Surface */
 /** @typedef {{uid: string, step: number}} Question */
 /** @typedef {{steps: number[], uids: string[], element: HTMLElement}} AnswerLink */
 
@@ -27,75 +27,81 @@ const NARROW_SCREEN = "(max-width: 860px)";
  *   the reader asks about a tensor, or has read the answer; check: how gradients are checked, where there is a server to
  *   run them
  */
-export function createQuestionCard({ card, stage }, say, { load, go, light, mark, ask, close, check }) {
+export function createQuestionCard(
+  { card, stage },
+  say,
+  { load, go, light: lightUids, mark: markChain, ask, close, check: checkGradients },
+) {
   /** @type {Surface | null} */
-  let surface = null;
+  let findingsApi = null;
   /** the sentences of findings, once they are there @type {import("./locale.js").Locale["say"] | null} */
   let sayFinding = null;
   /** @type {{opened: OpenTrace, facts: import("./findings/run_facts.js").RunFacts} | null} */
-  let known = null;
+  let factsOfRun = null;
   /** @type {{element: HTMLElement, step: number}[]} the links of the answer */
-  let links = [];
+  let answerLinks = [];
   let shownStep = -1;
   /** What the button would ask about. @type {string | null} */
-  let offered = null;
-  let offers = 0;
-  let shows = 0;
+  let offeredUid = null;
+  let offerCount = 0;
+  let showCount = 0;
   /** What had the focus when the reader asked. @type {Element | null} */
-  let asker = null;
+  let focusBefore = null;
 
   const button = /** @type {HTMLButtonElement} */ (element("button", "ask quiet"));
   button.type = "button";
   button.hidden = true;
-  button.addEventListener("click", () => offered && ask(offered));
+  button.addEventListener("click", () => offeredUid && ask(offeredUid));
   stage.append(button);
 
   /** @param {OpenTrace} opened */
   async function factsOf(opened) {
-    surface ??= await load().catch(() => null); // offline, or the server has a newer page
-    if (surface) sayFinding ??= await surface.sentences().catch(() => null);
-    if (surface && known?.opened !== opened) known = { opened, facts: new surface.RunFacts(opened) };
-    return surface && known && known.opened === opened ? { surface, facts: known.facts } : null;
+    findingsApi ??= await load().catch(() => null); // offline, or the server has a newer page
+    if (findingsApi) sayFinding ??= await findingsApi.sentences().catch(() => null);
+    if (findingsApi && factsOfRun?.opened !== opened) factsOfRun = { opened, facts: new findingsApi.RunFacts(opened) };
+    return findingsApi && factsOfRun && factsOfRun.opened === opened
+      ? { surface: findingsApi, facts: factsOfRun.facts }
+      : null;
   }
 
-  const words = () => sayFinding ?? say;
+  const sayText = () => sayFinding ?? say;
 
   /** Offer to ask about what is selected. @param {OpenTrace | null} opened @param {string | null} selection @param {number} step */
   async function offer(opened, selection, step) {
-    offered = null;
-    const offering = ++offers;
+    offeredUid = null;
+    const offerId = ++offerCount;
     if (!opened?.count || !selection) {
       button.hidden = true;
       return;
     }
-    const ready = await factsOf(opened);
-    if (offering !== offers) return;
-    const uid = ready?.surface.selectedTensor(opened, selection, step) ?? null;
-    button.hidden = !ready || !uid;
-    if (!ready || !uid) return;
-    offered = uid;
-    const question = ready.surface.questionText(ready.facts, uid, step, words());
+    const loaded = await factsOf(opened);
+    if (offerId !== offerCount) return;
+    const uid = loaded?.surface.selectedTensor(opened, selection, step) ?? null;
+    button.hidden = !loaded || !uid;
+    if (!loaded || !uid) return;
+    offeredUid = uid;
+    const question = loaded.surface.questionText(loaded.facts, uid, step, sayText());
     button.replaceChildren(...codeNodes(question), " ", element("kbd", "", "w"));
   }
 
   /** @param {OpenTrace | null} opened @param {Question | null} question */
   async function show(opened, question) {
-    links = [];
-    light([]);
-    const showing = ++shows;
-    const ready = opened && question ? await factsOf(opened) : null;
-    if (showing !== shows) return;
-    if (!ready || !opened || !question) {
-      if (!card.hidden) mark(null);
+    answerLinks = [];
+    lightUids([]);
+    const showId = ++showCount;
+    const loaded = opened && question ? await factsOf(opened) : null;
+    if (showId !== showCount) return;
+    if (!loaded || !opened || !question) {
+      if (!card.hidden) markChain(null);
       card.hidden = true;
       card.replaceChildren();
       return;
     }
-    const answer = ready.surface.answerOf(ready.facts, question.uid, question.step);
-    if (!card.contains(document.activeElement)) asker = document.activeElement;
+    const answer = loaded.surface.answerOf(loaded.facts, question.uid, question.step);
+    if (!card.contains(document.activeElement)) focusBefore = document.activeElement;
     card.hidden = false;
-    card.replaceChildren(articleOf(answer, opened, ready.surface.answerText(answer, words())));
-    mark(marksOf(answer));
+    card.replaceChildren(articleElement(answer, opened, loaded.surface.answerText(answer, sayText())));
+    markChain(answerMarks(answer));
     showStep(shownStep);
     const heading = /** @type {HTMLElement | null} */ (card.querySelector("h3"));
     heading?.focus({ preventScroll: true });
@@ -103,7 +109,7 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
   }
 
   /** @param {Answer} answer @param {OpenTrace} opened @param {import("./findings/text.js").AnswerText} text */
-  function articleOf(answer, opened, text) {
+  function articleElement(answer, opened, text) {
     const article = element("article", "finding open answer");
     article.dataset.question = answer.question;
     const head = element("h3", "answer-head");
@@ -113,93 +119,103 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     const sentence = element("span", "finding-sentence");
     sentence.append(...codeNodes(text.what));
     head.append(severityIcon("note"), kicker, sentence);
-    const away = /** @type {HTMLButtonElement} */ (element("button", "answer-close quiet", "✕"));
-    away.type = "button";
-    away.title = away.ariaLabel = say("answer_close");
-    away.addEventListener("click", leave);
-    article.append(head, away);
+    const closeButton = /** @type {HTMLButtonElement} */ (element("button", "answer-close quiet", "✕"));
+    closeButton.type = "button";
+    closeButton.title = closeButton.ariaLabel = say("answer_close");
+    closeButton.addEventListener("click", leave);
+    article.append(head, closeButton);
     if (text.why) article.append(codeParagraph("finding-why", text.why));
-    article.append(...listOf(answer, text));
+    article.append(...chainElements(answer, text));
     if (text.todo) article.append(codeParagraph("finding-todo", text.todo));
-    article.append(...checkOf(answer, opened));
+    article.append(...checkPanels(answer, opened));
     return article;
   }
 
   /** Where the gradients of the last backward can be checked. @param {Answer} answer @param {OpenTrace} opened @returns {HTMLElement[]} */
-  function checkOf({ uid, step }, opened) {
-    if (!check || !surface || known?.opened !== opened) return [];
-    const { facts } = known;
-    const { checkableBackward, resolve } = surface;
+  function checkPanels({ uid, step }, opened) {
+    if (!checkGradients || !findingsApi || factsOfRun?.opened !== opened) return [];
+    const { facts } = factsOfRun;
+    const { checkableBackward, resolve } = findingsApi;
     const backward = checkableBackward(facts, step);
     if (!backward) return [];
     const name = facts.nameFact(uid, step);
     const lightLeaf = (/** @type {string | null} */ path) => {
       const leafUid = path && resolve(facts, path, step);
-      light(leafUid ? [leafUid] : []);
+      lightUids(leafUid ? [leafUid] : []);
     };
-    const asked = typeof name === "object" && "code" in name ? name.code : "";
-    return [gradientCheckPanel({ opened, backward: backward.number, asked, say: words(), check, light: lightLeaf })];
+    const askedName = typeof name === "object" && "code" in name ? name.code : "";
+    return [
+      gradientCheckPanel({
+        opened,
+        backward: backward.number,
+        asked: askedName,
+        say: sayText(),
+        check: checkGradients,
+        light: lightLeaf,
+      }),
+    ];
   }
 
   /** @param {Answer} answer @param {import("./findings/text.js").AnswerText} text */
-  function listOf({ rows, finding }, text) {
+  function chainElements({ rows, finding }, text) {
     const list = element("ol", "finding-chain");
     list.setAttribute("aria-label", say("answer_ways"));
     const chain = finding?.chain ?? [];
     const cause = finding ? causeIndex(finding) : -1;
-    list.append(...rows.map((row, k) => rowOf({ ...row, text: text.rows[k] })));
+    list.append(...rows.map((row, k) => rowElement({ ...row, text: text.rows[k] })));
     if (!rows.length)
       list.append(
         ...chain.map((link, k) =>
-          rowOf({ ...link, text: text.chain[k], depth: 0, source: null, isCause: k === cause }),
+          rowElement({ ...link, text: text.chain[k], depth: 0, source: null, isCause: k === cause }),
         ),
       );
     return list.children.length ? [list] : [];
   }
 
   /** @param {Pick<Link, "role" | "line" | "step" | "uids"> & {text: string, depth: number, source: import("./findings/finding.js").Place | null, isCause?: boolean}} row */
-  function rowOf({ role, line, step, uids, text, depth, source, isCause = false }) {
+  function rowElement({ role, line, step, uids, text, depth, source, isCause = false }) {
     const item = element("li", "answer-row");
     item.style.setProperty("--depth", String(depth));
-    const className = placeClass("answer-line finding-line", line);
-    const number = link(shortPlace(line), className, source?.step ?? step, uids);
-    number.ariaLabel = say("answer_line", { line });
-    const way = link("", "finding-link", step, uids);
+    const className = lineNameClass("answer-line finding-line", line);
+    const lineButton = linkButton(shortLineName(line), className, source?.step ?? step, uids);
+    lineButton.ariaLabel = say("answer_line", { line });
+    const sentenceButton = linkButton("", "finding-link", step, uids);
     const sentence = element("span", "");
     sentence.append(...codeNodes(text));
-    way.classList.toggle("cause", isCause);
+    sentenceButton.classList.toggle("cause", isCause);
     if (isCause) sentence.append(" ", element("b", "finding-cause", say("finding_cause")));
-    way.append(sentence);
-    item.append(roleIcon(role), number, way);
+    sentenceButton.append(sentence);
+    item.append(roleIcon(role), lineButton, sentenceButton);
     return item;
   }
 
   /** @param {string} text @param {string} className @param {number} step @param {string[]} uids */
-  function link(text, className, step, uids) {
+  function linkButton(text, className, step, uids) {
     const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
     made.type = "button";
     made.addEventListener("click", () => {
       go(step);
       if (matchMedia(NARROW_SCREEN).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
     });
-    for (const type of ["pointerenter", "focus"]) made.addEventListener(type, () => light(uids));
-    for (const type of ["pointerleave", "blur"]) made.addEventListener(type, () => light([]));
-    links.push({ element: made, step });
+    for (const type of ["pointerenter", "focus"]) made.addEventListener(type, () => lightUids(uids));
+    for (const type of ["pointerleave", "blur"]) made.addEventListener(type, () => lightUids([]));
+    answerLinks.push({ element: made, step });
     return made;
   }
 
   /** @param {number} step that is shown */
   function showStep(step) {
     shownStep = step;
-    for (const { element, step: at } of links) {
-      if (at === step && element.classList.contains("finding-link")) element.setAttribute("aria-current", "step");
+    for (const { element, step: linkStep } of answerLinks) {
+      if (linkStep === step && element.classList.contains("finding-link")) element.setAttribute("aria-current", "step");
       else element.removeAttribute("aria-current");
     }
   }
 
   function leave() {
     close();
-    if (asker instanceof HTMLElement || asker instanceof SVGElement) asker.focus({ preventScroll: true });
+    if (focusBefore instanceof HTMLElement || focusBefore instanceof SVGElement)
+      focusBefore.focus({ preventScroll: true });
   }
 
   card.addEventListener("keydown", (event) => {
@@ -211,13 +227,13 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     show,
     showStep,
     /** Whether something is selected, or has the focus, that may be asked about. */
-    canAsk: () => Boolean(offered) || focusedKey(stage) !== null,
+    canAsk: () => Boolean(offeredUid) || focusedKey(stage) !== null,
     /** Ask about what is selected, or else what has the focus. @param {OpenTrace | null} opened @param {number} step */
     async askFocused(opened, step) {
-      if (offered) return ask(offered);
-      const ready = opened?.count ? await factsOf(opened) : null;
+      if (offeredUid) return ask(offeredUid);
+      const loaded = opened?.count ? await factsOf(opened) : null;
       const key = focusedKey(stage);
-      const uid = ready && opened && key ? ready.surface.selectedTensor(opened, key, step) : null;
+      const uid = loaded && opened && key ? loaded.surface.selectedTensor(opened, key, step) : null;
       if (uid) ask(uid);
     },
   };
@@ -225,19 +241,19 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
 
 /** The drawn thing that has the focus or the pointer, as a selection says it. @param {HTMLElement} stage */
 function focusedKey(stage) {
-  const within = document.activeElement && stage.contains(document.activeElement) ? document.activeElement : null;
+  const focused = document.activeElement && stage.contains(document.activeElement) ? document.activeElement : null;
   const target =
-    within ?? [...stage.querySelectorAll("[data-handle]:hover, [data-ref]:hover, [data-node]:hover")].at(-1);
+    focused ?? [...stage.querySelectorAll("[data-handle]:hover, [data-ref]:hover, [data-node]:hover")].at(-1);
   for (const name of ["handle", "ref", "node"]) {
-    const found = target?.closest(`[data-${name}]`)?.getAttribute(`data-${name}`);
-    if (found) return `${name}:${found}`;
+    const uid = target?.closest(`[data-${name}]`)?.getAttribute(`data-${name}`);
+    if (uid) return `${name}:${uid}`;
   }
   return null;
 }
 
 /** The lines for editor and timeline: of a gradient its own parts, else the chain that says why there is none.
  * @param {Answer} answer @returns {ChainMark[]} */
-function marksOf({ rows, finding }) {
+function answerMarks({ rows, finding }) {
   if (!rows.length)
     return (finding?.chain ?? []).map(({ line, step, role }) => ({
       line,
@@ -245,6 +261,6 @@ function marksOf({ rows, finding }) {
       role,
       isCause: step === finding?.cause.step,
     }));
-  const own = rows.filter((row) => row.own || row.role === "gradient" || row.role === "written");
-  return own.map(({ line, step, role }) => ({ line, step, role, isCause: false }));
+  const ownRows = rows.filter((row) => row.own || row.role === "gradient" || row.role === "written");
+  return ownRows.map(({ line, step, role }) => ({ line, step, role, isCause: false }));
 }

@@ -35,14 +35,14 @@ export function readingOf(trace, language) {
  * @param {Trace} trace @param {import("./locale.js").Locale["say"]} say @returns {Reading["remarks"]} */
 function remarksOf(trace, say) {
   const { error } = trace.outcome;
-  const repeated = error && !error.refusals?.length ? `${error.type}: ${error.message}` : say("stopped_here");
+  const verdictText = error && !error.refusals?.length ? `${error.type}: ${error.message}` : say("stopped_here");
   const onLines = messages(trace, say, () => {}).map(({ line, text, gloss = "" }) => ({
     line,
-    text: text === repeated ? "" : text,
+    text: text === verdictText ? "" : text,
     gloss,
   }));
-  const general = generalNotices(trace, say);
-  return [...(general ? [{ line: null, text: general, gloss: "" }] : []), ...onLines].filter(
+  const generalText = generalNotices(trace, say);
+  return [...(generalText ? [{ line: null, text: generalText, gloss: "" }] : []), ...onLines].filter(
     ({ text, gloss }) => text || gloss,
   );
 }
@@ -72,7 +72,7 @@ function valuesAt(opened, i) {
   const { entities, fresh, written, step } = opened.at(i);
   if (step?.visit) return [];
   /** @type {StepReading["values"]} */
-  const out = [];
+  const values = [];
   for (const [uid, path] of opened.names(i).paths) {
     const handle = findHandle(entities, uid);
     const storage = find(entities, handle?.storage, "storage");
@@ -81,8 +81,8 @@ function valuesAt(opened, i) {
     const cells = cellsRead(entities, handle);
     const shape = handle.shape ?? [];
     const name = shape.length > 1 ? `${path} (${shape.join("×")})` : path;
-    if (cells) out.push({ name, text: numbersText(cells, shape.length === 0) });
-    if (out.length >= MAX_VALUES) break;
+    if (cells) values.push({ name, text: numbersText(cells, shape.length === 0) });
+    if (values.length >= MAX_VALUES) break;
   }
-  return out;
+  return values;
 }

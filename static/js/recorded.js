@@ -4,13 +4,13 @@
 export function recordedText({ runtime, steps }, say) {
   if (!runtime.recorded) return "";
   const { torch, python, device, device_name: name } = runtime;
-  const said = [say("recorded_own", { torch, python, device: name ? `${device} (${name})` : device })];
+  const sentences = [say("recorded_own", { torch, python, device: name ? `${device} (${name})` : device })];
   for (const { name: label, first_line: first, last_line: last } of (runtime.regions ?? []).slice(0, 3)) {
-    if (label) said.push(say("recorded_region", { label }));
-    if (first && last) said.push(say("recorded_lines", { first, last }));
+    if (label) sentences.push(say("recorded_region", { label }));
+    if (first && last) sentences.push(say("recorded_lines", { first, last }));
   }
   const more = (runtime.regions?.length ?? 0) - 3;
-  if (more > 0) said.push(say("recorded_more", { n: more }));
-  if (steps.some(({ skipped }) => skipped)) said.push(say("recorded_thinned"));
-  return said.join(" ");
+  if (more > 0) sentences.push(say("recorded_more", { n: more }));
+  if (steps.some(({ skipped }) => skipped)) sentences.push(say("recorded_thinned"));
+  return sentences.join(" ");
 }

@@ -10,21 +10,21 @@ export class Relation {
     /** @type {Map<string, Stretch[]>} */
     this.stretches = new Map();
     /** @type {Map<string, {target: string, stretch: Stretch}>} */
-    this.open = new Map();
+    this.current = new Map();
   }
 
   /** @param {string} uid @param {string | null | undefined} target null where it is at none any more @param {number} step */
   set(uid, target, step) {
-    const before = this.open.get(uid);
-    if (before?.target === target) return;
-    if (before) {
-      before.stretch.to = step - 1;
-      this.open.delete(uid);
+    const open = this.current.get(uid);
+    if (open?.target === target) return;
+    if (open) {
+      open.stretch.to = step - 1;
+      this.current.delete(uid);
     }
     if (!target) return;
     const stretch = { uid, from: step, to: Infinity };
     addToList(this.stretches, target, stretch);
-    this.open.set(uid, { target, stretch });
+    this.current.set(uid, { target, stretch });
   }
 
   /** @param {string} target @param {number} step @returns {string[]} */

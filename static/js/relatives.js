@@ -13,7 +13,7 @@ import { readsDrawnAsBeads } from "./layout/reads.js";
 /** As many parts of a container as its card lists. */
 const MAX_LISTED = 16;
 /** Attributes that give an element a key by which others find it. */
-const KEYED = /** @type {const} */ ([
+const KEYED_ATTRIBUTES = /** @type {const} */ ([
   "handle",
   "ref",
   "to",
@@ -31,10 +31,10 @@ const KEYED = /** @type {const} */ ([
 ]);
 
 /** The attributes, any of which gives an element keys. */
-export const KEY_ATTRIBUTES = [...KEYED, "members", "cell", "bead", "item"];
+export const KEY_ATTRIBUTES = [...KEYED_ATTRIBUTES, "members", "cell", "bead", "item"];
 
 /** The attributes by which what stands for an entity itself is found, by the letter of its uid. @type {Record<string, readonly string[]>} */
-const OWN_ATTRIBUTES = {
+const ATTRIBUTES_BY_KIND = {
   t: ["handle", "ref"],
   a: ["handle", "ref"],
   s: ["storage-strip", "block"],
@@ -46,28 +46,28 @@ const OWN_ATTRIBUTES = {
 /** The keys of what stands for entities and a saved slot themselves, without what is related to them.
  * @param {string[]} uids @param {string} [slot] `node:slot` @returns {string[]} */
 export function ownKeys(uids, slot) {
-  const keys = uids.flatMap((uid) => (OWN_ATTRIBUTES[uid[0]] ?? []).map((name) => `${name}:${uid}`));
+  const keys = uids.flatMap((uid) => (ATTRIBUTES_BY_KIND[uid[0]] ?? []).map((name) => `${name}:${uid}`));
   return slot ? [...keys, `pin:${slot}`, `slot:${slot}`, `leader:${slot}`] : keys;
 }
 
 /** The keys of a drawn element. @param {Attributes} attribute @returns {string[]} */
 export function keysOf(attribute) {
-  const out = [];
-  for (const name of KEYED) {
+  const keys = [];
+  for (const name of KEYED_ATTRIBUTES) {
     const value = attribute(name);
-    if (value !== null) out.push(`${name}:${value}`);
+    if (value !== null) keys.push(`${name}:${value}`);
   }
-  for (const uid of attribute("members")?.split(" ") ?? []) out.push(`node:${uid}`);
+  for (const uid of attribute("members")?.split(" ") ?? []) keys.push(`node:${uid}`);
   const cell = attribute("cell");
-  if (cell !== null) out.push(`cell:${cell} ${attribute("dtype") ?? ""}`);
+  if (cell !== null) keys.push(`cell:${cell} ${attribute("dtype") ?? ""}`);
   const bead = attribute("bead");
   if (bead !== null) {
-    out.push(`bead:${bead.slice(0, bead.indexOf(":"))}`);
-    out.push(`reads:${attribute("reads")} ${attribute("dtype") ?? ""}`);
+    keys.push(`bead:${bead.slice(0, bead.indexOf(":"))}`);
+    keys.push(`reads:${attribute("reads")} ${attribute("dtype") ?? ""}`);
   }
   const item = attribute("item");
-  if (item !== null) out.push(`item:${item.slice(0, item.indexOf(":"))}`);
-  return out;
+  if (item !== null) keys.push(`item:${item.slice(0, item.indexOf(":"))}`);
+  return keys;
 }
 
 /**
@@ -76,32 +76,32 @@ export function keysOf(attribute) {
  * @param {Attributes} attribute of the thing that is pointed at
  * @returns {string[]} each once
  */
-export function relatives(opened, i, attribute) {
-  const related = new Related(opened, i);
+export function relatedKeys(opened, i, attribute) {
+  const collected = new RelatedKeys(opened, i);
   const cell = attribute("cell");
   const bead = attribute("bead");
   const slot = attribute("slot") ?? attribute("pin");
   const counterUid = attribute("counter-badge");
   const members = attribute("members");
   const dtype = attribute("dtype") ?? "";
-  if (cell !== null) related.cell(cell, dtype);
+  if (cell !== null) collected.cell(cell, dtype);
   else if (bead !== null) {
-    related.handle(bead.slice(0, bead.indexOf(":")), false);
-    related.add("cell", `${attribute("reads")} ${dtype}`);
-  } else if (attribute("handle") !== null) related.handle(attribute("handle") ?? "");
-  else if (slot !== null) related.slot(slot);
-  else if (counterUid !== null) related.counter(counterUid);
-  else if (attribute("block") !== null) related.block(attribute("block") ?? "");
-  else if (attribute("node") !== null) related.graphNode(attribute("node") ?? "");
-  else if (members !== null) related.fold(members.split(" "));
+    collected.handle(bead.slice(0, bead.indexOf(":")), false);
+    collected.add("cell", `${attribute("reads")} ${dtype}`);
+  } else if (attribute("handle") !== null) collected.handle(attribute("handle") ?? "");
+  else if (slot !== null) collected.slot(slot);
+  else if (counterUid !== null) collected.counter(counterUid);
+  else if (attribute("block") !== null) collected.block(attribute("block") ?? "");
+  else if (attribute("node") !== null) collected.graphNode(attribute("node") ?? "");
+  else if (members !== null) collected.fold(members.split(" "));
   else if (attribute("edge") !== null) {
-    for (const end of ["from", "to"]) related.node(attribute(end) ?? "");
-  } else related.reference(attribute("ref") ?? attribute("to") ?? attribute("object") ?? "");
-  return [...related.keys];
+    for (const end of ["from", "to"]) collected.node(attribute(end) ?? "");
+  } else collected.reference(attribute("ref") ?? attribute("to") ?? attribute("object") ?? "");
+  return [...collected.keys];
 }
 
 /** Gathers keys; what a uid is and whom it shares with come from the state and the index of its step. */
-class Related {
+class RelatedKeys {
   /** @param {import("./state.js").OpenTrace} opened @param {number} i */
   constructor(opened, i) {
     this.entities = opened.state(i);
@@ -122,8 +122,8 @@ class Related {
   }
 
   /** A handle with its counter, the node that made it, its names and, if asked for, its wire and the cells that it reads.
-   * @param {string} uid @param {boolean} [cells] */
-  handle(uid, cells = true) {
+   * @param {string} uid @param {boolean} [withCells] */
+  handle(uid, withCells = true) {
     const handle = this.entities.get(uid);
     this.add("handle", uid);
     if (handle?.kind === "tensor") {
@@ -133,7 +133,7 @@ class Related {
     for (const name of ["ref", "to", "variable"]) this.add(name, uid);
     if (!isHandle(handle)) return;
     if (handle.storage) this.add("block", handle.storage);
-    if (!cells) return;
+    if (!withCells) return;
     this.add("bead", uid);
     for (const [cell, dtype] of this.cellsOf(handle)) this.add("cell", `${cell} ${dtype}`);
     this.add("wire", uid);
@@ -153,7 +153,10 @@ class Related {
     this.add("reads", `${cell} ${dtype}`);
     for (const uid of this.index.handlesOf(cell.slice(0, cell.indexOf(":")), this.i)) {
       const handle = this.entities.get(uid);
-      if (isHandle(handle) && this.cellsOf(handle).some(([at, under]) => at === cell && under === dtype))
+      if (
+        isHandle(handle) &&
+        this.cellsOf(handle).some(([cellKey, cellDtype]) => cellKey === cell && cellDtype === dtype)
+      )
         this.handle(uid, false);
     }
   }
@@ -161,11 +164,11 @@ class Related {
   /** A saved slot with its pin, its storage and its node. @param {string} key `node:slot` */
   slot(key) {
     for (const name of ["pin", "leader", "slot"]) this.add(name, key);
-    const at = key.indexOf(":");
-    const node = this.entities.get(key.slice(0, at));
-    const storageUid = node?.kind === "node" ? node.saved?.[key.slice(at + 1)]?.storage : null;
+    const colon = key.indexOf(":");
+    const node = this.entities.get(key.slice(0, colon));
+    const storageUid = node?.kind === "node" ? node.saved?.[key.slice(colon + 1)]?.storage : null;
     if (storageUid) this.add("storage-strip", storageUid);
-    this.node(key.slice(0, at));
+    this.node(key.slice(0, colon));
   }
 
   /** A counter with all that share it. @param {string} counterUid */
@@ -209,7 +212,7 @@ class Related {
       this.add("object", uid);
       this.add("ref", uid);
       this.add("item", uid);
-      if (entity?.kind === "object") for (const ref of parts(entity)) this.part(ref);
+      if (entity?.kind === "object") for (const ref of containedUids(entity)) this.part(ref);
     }
   }
 
@@ -221,7 +224,7 @@ class Related {
 }
 
 /** What a container's items and attributes refer to. @param {import("./entities.js").Container} object @returns {string[]} */
-function parts(object) {
+function containedUids(object) {
   const values = (object.items ?? []).slice(0, MAX_LISTED).map((item) => (Array.isArray(item) ? item[1] : item));
   return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap((value) => refOf(value) ?? []);
 }

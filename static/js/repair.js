@@ -24,11 +24,12 @@ export function repairedText({ source, pasted }, repair, shape = repair.shape ??
  * @param {import("./trace.js").Trace["program"]} program @param {{line: number, old: string, new: string | null}[]} edits
  */
 export function fixedText({ source, pasted, lines }, edits) {
-  const own = pasted?.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n") ?? source;
-  const ownLines = own.split("\n");
-  const placed = edits.map((edit) => ({ ...edit, line: pasted ? (lines?.[edit.line - 1] ?? 0) : edit.line }));
-  if (placed.every(({ line, old }) => ownLines[line - 1] === old)) return withLines(ownLines, placed);
-  return withLines(source.split("\n"), edits);
+  const pastedText = pasted?.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n") ?? source;
+  const pastedLines = pastedText.split("\n");
+  const pastedEdits = edits.map((edit) => ({ ...edit, line: pasted ? (lines?.[edit.line - 1] ?? 0) : edit.line }));
+  if (pastedEdits.every(({ line, old }) => pastedLines[line - 1] === old))
+    return withReplacedLines(pastedLines, pastedEdits);
+  return withReplacedLines(source.split("\n"), edits);
 }
 
 /**
@@ -36,18 +37,18 @@ export function fixedText({ source, pasted, lines }, edits) {
  * @param {import("./trace.js").Trace["program"]} program @param {string} text the editor's
  * @param {{line: number, old: string, new: string | null}[]} edits
  */
-export function fixOfText(program, text, edits) {
+export function fixedEditedText(program, text, edits) {
   if (text === program.source) return fixedText(program, edits);
   const common = commonLines(program.source, text);
   const lines = text.split("\n");
-  const moved = edits.map((edit) => ({ ...edit, line: movedLine(common, edit.line) }));
-  return moved.every(({ line, old }) => lines[line - 1] === old) ? withLines(lines, moved) : null;
+  const movedEdits = edits.map((edit) => ({ ...edit, line: movedLine(common, edit.line) }));
+  return movedEdits.every(({ line, old }) => lines[line - 1] === old) ? withReplacedLines(lines, movedEdits) : null;
 }
 
 /** @param {string[]} lines @param {{line: number, new: string | null}[]} edits */
-function withLines(lines, edits) {
-  const changed = new Map(edits.map((edit) => [edit.line, edit.new]));
-  return lines.flatMap((line, k) => (changed.has(k + 1) ? (changed.get(k + 1) ?? []) : line)).join("\n");
+function withReplacedLines(lines, edits) {
+  const newTextByLine = new Map(edits.map((edit) => [edit.line, edit.new]));
+  return lines.flatMap((line, k) => (newTextByLine.has(k + 1) ? (newTextByLine.get(k + 1) ?? []) : line)).join("\n");
 }
 
 /** @param {string} text @param {Edit[]} edits @param {string | null} shape @returns {string} */
@@ -55,12 +56,12 @@ function editedText(text, edits, shape) {
   const lines = text.split("\n");
   const sizes = shape?.trim().replace(/\s*,$/, "");
   for (const edit of [...edits].sort((a, b) => b.line - a.line || b.col - a.col)) {
-    const put = sizes
+    const inserted = sizes
       ? edit.text.replaceAll("{shape}", sizes).replaceAll("{n}", sizes.split(",")[0].trim())
       : edit.text;
     const head = [...lines[edit.line - 1]].slice(0, edit.col).join("");
     const tail = [...lines[edit.end_line - 1]].slice(edit.end_col).join("");
-    lines.splice(edit.line - 1, edit.end_line - edit.line + 1, ...(head + put + tail).split("\n"));
+    lines.splice(edit.line - 1, edit.end_line - edit.line + 1, ...(head + inserted + tail).split("\n"));
   }
   return lines.join("\n");
 }

@@ -37,8 +37,8 @@ export function startRerun({ button, status }, say, id) {
 export function rerunSentence({ changed, differs, step, repeatable, now }, say) {
   if (!changed) return say("rerun_same", { torch: now.torch });
   const parts = differs.map((part) => say(`rerun_${part}`)).join(", ");
-  const where = step === null ? "" : say("rerun_from", { step: step + 1 });
-  return [say("rerun_differs", { torch: now.torch, parts }), where, repeatable ? "" : say("rerun_chance")]
+  const fromText = step === null ? "" : say("rerun_from", { step: step + 1 });
+  return [say("rerun_differs", { torch: now.torch, parts }), fromText, repeatable ? "" : say("rerun_chance")]
     .filter(Boolean)
     .join(" ");
 }

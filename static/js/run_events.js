@@ -3,7 +3,7 @@
 import { ROOT } from "./root.js";
 
 /** Milliseconds after which a request to stop that did not get through is sent once more. */
-const AGAIN_MS = 400;
+const STOP_RETRY_MS = 400;
 
 /** @typedef {{ queued: (ahead: number) => void, running: () => void, done: () => void, lost: () => void }} RunHandlers
  *   ahead: how many runs wait before this one; lost: the connection to the server is gone */
@@ -17,8 +17,8 @@ const AGAIN_MS = 400;
 export function followRun(id, handlers) {
   const address = `${ROOT}/api/runs/${encodeURIComponent(id)}`;
   const source = new EventSource(`${address}/events`);
-  const read = (/** @type {Event} */ event) => JSON.parse(/** @type {MessageEvent} */ (event).data);
-  source.addEventListener("queued", (event) => handlers.queued(read(event).ahead ?? 0));
+  const readData = (/** @type {Event} */ event) => JSON.parse(/** @type {MessageEvent} */ (event).data);
+  source.addEventListener("queued", (event) => handlers.queued(readData(event).ahead ?? 0));
   source.addEventListener("running", () => handlers.running());
   source.addEventListener("done", () => {
     source.close();
@@ -27,19 +27,19 @@ export function followRun(id, handlers) {
   source.addEventListener("error", () => {
     if (source.readyState === EventSource.CLOSED) handlers.lost(); // else it connects again by itself
   });
-  const end = () => fetch(address, { method: "DELETE", keepalive: true });
+  const requestStop = () => fetch(address, { method: "DELETE", keepalive: true });
   return {
     stop() {
-      const lost = () => {
+      const reportLost = () => {
         if (source.readyState === EventSource.CLOSED) return; // it is over already
         source.close();
         handlers.lost();
       };
-      end().catch(() => setTimeout(() => end().catch(lost), AGAIN_MS));
+      requestStop().catch(() => setTimeout(() => requestStop().catch(reportLost), STOP_RETRY_MS));
     },
     abandon() {
       source.close();
-      end().catch(() => {}); // the server ends by itself what nobody waits for
+      requestStop().catch(() => {}); // the server ends by itself what nobody waits for
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { followRun } from "./run_events.js";
 import { ROOT } from "./root.js";
-import { loadTrace, problemOf, serverProblem, TraceError } from "./trace_source.js";
+import { loadTrace, problemOfResponse, serverProblem, TraceError } from "./trace_source.js";
 
 /** @typedef {import("./page_state.js").Request} Request */
 /** @typedef {import("./page_state.js").Problem} Problem */
@@ -34,13 +34,13 @@ async function cachedTrace(request) {
  */
 export function createRunner({ form, result }, pageTraceUrl, dispatch) {
   /** @type {Request | null} */
-  let active = null;
+  let activeRequest = null;
   /** @type {ReturnType<typeof followRun> | null} the run that goes on after its request was answered */
-  let run = null;
+  let followedRun = null;
   /** of the trace that is being fetched */
-  let loading = new AbortController();
+  let traceFetch = new AbortController();
   /** @type {WeakMap<XMLHttpRequest, number>} the request that each was sent for */
-  const ids = new WeakMap();
+  const requestIds = new WeakMap();
 
   /** @type {Htmx | null} */
   let htmx = null;
@@ -49,11 +49,11 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
   async function loadHtmx() {
     if (htmx) return htmx;
     if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
-    const { default: loaded } = await import("htmx.org"); // it starts with the page, or at once where that is complete
+    const { default: loadedHtmx } = await import("htmx.org"); // it starts with the page, or at once where that is complete
     if (htmx) return htmx;
-    loaded.defineExtension("json-body", jsonBody);
-    loaded.process(form);
-    htmx = loaded;
+    loadedHtmx.defineExtension("json-body", jsonBody);
+    loadedHtmx.process(form);
+    htmx = loadedHtmx;
     return htmx;
   }
 
@@ -66,31 +66,31 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
     /** @param {XMLHttpRequest} xhr */
     encodeParameters(xhr) {
       xhr.overrideMimeType("text/html");
-      return active && requestBody(active);
+      return activeRequest && requestBody(activeRequest);
     },
   };
 
   /** What an event of htmx is about. @param {Event} event */
   function requestOf(event) {
     const xhr = /** @type {XMLHttpRequest} */ (/** @type {CustomEvent} */ (event).detail.xhr);
-    return { xhr, id: ids.get(xhr) ?? 0 };
+    return { xhr, id: requestIds.get(xhr) ?? 0 };
   }
 
   /** @param {number} id @param {Problem} problem */
   function reportFailure(id, problem) {
-    if (id === active?.id) active = run = null;
+    if (id === activeRequest?.id) activeRequest = followedRun = null;
     dispatch({ type: "runFailed", id, problem });
   }
 
-  form.addEventListener("htmx:beforeRequest", (event) => ids.set(requestOf(event).xhr, active?.id ?? 0));
+  form.addEventListener("htmx:beforeRequest", (event) => requestIds.set(requestOf(event).xhr, activeRequest?.id ?? 0));
   form.addEventListener("htmx:sendError", (event) => reportFailure(requestOf(event).id, { key: "error_network" }));
   form.addEventListener("htmx:responseError", (event) => {
     const { xhr, id } = requestOf(event);
-    reportFailure(id, problemOf(xhr.status, serverProblem(xhr.status, xhr.responseText)));
+    reportFailure(id, problemOfResponse(xhr.status, serverProblem(xhr.status, xhr.responseText)));
   });
   result.addEventListener("htmx:afterSwap", (event) => {
     const { id } = requestOf(event);
-    if (id !== active?.id) return;
+    if (id !== activeRequest?.id) return;
     const { run, trace } = /** @type {HTMLElement | null} */ (result.querySelector("[data-run]"))?.dataset ?? {};
     if (trace) fetchTrace(id, trace);
     else if (run) awaitRun(id, run);
@@ -98,73 +98,73 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
 
   /** Fetch the trace of a run that is over, or the page's own. @param {number} id the request's @param {string} url */
   async function fetchTrace(id, url) {
-    loading = new AbortController();
-    const { signal } = loading;
+    traceFetch = new AbortController();
+    const { signal } = traceFetch;
     try {
       const trace = await loadTrace(url, signal);
       if (signal.aborted) return;
-      active = null;
+      activeRequest = null;
       dispatch({ type: "traceArrived", id, trace });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TraceError)) throw error;
-      reportFailure(id, problemOf(error.status, error.problem));
+      reportFailure(id, problemOfResponse(error.status, error.problem));
     }
   }
 
-  /** Wait for a run that takes longer. @param {number} id the request's @param {string} name the run's */
-  function awaitRun(id, name) {
-    const lost = () => reportFailure(id, { key: "error_network" });
-    run = followRun(name, {
+  /** Wait for a run that takes longer. @param {number} id the request's @param {string} runName the run's */
+  function awaitRun(id, runName) {
+    const onLost = () => reportFailure(id, { key: "error_network" });
+    followedRun = followRun(runName, {
       queued: (ahead) => dispatch({ type: "runQueued", id, ahead }),
       running: () => dispatch({ type: "runStarted", id }),
       done: () => {
-        run = null;
-        const address = `${ROOT}/runs/${encodeURIComponent(name)}`;
-        htmx?.ajax("get", address, { target: `#${result.id}`, source: `#${form.id}` }).catch(lost);
+        followedRun = null;
+        const address = `${ROOT}/runs/${encodeURIComponent(runName)}`;
+        htmx?.ajax("get", address, { target: `#${result.id}`, source: `#${form.id}` }).catch(onLost);
       },
-      lost,
+      lost: onLost,
     });
   }
 
   /** @param {Request} request */
-  async function send(request) {
+  async function sendRequest(request) {
     try {
-      const sender = await loadHtmx();
-      if (request === active) sender.trigger(form, "run", {});
+      const loadedHtmx = await loadHtmx();
+      if (request === activeRequest) loadedHtmx.trigger(form, "run", {});
     } catch {
       reportFailure(request.id, { key: "error_network" });
     }
   }
 
   /** @param {Request} request */
-  async function lookUp(request) {
+  async function lookUpTrace(request) {
     const { id } = request;
     const trace = await cachedTrace(request);
-    if (id === active?.id) active = null;
+    if (id === activeRequest?.id) activeRequest = null;
     dispatch(trace ? { type: "traceArrived", id, trace } : { type: "traceMissing", id });
   }
 
   function cancel() {
-    run?.abandon();
-    run = null;
-    loading.abort();
-    if (active) htmx?.trigger(form, "htmx:abort", {});
-    active = null;
+    followedRun?.abandon();
+    followedRun = null;
+    traceFetch.abort();
+    if (activeRequest) htmx?.trigger(form, "htmx:abort", {});
+    activeRequest = null;
   }
 
-  window.addEventListener("pagehide", () => run?.abandon());
+  window.addEventListener("pagehide", () => followedRun?.abandon());
   return {
     start(request) {
       cancel();
-      active = request;
-      if (request.reason === "lookup") lookUp(request);
+      activeRequest = request;
+      if (request.reason === "lookup") lookUpTrace(request);
       else if (request.reason === "page") fetchTrace(request.id, pageTraceUrl ?? "");
-      else void send(request);
+      else void sendRequest(request);
     },
     stop() {
-      if (run) return run.stop();
-      const id = active?.id;
+      if (followedRun) return followedRun.stop();
+      const id = activeRequest?.id;
       cancel(); // no answer has come yet
       if (id !== undefined) dispatch({ type: "runCancelled", id });
     },

@@ -13,11 +13,11 @@ export function breakingStep({ stale, changed }) {
 /** Where a click on a pin leads: to the step that broke it; from there, or where nothing did, to the one that saved it.
  * @param {TraceIndex} index @param {string} nodeUid @param {string} slot @param {number} step
  * @returns {number} -1 for a slot that kept nothing */
-export function pinStep(index, nodeUid, slot, step) {
-  const saved = index.slots.get(`${nodeUid}:${slot}`);
-  if (!saved) return -1;
-  const broken = breakingStep(saved);
-  return broken === null || broken === step ? saved.birth : broken;
+export function stepOfPinClick(index, nodeUid, slot, step) {
+  const slotLife = index.slots.get(`${nodeUid}:${slot}`);
+  if (!slotLife) return -1;
+  const breakStep = breakingStep(slotLife);
+  return breakStep === null || breakStep === step ? slotLife.birth : breakStep;
 }
 
 /**
@@ -25,16 +25,16 @@ export function pinStep(index, nodeUid, slot, step) {
  * what the node had saved.
  * @param {import("./state.js").OpenTrace} opened @returns {number | null} null where the trace doesn't say
  */
-export function causeOfError({ trace, index }) {
+export function causingStep({ trace, index }) {
   const step = trace.outcome.error?.step;
   if (typeof step !== "number") return null;
-  const failing = failedVisit(trace.steps, step);
-  if (!failing) return null;
-  const slots = [...index.slots.values()].filter(({ node, birth }) => node === failing && birth < step);
-  const pastSteps = (/** @type {(number | null)[]} */ steps) =>
-    Math.min(...steps.map((at) => (at !== null && at < step ? at : Infinity)));
-  const broken = pastSteps(slots.map(({ stale }) => stale));
-  const cause = broken < Infinity ? broken : pastSteps(slots.map(({ released }) => released));
+  const failedNode = failedVisit(trace.steps, step);
+  if (!failedNode) return null;
+  const failedSlots = [...index.slots.values()].filter(({ node, birth }) => node === failedNode && birth < step);
+  const lastPastStep = (/** @type {(number | null)[]} */ steps) =>
+    Math.min(...steps.map((slotStep) => (slotStep !== null && slotStep < step ? slotStep : Infinity)));
+  const breakStep = lastPastStep(failedSlots.map(({ stale }) => stale));
+  const cause = breakStep < Infinity ? breakStep : lastPastStep(failedSlots.map(({ released }) => released));
   return cause < Infinity ? cause : null;
 }
 

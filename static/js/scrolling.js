@@ -1,15 +1,16 @@
 /** Scrolling a picture by dragging its ground. */
 
-/** Scroll `root` by dragging, unless something that can be pointed at is dragged. @param {HTMLElement} root @param {string} targets their selector */
-export function scrollByDragging(root, targets) {
+/** Scroll `root` by dragging, unless something that can be pointed at is dragged. @param {HTMLElement} root @param {string} targetSelector their selector */
+export function scrollByDragging(root, targetSelector) {
   root.addEventListener("pointerdown", (event) => {
     const element = event.target instanceof Element ? event.target : null;
-    if (event.button !== 0 || event.pointerType === "touch" || element?.closest(targets)) return;
+    if (event.button !== 0 || event.pointerType === "touch" || element?.closest(targetSelector)) return;
     if (root.scrollWidth <= root.clientWidth && root.scrollHeight <= root.clientHeight) return;
     const from = { x: event.clientX + root.scrollLeft, y: event.clientY + root.scrollTop };
     root.setPointerCapture(event.pointerId);
     root.classList.add("dragged");
-    const move = (/** @type {PointerEvent} */ now) => root.scrollTo(from.x - now.clientX, from.y - now.clientY);
+    const move = (/** @type {PointerEvent} */ moveEvent) =>
+      root.scrollTo(from.x - moveEvent.clientX, from.y - moveEvent.clientY);
     const drop = () => {
       root.classList.remove("dragged");
       root.removeEventListener("pointermove", move);

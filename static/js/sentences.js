@@ -1,6 +1,6 @@
 /** Sentences of a language by their keys, with holes that facts fill. */
 
-import { placeOf } from "./program_files.js";
+import { fileLineOf } from "./program_files.js";
 
 /** @typedef {{language: string, say: (key: string, args?: Record<string, unknown>) => string}} Locale */
 
@@ -11,7 +11,7 @@ export function createLocale(sentences) {
     const knownLanguage = language in sentences ? language : "en";
     return {
       language: knownLanguage,
-      say: (key, args = {}) => format(sentences[knownLanguage][key] ?? sentences.en?.[key] ?? key, args),
+      say: (key, args = {}) => fillSentence(sentences[knownLanguage][key] ?? sentences.en?.[key] ?? key, args),
     };
   };
 }
@@ -25,24 +25,25 @@ export async function loadSentences(files, language) {
 }
 
 /** A line's hole with the word around it in either language, or any hole. */
-const HOLE = /([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
+const PLACEHOLDER = /([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
 
 /**
  * Fills `{name}`; `{n|one cell|{n} cells}` chooses by number. Where the program has several files, a line has its file's name.
  * @param {string} sentence @param {Record<string, unknown>} args
  */
-export function format(sentence, args) {
-  const chosen = sentence.replace(
+export function fillSentence(sentence, args) {
+  const pluralChosen = sentence.replace(
     /\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g,
     (_, name, one, many) => (Number(args[name]) === 1 ? one : many),
   );
-  return chosen.replace(HOLE, (hole, letter, english, chinese, plain, at) => {
+  return pluralChosen.replace(PLACEHOLDER, (placeholder, letter, english, chinese, plain, at) => {
     const name = english ?? chinese ?? plain;
-    if (!(name in args)) return hole;
-    const place = plain ? null : placeOf(Number(args[name]));
-    if (!place) return hole.replace(`{${name}}`, () => String(args[name]));
-    if (chinese) return `${/[\u4e00-\u9fff]/.test(chosen[at - 1] ?? "") ? " " : ""}${place.name} 第 ${place.line} 行`;
+    if (!(name in args)) return placeholder;
+    const fileLine = plain ? null : fileLineOf(Number(args[name]));
+    if (!fileLine) return placeholder.replace(`{${name}}`, () => String(args[name]));
+    if (chinese)
+      return `${/[\u4e00-\u9fff]/.test(pluralChosen[at - 1] ?? "") ? " " : ""}${fileLine.name} 第 ${fileLine.line} 行`;
     const isLabel = at === 0 && letter === "l";
-    return isLabel ? `${place.name}, line ${place.line}` : `${letter}ine ${place.line} of ${place.name}`;
+    return isLabel ? `${fileLine.name}, line ${fileLine.line}` : `${letter}ine ${fileLine.line} of ${fileLine.name}`;
   });
 }

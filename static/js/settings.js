@@ -3,7 +3,7 @@
 /** @typedef {{seed: number, device?: string, input?: string}} Settings   device: absent where the server has but one; input: where it is empty */
 /** @typedef {{seed?: number | string | null, device?: string | null, input?: string | null}} LooseSettings   as an address or a saved program has them */
 
-const LARGEST_SEED = 2 ** 32 - 1;
+const MAX_SEED = 2 ** 32 - 1;
 /** Characters of an input, as the server allows them. */
 const MAX_INPUT = 10_000;
 
@@ -18,7 +18,7 @@ export function normalizeSettings({ seed, device, input }, devices) {
     .slice(0, MAX_INPUT)
     .replace(/[\ud800-\udfff]/gu, "\ufffd"); // halves of characters
   return {
-    seed: number >= 0 && number <= LARGEST_SEED ? number : 0,
+    seed: number >= 0 && number <= MAX_SEED ? number : 0,
     ...(devices.length > 1 && { device: devices.find((name) => name === device) ?? "cpu" }),
     ...(lines && { input: lines }),
   };
@@ -52,22 +52,22 @@ export function settingsFragment({ seed, device, input }) {
  */
 export function createSettingsFields({ seed, device, input }, onChange) {
   const devices = device ? [...device.options].map(({ value }) => value) : [];
-  const read = () => normalizeSettings({ seed: seed.value, device: device?.value, input: input.value }, devices);
-  let chosen = seed.value !== seed.defaultValue || input.value !== input.defaultValue ? read() : null;
-  const change = () => {
-    chosen = read();
-    onChange(chosen);
+  const readFields = () => normalizeSettings({ seed: seed.value, device: device?.value, input: input.value }, devices);
+  let chosenSettings = seed.value !== seed.defaultValue || input.value !== input.defaultValue ? readFields() : null;
+  const onInput = () => {
+    chosenSettings = readFields();
+    onChange(chosenSettings);
   };
-  seed.addEventListener("input", change);
-  input.addEventListener("input", change);
-  device?.addEventListener("change", change);
+  seed.addEventListener("input", onInput);
+  input.addEventListener("input", onInput);
+  device?.addEventListener("change", onInput);
   return {
     devices,
     /** What the reader chose last, also before the page's script ran; null where nothing was chosen. */
-    chosen: () => chosen,
+    chosen: () => chosenSettings,
     /** @param {Settings} settings */
     show(settings) {
-      if (sameSettings(read(), settings)) return; // a field that is being typed in stays as it is
+      if (sameSettings(readFields(), settings)) return; // a field that is being typed in stays as it is
       seed.value = String(settings.seed);
       input.value = settings.input ?? "";
       if (device) device.value = settings.device ?? "cpu";

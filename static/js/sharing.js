@@ -7,27 +7,27 @@ const EMBED_SIZE = { width: 700, height: 480 };
 
 /**
  * @param {HTMLElement} menu its buttons carry `data-share`
- * @param {() => Shareable | null} current null where what the page shows is not what was saved
+ * @param {() => Shareable | null} currentSubject null where what the page shows is not what was saved
  * @param {{copied: (name: string) => void, failed: () => void}} handlers
  */
-export function startSharing(menu, current, { copied, failed }) {
+export function startSharing(menu, currentSubject, { copied: onCopied, failed: onFailed }) {
   menu.addEventListener("beforetoggle", () => {
-    const unavailable = current() === null;
+    const unavailable = currentSubject() === null;
     for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (menu.querySelectorAll("[data-share]"))) {
       button.disabled = unavailable;
     }
   });
   menu.addEventListener("click", async (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-share]") : null;
-    const subject = button && current();
+    const subject = button && currentSubject();
     if (!subject) return;
     const text = button.getAttribute("data-share") === "frame" ? frameCode(subject) : pictureUrl(subject);
     menu.hidePopover();
     try {
       await navigator.clipboard.writeText(text);
-      copied(button.textContent ?? "");
+      onCopied(button.textContent ?? "");
     } catch {
-      failed();
+      onFailed();
     }
   });
 }

@@ -3,11 +3,11 @@
 import { ROOT } from "./root.js";
 import { startTheme } from "./theme.js";
 
-const SESSION = `${ROOT}/session`;
+const SESSION_URL = `${ROOT}/session`;
 const form = /** @type {HTMLFormElement | null} */ (document.getElementById("sign-in"));
 
 document.getElementById("sign-out")?.addEventListener("click", async () => {
-  await fetch(SESSION, { method: "DELETE" });
+  await fetch(SESSION_URL, { method: "DELETE" });
   location.reload();
 });
 
@@ -41,9 +41,13 @@ async function refusalText(password) {
   const { wrong = "", later = "", lost = "" } = form?.dataset ?? {};
   try {
     const body = JSON.stringify({ password });
-    const answer = await fetch(SESSION, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    if (answer.ok) return "";
-    return answer.status === 429 ? later.replace("{seconds}", answer.headers.get("Retry-After") ?? "60") : wrong;
+    const response = await fetch(SESSION_URL, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body,
+    });
+    if (response.ok) return "";
+    return response.status === 429 ? later.replace("{seconds}", response.headers.get("Retry-After") ?? "60") : wrong;
   } catch {
     return lost;
   }

@@ -10,25 +10,25 @@
  */
 
 /** The iterations that were skipped just before step `i`; null where none were. @param {Trace} trace @param {number} i @returns {Gap | null} */
-export function gapBefore(trace, i) {
+export function skippedBefore(trace, i) {
   const traceStep = trace.steps[i];
   if (!traceStep?.skipped || traceStep.stmt === undefined || traceStep.stmt === null) return null;
-  const before = previousInFrame(trace, i);
-  if (!before) return null;
+  const previousStep = previousInFrame(trace, i);
+  if (!previousStep) return null;
   const { statements = [] } = trace.program;
   const loopsNow = enclosingLoops(statements, traceStep.stmt, traceStep.kind === "head");
-  const loopsBefore = enclosingLoops(statements, before.stmt, before.kind === "head");
-  const again = traceStep.kind === "head" && loopsBefore.includes(traceStep.stmt);
-  const loop = again ? traceStep.stmt : loopsBefore.find((loop) => !loopsNow.includes(loop));
+  const loopsBefore = enclosingLoops(statements, previousStep.stmt, previousStep.kind === "head");
+  const isSameLoop = traceStep.kind === "head" && loopsBefore.includes(traceStep.stmt);
+  const loop = isSameLoop ? traceStep.stmt : loopsBefore.find((loop) => !loopsNow.includes(loop));
   if (loop === undefined) return null;
-  const at = loopsBefore.indexOf(loop);
-  const from = (before.iter?.[at] ?? -1) + 1;
+  const loopLevel = loopsBefore.indexOf(loop);
+  const from = (previousStep.iter?.[loopLevel] ?? -1) + 1;
   return {
     skipped: traceStep.skipped,
     loop,
-    around: (before.iter ?? []).slice(0, at),
+    around: (previousStep.iter ?? []).slice(0, loopLevel),
     from,
-    to: again ? (traceStep.iter?.[at] ?? from) - 1 : null,
+    to: isSameLoop ? (traceStep.iter?.[loopLevel] ?? from) - 1 : null,
   };
 }
 
@@ -50,9 +50,10 @@ function previousInFrame({ steps }, i) {
  * @param {boolean} inside whether the statement itself counts, where it is a loop
  */
 function enclosingLoops(statements, i, inside) {
-  const out = inside && /^(Async)?For$|^While$/.test(statements[i].kind) ? [i] : [];
-  for (let loop = statements[i].loop; loop !== undefined && loop !== null; loop = statements[loop].loop) out.push(loop);
-  return out.reverse();
+  const loops = inside && /^(Async)?For$|^While$/.test(statements[i].kind) ? [i] : [];
+  for (let loop = statements[i].loop; loop !== undefined && loop !== null; loop = statements[loop].loop)
+    loops.push(loop);
+  return loops.reverse();
 }
 
 /** The focus that a run was asked for, as a request names it; null where there was none. @param {Focus | null} [focus] @returns {Focus | null} */
@@ -86,10 +87,10 @@ export function findIteration({ steps }, { loop, iteration }) {
 
 /** Whether two runs printed the same and ended the same way. @param {Trace} first @param {Trace} second */
 export function sameOutput(first, second) {
-  const observable = (/** @type {Trace} */ { steps, outcome }) => {
+  const observableText = (/** @type {Trace} */ { steps, outcome }) => {
     const entries = steps.flatMap(({ log }) => log);
     const printed = entries.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
     return JSON.stringify([printed, outcome.status, outcome.error?.message ?? null]);
   };
-  return observable(first) === observable(second);
+  return observableText(first) === observableText(second);
 }

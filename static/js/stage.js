@@ -1,13 +1,13 @@
 /** The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together. */
 
 import { find } from "./entities.js";
-import { createHighlight, HIGHLIGHTABLE } from "./highlight.js";
+import { createHighlight, HIGHLIGHTABLE_SELECTOR } from "./highlight.js";
 import { selectedUid } from "./layout/pane.js";
 import { HEADING, isNarrow, sideOf, stageModel, stagePlan, scaleToFitAll } from "./layout/stage_plan.js";
 import { drawOverlay } from "./marks/overlay.js";
 import { LABELS } from "./marks/labels.js";
 import { stageMarks } from "./marks/stage_marks.js";
-import { relatives } from "./relatives.js";
+import { relatedKeys } from "./relatives.js";
 import { scrollByDragging } from "./scrolling.js";
 import { createDivider } from "./stage_divider.js";
 import { createStagePane, MOVE_MS } from "./stage_pane.js";
@@ -27,7 +27,7 @@ import { patch, SVG } from "./svg.js";
  *   of these keys for a while, nothing where there are none; markOlder: mark what is of an earlier text; toggled: the folds that the reader opened or closed */
 
 /** Pixels at the right pane's foot that the buttons of the scale stand on. */
-const FOOT = 36;
+const SCALE_BUTTONS_HEIGHT = 36;
 const SMALLEST_SCALE = 0.4;
 const LARGEST_SCALE = 4;
 
@@ -44,8 +44,8 @@ const LARGEST_SCALE = 4;
  * @returns {Stage}
  */
 export function createStage(host, document, { labels = {}, cell, elements, scaled, selected, pin, asked } = {}) {
-  const words = { ...LABELS, ...labels };
-  const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, words, {
+  const labelTexts = { ...LABELS, ...labels };
+  const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, labelTexts, {
     side(side) {
       chosenSide = side;
       draw();
@@ -61,9 +61,9 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   const models = new WeakMap();
   /** @type {{opened: OpenTrace, i: number, plan: StagePlan | null, facts: import("./marks/step_facts.js").StepFacts | null} | null} */
   let shown = null;
-  let room = { w: host.clientWidth, h: host.clientHeight };
+  let hostSize = { w: host.clientWidth, h: host.clientHeight };
   /** From where on big storages show their cells. @type {Map<string, number>} */
-  const peeks = new Map();
+  const windowStarts = new Map();
   /** @type {Set<string>} */
   let toggled = new Set();
   /** @type {number | null} */
@@ -74,15 +74,15 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   let chosenSide = null;
   /** @type {string | null} */
   let selection = null;
-  let steppedAt = Number.NEGATIVE_INFINITY;
+  let lastStepTime = Number.NEGATIVE_INFINITY;
   /** @type {import("./stage_older.js").Older | null} */
-  let older = null;
+  let olderMarks = null;
   let drawnScale = "";
   let drawnBands = "";
-  const hold = createRowAnchor(row);
+  const rowAnchor = createRowAnchor(row);
   const highlight = createHighlight(
     row,
-    (attribute) => (shown ? relatives(shown.opened, shown.i, attribute) : []),
+    (attribute) => (shown ? relatedKeys(shown.opened, shown.i, attribute) : []),
     selected,
   );
 
@@ -95,19 +95,19 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
 
   /** @param {boolean} [animated] */
   function draw(animated = false) {
-    if (!shown || !room.w || !room.h) return;
-    const narrow = isNarrow(room.w);
+    if (!shown || !hostSize.w || !hostSize.h) return;
+    const narrow = isNarrow(hostSize.w);
     const model = modelOf(shown.opened);
-    const height = room.h - (narrow ? tabs.height() : 0);
+    const height = hostSize.h - (narrow ? tabs.height() : 0);
     const plan = stagePlan(
       model,
       shown.i,
-      { w: room.w, h: height },
+      { w: hostSize.w, h: height },
       {
         scale: chosenScale,
         share: memoryShare,
         side: chosenSide,
-        foot: FOOT,
+        foot: SCALE_BUTTONS_HEIGHT,
         selected: selectedUid(selection),
         toggled,
       },
@@ -115,10 +115,10 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     root.classList.toggle("narrow", narrow);
     for (const side of /** @type {Side[]} */ (["memory", "graph"]))
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
-    divider.place(plan.widths.memory * plan.k, room.w, narrow || !plan.widths.graph);
+    divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
     drawnBands = JSON.stringify(bands);
-    const { facts, memory, graph } = stageMarks(plan, words, peeks, bands);
+    const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands);
     if (memory) panes.memory.draw(memory.heading, memory.body, animated);
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };
@@ -126,17 +126,17 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     const scale = `${plan.k} ${chosenScale !== null}`;
     if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
-    markOlder(row, older);
+    markOlder(row, olderMarks);
     highlight.drawn();
   }
 
   /** What lies over both panes: links, and what of the step is out of sight. */
   function drawLinks() {
     if (!shown?.plan || !shown.facts) return;
-    const marks = drawOverlay(shown.facts, shown.plan, panes, selectedUid(selection), words);
+    const marks = drawOverlay(shown.facts, shown.plan, panes, selectedUid(selection), labelTexts);
     const { k, height } = shown.plan;
-    const box = `0 0 ${Math.round(room.w / k)} ${Math.round(height + HEADING)}`;
-    if (overlay.getAttribute("viewBox") !== box) overlay.setAttribute("viewBox", box);
+    const viewBox = `0 0 ${Math.round(hostSize.w / k)} ${Math.round(height + HEADING)}`;
+    if (overlay.getAttribute("viewBox") !== viewBox) overlay.setAttribute("viewBox", viewBox);
     patch(document, overlay, marks);
   }
 
@@ -165,23 +165,25 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     if (key !== null && key !== "Enter") return;
     const closest = (/** @type {string} */ selector) =>
       event.target instanceof Element ? event.target.closest(selector) : null;
-    const end = closest("[data-bring]");
-    if (end) return scrollToTarget(end.getAttribute("data-bring") ?? "");
+    const linkEnd = closest("[data-bring]");
+    if (linkEnd) return scrollToTarget(linkEnd.getAttribute("data-bring") ?? "");
     const fold = closest("[data-fold]");
     if (fold) return toggleFold(fold.getAttribute("data-fold") ?? "");
     const strip = closest("[data-open]");
     if (strip) return openStrip(strip, event);
-    const broken = closest("[data-pin].stale, [data-pin].changed, [data-slot].stale, [data-slot].changed");
-    if (broken && pin) {
-      const [node, slot] = (broken.getAttribute("data-pin") ?? broken.getAttribute("data-slot") ?? "").split(/:(.*)/s);
+    const brokenPin = closest("[data-pin].stale, [data-pin].changed, [data-slot].stale, [data-slot].changed");
+    if (brokenPin && pin) {
+      const [node, slot] = (brokenPin.getAttribute("data-pin") ?? brokenPin.getAttribute("data-slot") ?? "").split(
+        /:(.*)/s,
+      );
       return pin(node, slot);
     }
-    const none = closest(".placeholder[data-grad-of]");
-    if (none && asked) return asked(none.getAttribute("data-grad-of") ?? "");
-    const box = closest("[data-cell]");
-    if (!box) return highlight.choose(event);
-    const [storage, index] = (box.getAttribute("data-cell") ?? "").split(":");
-    cell?.(storage, Number(index), box.getAttribute("data-dtype") ?? "");
+    const missingGrad = closest(".placeholder[data-grad-of]");
+    if (missingGrad && asked) return asked(missingGrad.getAttribute("data-grad-of") ?? "");
+    const cellBox = closest("[data-cell]");
+    if (!cellBox) return highlight.choose(event);
+    const [storage, index] = (cellBox.getAttribute("data-cell") ?? "").split(":");
+    cell?.(storage, Number(index), cellBox.getAttribute("data-dtype") ?? "");
   }
 
   /** Scroll to the end of a link that was out of sight. @param {string} target a pane and a height in it */
@@ -200,7 +202,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     const storage = shown ? find(shown.opened.state(shown.i), uid, "storage") : undefined;
     const windows = storage?.windows?.[strip.getAttribute("data-dtype") ?? ""] ?? [];
     if (!windows.some(([start, values]) => start <= from && from < start + values.length)) return elements?.(uid, from);
-    peeks.set(uid, from);
+    windowStarts.set(uid, from);
     draw();
   }
 
@@ -221,9 +223,9 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     scaleTo((shown?.plan?.k ?? 1) * Math.exp(-event.deltaY / 300));
   }
 
-  /** @param {number | null} k null: the one that fits */
-  function scaleTo(k) {
-    chosenScale = k === null ? null : Math.max(SMALLEST_SCALE, Math.min(LARGEST_SCALE, k));
+  /** @param {number | null} scale null: the one that fits */
+  function scaleTo(scale) {
+    chosenScale = scale === null ? null : Math.max(SMALLEST_SCALE, Math.min(LARGEST_SCALE, scale));
     draw();
     bringIntoSight();
   }
@@ -231,18 +233,18 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   root.addEventListener("wheel", onWheel, { passive: false });
   root.addEventListener("click", onChoose);
   root.addEventListener("keydown", onChoose);
-  row.addEventListener("pointerover", (event) => hold.isRealMove(event) && highlight.point(event));
+  row.addEventListener("pointerover", (event) => rowAnchor.isRealMove(event) && highlight.point(event));
   row.addEventListener("pointerleave", highlight.redraw);
   row.addEventListener("focusin", highlight.point);
   row.addEventListener("focusout", highlight.redraw);
   for (const { scroller } of Object.values(panes)) {
-    scrollByDragging(scroller, HIGHLIGHTABLE);
+    scrollByDragging(scroller, HIGHLIGHTABLE_SELECTOR);
     scroller.addEventListener("scroll", onScroll, { passive: true });
   }
   new ResizeObserver(() => {
-    const resized = { w: host.clientWidth, h: host.clientHeight };
-    if (resized.w === room.w && resized.h === room.h && shown?.plan) return;
-    room = resized;
+    const newSize = { w: host.clientWidth, h: host.clientHeight };
+    if (newSize.w === hostSize.w && newSize.h === hostSize.h && shown?.plan) return;
+    hostSize = newSize;
     draw();
     bringIntoSight();
   }).observe(host);
@@ -251,17 +253,17 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     show(opened, i) {
       const sameRun = shown?.opened.trace.program === opened.trace.program; // of a run that hides its future, more is shown
       if (!sameRun) {
-        peeks.clear();
+        windowStarts.clear();
         toggled = new Set();
       }
-      const near = sameRun && Math.abs(i - (shown?.i ?? 0)) === 1;
-      const calm = performance.now() - steppedAt > MOVE_MS; // whoever steps faster than rows move sees where they come to stand
-      steppedAt = performance.now();
-      const release = hold.hold(sameRun);
+      const isNextStep = sameRun && Math.abs(i - (shown?.i ?? 0)) === 1;
+      const isSlowStepping = performance.now() - lastStepTime > MOVE_MS; // whoever steps faster than rows move sees where they come to stand
+      lastStepTime = performance.now();
+      const restoreRow = rowAnchor.hold(sameRun);
       shown = { opened, i, plan: null, facts: null };
-      if (!room.w) room = { w: host.clientWidth, h: host.clientHeight };
-      draw(near && calm && !matchMedia("(prefers-reduced-motion: reduce)").matches);
-      if (release()) drawLinks();
+      if (!hostSize.w) hostSize = { w: host.clientWidth, h: host.clientHeight };
+      draw(isNextStep && isSlowStepping && !matchMedia("(prefers-reduced-motion: reduce)").matches);
+      if (restoreRow()) drawLinks();
       else bringIntoSight();
     },
     select(key) {
@@ -273,10 +275,10 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     light: highlight.light,
     markOlder(next) {
       markOlder(row, next);
-      older = next;
+      olderMarks = next;
     },
     peek(uid, from) {
-      peeks.set(uid, from);
+      windowStarts.set(uid, from);
       draw();
       const strip = shown?.plan?.memory?.anchors.get(uid);
       if (strip) panes.memory.scrollTo(strip.y);
@@ -284,7 +286,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     zoom: (by) => scaleTo((shown?.plan?.k ?? 1) * by),
     toggleFit() {
       if (chosenScale !== null || !shown) return scaleTo(null);
-      scaleTo(scaleToFitAll(modelOf(shown.opened), room, memoryShare));
+      scaleTo(scaleToFitAll(modelOf(shown.opened), hostSize, memoryShare));
     },
     toggled: () => toggled,
   };

@@ -2,16 +2,16 @@
 
 import { readPreference, writePreference } from "./preferences.js";
 
-const KEY = "gradbox-memory-share";
+const SHARE_KEY = "gradbox-memory-share";
 const KEY_STEP = 0.02;
 const MIN_SHARE = 0.2;
 const MAX_SHARE = 0.8;
 
 /**
  * @param {Document} document @param {import("./marks/labels.js").Labels} labels
- * @param {(share: number | null) => void} moved called with the memory's part of the width, null for the usual one
+ * @param {(share: number | null) => void} onMoved called with the memory's part of the width, null for the usual one
  */
-export function createDivider(document, labels, moved) {
+export function createDivider(document, labels, onMoved) {
   const element = document.createElement("div");
   element.className = "stage-divider";
   element.tabIndex = 0;
@@ -19,14 +19,14 @@ export function createDivider(document, labels, moved) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.setAttribute("aria-valuemin", String(100 * MIN_SHARE));
   element.setAttribute("aria-valuemax", String(100 * MAX_SHARE));
-  const saved = Number(readPreference(KEY));
+  const saved = Number(readPreference(SHARE_KEY));
   let share = saved >= MIN_SHARE && saved <= MAX_SHARE ? saved : null;
 
   /** @param {number | null} next */
-  function move(next) {
+  function setShare(next) {
     share = next === null ? null : Math.max(MIN_SHARE, Math.min(MAX_SHARE, next));
-    writePreference(KEY, share === null ? null : share.toFixed(3));
-    moved(share);
+    writePreference(SHARE_KEY, share === null ? null : share.toFixed(3));
+    onMoved(share);
   }
 
   /** The part of the width that is left of a point. @param {number} x of the window */
@@ -38,13 +38,13 @@ export function createDivider(document, labels, moved) {
   element.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     element.setPointerCapture(event.pointerId);
-    const drag = (/** @type {PointerEvent} */ now) => move(shareAt(now.clientX));
+    const drag = (/** @type {PointerEvent} */ moveEvent) => setShare(shareAt(moveEvent.clientX));
     element.addEventListener("pointermove", drag);
     element.addEventListener("lostpointercapture", () => element.removeEventListener("pointermove", drag), {
       once: true,
     });
   });
-  element.addEventListener("dblclick", () => move(null));
+  element.addEventListener("dblclick", () => setShare(null));
   element.addEventListener("keydown", (event) => {
     const { left } = element.getBoundingClientRect();
     const now = share ?? shareAt(left);
@@ -52,7 +52,7 @@ export function createDivider(document, labels, moved) {
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    move(next);
+    setShare(next);
   });
 
   return {

@@ -2,9 +2,9 @@
 
 /** @typedef {{uids: Set<string>, names: Set<string>}} Older   entities, and names as `frame/name` */
 
-const MASKED = "older-masked";
+const MASKED_CLASS = "older-masked";
 /** The attributes by which what stands for an entity is found, each with its uid at the beginning. */
-const OWN = [
+const ENTITY_ATTRIBUTES = [
   "handle",
   "node",
   "cell",
@@ -17,24 +17,24 @@ const OWN = [
   "pin",
   "slot",
 ];
-const SELECTOR = [...OWN, "name", "path"].map((name) => `[data-${name}]`).join(",");
+const MARKABLE_SELECTOR = [...ENTITY_ATTRIBUTES, "name", "path"].map((name) => `[data-${name}]`).join(",");
 
 /** Pictures in which something is marked, or was when it left. @type {WeakSet<Element>} */
-const marked = new WeakSet();
+const markedRoots = new WeakSet();
 
 /** @param {Element} root @param {Older | null} older null: nothing is */
 export function markOlder(root, older) {
-  if (!older && !marked.has(root)) return;
+  if (!older && !markedRoots.has(root)) return;
   // a step that is drawn over a marked one writes classes anew, and leaves the masks
-  for (const element of root.querySelectorAll(`.${MASKED}, [mask^="url(#older-"]`)) {
-    element.classList.remove(MASKED);
+  for (const element of root.querySelectorAll(`.${MASKED_CLASS}, [mask^="url(#older-"]`)) {
+    element.classList.remove(MASKED_CLASS);
     element.removeAttribute("mask");
   }
   if (!older) return;
-  marked.add(root);
-  for (const element of root.querySelectorAll(SELECTOR)) {
-    if (!isOlder(element, older) || element.parentElement?.closest(`.${MASKED}`)) continue;
-    element.classList.add(MASKED);
+  markedRoots.add(root);
+  for (const element of root.querySelectorAll(MARKABLE_SELECTOR)) {
+    if (!isOlder(element, older) || element.parentElement?.closest(`.${MASKED_CLASS}`)) continue;
+    element.classList.add(MASKED_CLASS);
     element.setAttribute("mask", `url(#older-${element.closest(".graph-pane") ? "graph" : "memory"})`);
   }
 }
@@ -42,7 +42,7 @@ export function markOlder(root, older) {
 /** @param {Element} element @param {Older} older */
 function isOlder(element, { uids, names }) {
   const attribute = (/** @type {string} */ name) => element.getAttribute(`data-${name}`);
-  const uid = OWN.map(attribute).find((value) => value !== null);
+  const uid = ENTITY_ATTRIBUTES.map(attribute).find((value) => value !== null);
   if (uid) return uids.has(uid.split(":")[0]);
   const name = attribute("name");
   if (name !== null) return names.has(`${attribute("frame")}/${name}`);

@@ -2,7 +2,7 @@
 
 import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "./layout/view.js";
 import { HEADING } from "./layout/stage_plan.js";
-import { patch, SVG, translation } from "./svg.js";
+import { patch, SVG, translationOf } from "./svg.js";
 
 /** @typedef {import("./svg.js").VNode} VNode */
 /** @typedef {import("./layout/pane.js").Pane} Pane */
@@ -27,26 +27,26 @@ export function createStagePane(document, side) {
   heading.append(headingMarks);
   scroller.append(body);
   root.append(heading, scroller);
-  let k = 1;
+  let currentScale = 1;
   /** The height in sight, in units. */
-  let room = 0;
+  let visibleHeight = 0;
   /** @type {Pane | null} */
   let pane = null;
   /** The rows that are drawn. @type {VNode[]} */
-  let rows = [];
+  let drawnRows = [];
   /** Rows on their way. @type {Animation[]} */
-  let moves = [];
+  let rowAnimations = [];
 
   /** Whether all of it is in sight: known without asking the browser, which would have to lay out the page. */
-  function fits() {
+  function isAllVisible() {
     const { paddingTop, paddingBottom } = scroller.style;
-    return !pane || (pane.height <= room && !paddingTop && !paddingBottom);
+    return !pane || (pane.height <= visibleHeight && !paddingTop && !paddingBottom);
   }
 
   /** The heights that are drawn: all of a low pane, of a tall one what is in sight. */
-  function band() {
+  function drawnBand() {
     if (!pane || pane.height <= MAX_WHOLE_HEIGHT) return WHOLE_BAND;
-    return visibleBand(scroller.scrollTop / k, (scroller.scrollTop + scroller.clientHeight) / k);
+    return visibleBand(scroller.scrollTop / currentScale, (scroller.scrollTop + scroller.clientHeight) / currentScale);
   }
 
   /** Whether all of this is in sight. @param {import("./layout/pane.js").Rect} rect @param {number} top @param {number} bottom */
@@ -55,54 +55,61 @@ export function createStagePane(document, side) {
   return {
     root,
     scroller,
-    band,
+    band: drawnBand,
     /** How far it is scrolled, in units; less than nothing where room was added above. */
     get scrolled() {
-      return fits() ? 0 : (scroller.scrollTop - (Number.parseFloat(scroller.style.paddingTop) || 0)) / k;
+      return isAllVisible()
+        ? 0
+        : (scroller.scrollTop - (Number.parseFloat(scroller.style.paddingTop) || 0)) / currentScale;
     },
-    /** @param {Pane | null} next @param {number} width in units @param {number} height of what is in sight, in units @param {number} scale */
-    resize(next, width, height, scale) {
-      pane = next;
-      room = height;
-      k = scale;
-      root.hidden = next === null;
-      if (!next) return;
-      root.dataset.still = String(next.still);
-      const tall = Math.max(next.height, height);
-      setSize(heading, width, HEADING, k);
-      setSize(body, width, tall > height ? tall : Math.floor(height * k) / k, k);
+    /** @param {Pane | null} newPane @param {number} width in units @param {number} height of what is in sight, in units @param {number} scale */
+    resize(newPane, width, height, scale) {
+      pane = newPane;
+      visibleHeight = height;
+      currentScale = scale;
+      root.hidden = newPane === null;
+      if (!newPane) return;
+      root.dataset.still = String(newPane.still);
+      const bodyHeight = Math.max(newPane.height, height);
+      setSize(heading, width, HEADING, currentScale);
+      setSize(
+        body,
+        width,
+        bodyHeight > height ? bodyHeight : Math.floor(height * currentScale) / currentScale,
+        currentScale,
+      );
     },
     /** @param {VNode[]} headingNodes @param {VNode[]} bodyNodes @param {boolean} animated whether rows are seen on their way */
     draw(headingNodes, bodyNodes, animated) {
       patch(document, headingMarks, headingNodes);
       patch(document, marks, bodyNodes);
-      for (const move of moves) move.cancel();
-      moves = animated ? animateMoves(marks, rows, bodyNodes) : [];
-      rows = bodyNodes;
+      for (const move of rowAnimations) move.cancel();
+      rowAnimations = animated ? animateMoves(marks, drawnRows, bodyNodes) : [];
+      drawnRows = bodyNodes;
     },
     /** Scroll as little as brings what the step touched into sight, what matters most first. */
     bringIntoSight() {
-      if (!pane || fits() || !scroller.clientHeight) return;
-      const room = scroller.clientHeight / k;
+      if (!pane || isAllVisible() || !scroller.clientHeight) return;
+      const scrollerHeight = scroller.clientHeight / currentScale;
       let [top, bottom] = [Infinity, -Infinity];
       for (const { y, h } of pane.focus) {
-        const [low, high] = [Math.min(top, y - MARGIN), Math.max(bottom, y + h + MARGIN)];
-        if (high - low <= room || top === Infinity) [top, bottom] = [low, high];
+        const [newTop, newBottom] = [Math.min(top, y - MARGIN), Math.max(bottom, y + h + MARGIN)];
+        if (newBottom - newTop <= scrollerHeight || top === Infinity) [top, bottom] = [newTop, newBottom];
       }
       if (top === Infinity) return;
-      const now = scroller.scrollTop / k;
-      if (top < now || bottom - top > room) scroller.scrollTop = top * k;
-      else if (bottom > now + room) scroller.scrollTop = (bottom - room) * k;
+      const scrollTop = scroller.scrollTop / currentScale;
+      if (top < scrollTop || bottom - top > scrollerHeight) scroller.scrollTop = top * currentScale;
+      else if (bottom > scrollTop + scrollerHeight) scroller.scrollTop = (bottom - scrollerHeight) * currentScale;
     },
     /** Scroll to a height, in units. @param {number} y */
     scrollTo(y) {
-      scroller.scrollTop = Math.max(0, y * k - scroller.clientHeight / 3);
+      scroller.scrollTop = Math.max(0, y * currentScale - scroller.clientHeight / 3);
     },
     /** What the step touched above and below what is in sight. */
     beyond() {
-      if (fits()) return { above: [], below: [] };
-      const top = scroller.scrollTop / k;
-      const bottom = top + scroller.clientHeight / k;
+      if (isAllVisible()) return { above: [], below: [] };
+      const top = scroller.scrollTop / currentScale;
+      const bottom = top + scroller.clientHeight / currentScale;
       const hidden = (pane?.focus ?? []).filter((rect) => !isVisible(rect, top, bottom));
       return {
         above: hidden.filter((rect) => rect.y < top).sort((a, b) => b.y - a.y),
@@ -143,12 +150,12 @@ function hatchPattern(document, side) {
 /** The mask of what is older than the text: stripes, a third of which can be seen through. @param {Document} document @param {string} side */
 function stripedMask(document, side) {
   const everywhere = { x: "-9999", y: "-9999", width: "29999", height: "29999" };
-  const make = (/** @type {string} */ tag, /** @type {Record<string, string>} */ attributes) => {
+  const svgElementOf = (/** @type {string} */ tag, /** @type {Record<string, string>} */ attributes) => {
     const element = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     return element;
   };
-  const stripes = make("pattern", {
+  const stripes = svgElementOf("pattern", {
     id: `older-stripes-${side}`,
     width: "7",
     height: "7",
@@ -156,21 +163,21 @@ function stripedMask(document, side) {
     patternTransform: "rotate(45)",
   });
   stripes.append(
-    make("rect", { width: "7", height: "7", fill: "#4d4d4d" }),
-    make("rect", { width: "2.6", height: "7", fill: "#c8c8c8" }),
+    svgElementOf("rect", { width: "7", height: "7", fill: "#4d4d4d" }),
+    svgElementOf("rect", { width: "2.6", height: "7", fill: "#c8c8c8" }),
   );
-  const mask = make("mask", { id: `older-${side}`, maskUnits: "userSpaceOnUse", ...everywhere });
-  mask.append(stripes, make("rect", { ...everywhere, fill: `url(#older-stripes-${side})` }));
+  const mask = svgElementOf("mask", { id: `older-${side}`, maskUnits: "userSpaceOnUse", ...everywhere });
+  mask.append(stripes, svgElementOf("rect", { ...everywhere, fill: `url(#older-stripes-${side})` }));
   return mask;
 }
 
 /** Writes only what differs: whatever is written makes the browser lay out the page.
- * @param {SVGElement} svg @param {number} width @param {number} height @param {number} k */
-function setSize(svg, width, height, k) {
+ * @param {SVGElement} svg @param {number} width @param {number} height @param {number} currentScale */
+function setSize(svg, width, height, currentScale) {
   const attributes = {
     viewBox: `0 0 ${round(width)} ${round(height)}`,
-    width: String(round(width * k)),
-    height: String(round(height * k)),
+    width: String(round(width * currentScale)),
+    height: String(round(height * currentScale)),
   };
   for (const [name, value] of Object.entries(attributes))
     if (svg.getAttribute(name) !== value) svg.setAttribute(name, value);
@@ -184,12 +191,12 @@ function round(value) {
 /** Let rows that have moved be seen on their way. @param {Element} marks @param {VNode[]} before @param {VNode[]} after
  * what was drawn in it, and is now @returns {Animation[]} */
 function animateMoves(marks, before, after) {
-  const places = new Map(before.map(({ key, attrs }) => [key, attrs.transform]));
-  return after.flatMap(({ key, attrs }, at) => {
-    const old = places.get(key);
-    if (old === undefined || old === attrs.transform) return [];
-    const [[x0, y0], [x, y]] = [translation(old), translation(attrs.transform)];
-    return marks.children[at].animate(
+  const oldTransforms = new Map(before.map(({ key, attrs }) => [key, attrs.transform]));
+  return after.flatMap(({ key, attrs }, index) => {
+    const oldTransform = oldTransforms.get(key);
+    if (oldTransform === undefined || oldTransform === attrs.transform) return [];
+    const [[x0, y0], [x, y]] = [translationOf(oldTransform), translationOf(attrs.transform)];
+    return marks.children[index].animate(
       [{ transform: `translate(${x0}px, ${y0}px)` }, { transform: `translate(${x}px, ${y}px)` }],
       { duration: MOVE_MS, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" },
     );

@@ -5,43 +5,43 @@
 export function createRowAnchor(root) {
   /** @type {{x: number, y: number} | null} where the pointer last was over the picture */
   let pointer = null;
-  let moved = false;
+  let hasPointerMoved = false;
   /** The row that is held, and where it stood when the pointer came to rest: scrolling rounds to whole pixels.
    * @type {{row: Element, top: number} | null} */
-  let held = null;
+  let heldRow = null;
   root.addEventListener(
     "pointermove",
     (event) => {
       if (event.pointerType === "touch") return;
-      moved = pointer === null || event.clientX !== pointer.x || event.clientY !== pointer.y;
+      hasPointerMoved = pointer === null || event.clientX !== pointer.x || event.clientY !== pointer.y;
       pointer = { x: event.clientX, y: event.clientY };
-      if (moved) held = null;
+      if (hasPointerMoved) heldRow = null;
     },
     { capture: true },
   );
   root.addEventListener("pointerleave", () => {
     pointer = null;
-    for (const pane of root.querySelectorAll(".pane-scroll")) clear(/** @type {HTMLElement} */ (pane));
+    for (const pane of root.querySelectorAll(".pane-scroll")) clearPadding(/** @type {HTMLElement} */ (pane));
   });
 
   return {
     /** Whether the pointer came to an element by itself, not the element to the pointer. @param {PointerEvent} event */
     isRealMove(event) {
       if (event.pointerType === "touch") return true;
-      return pointer === null || moved || event.clientX !== pointer.x || event.clientY !== pointer.y;
+      return pointer === null || hasPointerMoved || event.clientX !== pointer.x || event.clientY !== pointer.y;
     },
     /** Remember the row under the pointer before a step is drawn. @param {boolean} sameRun
      * @returns {() => boolean} to call afterwards: puts the row back under the pointer; false where there is none */
     hold(sameRun) {
-      moved = false;
+      hasPointerMoved = false;
       const row = pointer && sameRun ? document.elementFromPoint(pointer.x, pointer.y)?.closest(".moves") : null;
       const pane = row?.closest(".pane-scroll");
       if (!row || !(pane instanceof HTMLElement)) return () => false;
-      const before = held?.row === row ? held.top : row.getBoundingClientRect().top;
-      held = { row, top: before };
+      const topBefore = heldRow?.row === row ? heldRow.top : row.getBoundingClientRect().top;
+      heldRow = { row, top: topBefore };
       return () => {
         if (!row.isConnected) return false;
-        scrollPane(pane, targetTop(row) - before);
+        scrollPane(pane, targetTop(row) - topBefore);
         return true;
       };
     },
@@ -57,20 +57,21 @@ function targetTop(row) {
 /** Scroll a pane by so much, with room added above or below where it is at its end. @param {HTMLElement} pane @param {number} by pixels */
 function scrollPane(pane, by) {
   if (Math.abs(by) < 0.5) return;
-  const above = Number.parseFloat(pane.style.paddingTop) || 0;
+  const paddingTop = Number.parseFloat(pane.style.paddingTop) || 0;
   const top = pane.scrollTop + by;
   if (top < 0) {
-    pane.style.paddingTop = `${above - top}px`;
+    pane.style.paddingTop = `${paddingTop - top}px`;
     pane.scrollTop = 0;
     return;
   }
-  const most = pane.scrollHeight - pane.clientHeight;
-  if (top > most) pane.style.paddingBottom = `${(Number.parseFloat(pane.style.paddingBottom) || 0) + top - most}px`;
+  const maxScroll = pane.scrollHeight - pane.clientHeight;
+  if (top > maxScroll)
+    pane.style.paddingBottom = `${(Number.parseFloat(pane.style.paddingBottom) || 0) + top - maxScroll}px`;
   pane.scrollTop = top;
 }
 
 /** @param {HTMLElement} pane */
-function clear(pane) {
+function clearPadding(pane) {
   pane.style.paddingTop = "";
   pane.style.paddingBottom = "";
 }

@@ -4,8 +4,8 @@ import { paneNews } from "./pane_news.js";
 
 /** @typedef {import("./layout/stage_plan.js").Side} Side */
 
-/** @param {Document} document @param {import("./marks/labels.js").Labels} labels @param {(side: Side) => void} chosen */
-export function createTabs(document, labels, chosen) {
+/** @param {Document} document @param {import("./marks/labels.js").Labels} labels @param {(side: Side) => void} onChosen */
+export function createTabs(document, labels, onChosen) {
   const element = document.createElement("div");
   element.className = "stage-tabs";
   element.hidden = true;
@@ -14,14 +14,14 @@ export function createTabs(document, labels, chosen) {
     button.type = "button";
     button.textContent = side === "memory" ? labels.memoryTab : labels.graph;
     button.dataset.side = side;
-    button.addEventListener("click", () => chosen(side));
+    button.addEventListener("click", () => onChosen(side));
     return button;
   });
-  const news = document.createElement("button");
-  news.type = "button";
-  news.className = "stage-news";
-  news.addEventListener("click", () => chosen(/** @type {Side} */ (news.dataset.side)));
-  element.append(...buttons, news);
+  const newsButton = document.createElement("button");
+  newsButton.type = "button";
+  newsButton.className = "stage-news";
+  newsButton.addEventListener("click", () => onChosen(/** @type {Side} */ (newsButton.dataset.side)));
+  element.append(...buttons, newsButton);
 
   return {
     element,
@@ -36,8 +36,8 @@ export function createTabs(document, labels, chosen) {
       if (!narrow) return;
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === side));
       const other = side === "memory" ? "graph" : "memory";
-      news.dataset.side = other;
-      news.textContent = paneNews(other, stepFacts, labels);
+      newsButton.dataset.side = other;
+      newsButton.textContent = paneNews(other, stepFacts, labels);
     },
   };
 }

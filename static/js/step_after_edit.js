@@ -8,21 +8,25 @@
  * @returns {{head: number, tail: number, before: number, after: number}} numbers of lines
  */
 export function commonLines(before, after) {
-  const [was, is] = [before.split("\n"), after.split("\n")];
-  const shorterCount = Math.min(was.length, is.length);
-  let head = 0;
-  while (head < shorterCount && was[head] === is[head]) head += 1;
-  let tail = 0;
-  while (tail < shorterCount - head && was[was.length - 1 - tail] === is[is.length - 1 - tail]) tail += 1;
-  return { head, tail, before: was.length, after: is.length };
+  const [linesBefore, linesAfter] = [before.split("\n"), after.split("\n")];
+  const shorterCount = Math.min(linesBefore.length, linesAfter.length);
+  let sameAtStart = 0;
+  while (sameAtStart < shorterCount && linesBefore[sameAtStart] === linesAfter[sameAtStart]) sameAtStart += 1;
+  let sameAtEnd = 0;
+  while (
+    sameAtEnd < shorterCount - sameAtStart &&
+    linesBefore[linesBefore.length - 1 - sameAtEnd] === linesAfter[linesAfter.length - 1 - sameAtEnd]
+  )
+    sameAtEnd += 1;
+  return { head: sameAtStart, tail: sameAtEnd, before: linesBefore.length, after: linesAfter.length };
 }
 
 /** The line of the text after that stands in the place of one of the text before. @param {ReturnType<typeof commonLines>} common
  * @param {number} lineBefore from 1 */
-export function movedLine({ head, tail, before, after }, lineBefore) {
-  if (lineBefore <= head) return lineBefore;
-  if (lineBefore > before - tail) return lineBefore + after - before;
-  return Math.max(1, Math.min(lineBefore, after - tail));
+export function movedLine({ head: sameAtStart, tail: sameAtEnd, before, after }, lineBefore) {
+  if (lineBefore <= sameAtStart) return lineBefore;
+  if (lineBefore > before - sameAtEnd) return lineBefore + after - before;
+  return Math.max(1, Math.min(lineBefore, after - sameAtEnd));
 }
 
 /** The first step at a line; null where there is none. @param {Trace} trace @param {number | null} line from 1 */
@@ -38,15 +42,17 @@ export function firstStepAt({ steps }, line) {
  * @returns {number | null} null: the step at which a run is opened
  */
 export function stepAfterEdit(before, after, step) {
-  const was = before?.steps[step];
-  if (!before || !was || !after.steps.length || after.outcome.status === "raised") return null;
+  const stepBefore = before?.steps[step];
+  if (!before || !stepBefore || !after.steps.length || after.outcome.status === "raised") return null;
   if (step === before.steps.length - 1) return after.steps.length - 1;
-  const lineAfter = movedLine(commonLines(before.program.source, after.program.source), was.line);
-  const nth = before.steps.slice(0, step).filter((other) => isSameStatement(other, was.line, was.kind)).length;
-  const steps = after.steps.flatMap((other, i) => (isSameStatement(other, lineAfter, was.kind) ? [i] : []));
-  if (steps.length) return steps[Math.min(nth, steps.length - 1)];
-  const near = after.steps.findLastIndex((other) => other.line <= lineAfter && other.kind !== "visit");
-  return near < 0 ? 0 : near;
+  const lineAfter = movedLine(commonLines(before.program.source, after.program.source), stepBefore.line);
+  const executionsBefore = before.steps
+    .slice(0, step)
+    .filter((other) => isSameStatement(other, stepBefore.line, stepBefore.kind)).length;
+  const steps = after.steps.flatMap((other, i) => (isSameStatement(other, lineAfter, stepBefore.kind) ? [i] : []));
+  if (steps.length) return steps[Math.min(executionsBefore, steps.length - 1)];
+  const nearestStep = after.steps.findLastIndex((other) => other.line <= lineAfter && other.kind !== "visit");
+  return nearestStep < 0 ? 0 : nearestStep;
 }
 
 /** @param {import("./trace.js").Step} traceStep @param {number} line @param {string} kind */

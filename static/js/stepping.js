@@ -40,19 +40,19 @@ export function loopIterations(steps) {
   const depths = callDepths(steps);
   /** @type {{from: number, to: number, odd: boolean}[]} */
   const stretches = [];
-  let key = "";
-  let at = 0;
+  let iterationKey = "";
+  let iterationDepth = 0;
   steps.forEach((traceStep, i) => {
-    if (key !== "" && depths[i] > at) {
+    if (iterationKey !== "" && depths[i] > iterationDepth) {
       stretches[stretches.length - 1].to = i; // in what the iteration calls
       return;
     }
     const count = traceStep.iter?.[0];
-    const next = count === undefined ? "" : String(count);
-    if (count !== undefined && next === key) stretches[stretches.length - 1].to = i;
+    const nextKey = count === undefined ? "" : String(count);
+    if (count !== undefined && nextKey === iterationKey) stretches[stretches.length - 1].to = i;
     else if (count !== undefined) stretches.push({ from: i, to: i, odd: count % 2 === 1 });
-    key = next;
-    at = depths[i];
+    iterationKey = nextKey;
+    iterationDepth = depths[i];
   });
   return stretches;
 }

@@ -12,7 +12,7 @@ export function createStore(reduce, state) {
   const listeners = [];
   /** @type {A[]} */
   const queue = [];
-  let reducing = false;
+  let isReducing = false;
 
   function reduceQueued() {
     for (let action = queue.shift(); action !== undefined; action = queue.shift()) {
@@ -26,12 +26,12 @@ export function createStore(reduce, state) {
     state: () => state,
     dispatch(action) {
       queue.push(action);
-      if (reducing) return;
-      reducing = true;
+      if (isReducing) return;
+      isReducing = true;
       try {
         reduceQueued();
       } finally {
-        reducing = false;
+        isReducing = false;
       }
     },
     subscribe(listener) {

@@ -6,8 +6,8 @@ export const SVG = "http://www.w3.org/2000/svg";
  * @typedef {{tag: string, key: string | null, attrs: Record<string, string>, text: string | null, title: string | null,
  *   children: VNode[]}} VNode   title: what is said of it where it is pointed at
  * @typedef {string | number | boolean | null | undefined} Attr
- * @typedef {VNode | null | undefined | false | string} One
- * @typedef {One | One[] | One[][] | (One | One[])[]} Child
+ * @typedef {VNode | null | undefined | false | string} ChildNode
+ * @typedef {ChildNode | ChildNode[] | ChildNode[][] | (ChildNode | ChildNode[])[]} Child
  */
 
 /**
@@ -20,26 +20,26 @@ export const SVG = "http://www.w3.org/2000/svg";
  */
 export function h(tag, attrs = {}, ...children) {
   /** @type {Record<string, string>} */
-  const present = {};
+  const presentAttrs = {};
   let key = null;
   for (const name in attrs) {
     const value = attrs[name];
     if (name === "key") key = String(value);
     else if (value !== null && value !== undefined && value !== false)
-      present[name] = typeof value === "number" ? shortCoordinate(value) : String(value);
+      presentAttrs[name] = typeof value === "number" ? shortCoordinate(value) : String(value);
   }
   /** @type {VNode} */
-  const node = { tag, key, attrs: present, text: null, title: null, children: [] };
-  add(node, children);
-  if (node.title !== null && present.role && !present["aria-label"] && !hasText(node))
-    present["aria-label"] = node.title;
+  const node = { tag, key, attrs: presentAttrs, text: null, title: null, children: [] };
+  addChildren(node, children);
+  if (node.title !== null && presentAttrs.role && !presentAttrs["aria-label"] && !hasText(node))
+    presentAttrs["aria-label"] = node.title;
   return node;
 }
 
 /** @param {VNode} node @param {(Child | Child[])[]} children */
-function add(node, children) {
+function addChildren(node, children) {
   for (const child of children) {
-    if (Array.isArray(child)) add(node, child);
+    if (Array.isArray(child)) addChildren(node, child);
     else if (typeof child === "string") node.text = (node.text ?? "") + child;
     else if (child && child.tag === "title" && isPlain(child)) node.title = child.text;
     else if (child) node.children.push(child);
@@ -68,7 +68,7 @@ export function cls(...names) {
 }
 
 /** How far a `transform` moves. @param {string | undefined} transform like `translate(3 4)` @returns {[number, number]} */
-export function translation(transform) {
+export function translationOf(transform) {
   const [x = 0, y = 0] = (transform?.match(/^translate\(([^)]*)\)/)?.[1].match(/-?[\d.]+/g) ?? []).map(Number);
   return [x, y];
 }
@@ -79,11 +79,11 @@ function escaped(text) {
 }
 
 /** The same description as text, for tests and files. @param {VNode} node @returns {string} */
-export function render(node) {
+export function svgText(node) {
   const attrs = Object.entries(node.attrs).map(([k, v]) => ` ${k}="${escaped(v)}"`);
   const title = node.title === null ? "" : `<title>${escaped(node.title)}</title>`;
-  const inner = (node.text === null ? "" : escaped(node.text)) + node.children.map(render).join("") + title;
-  return `<${node.tag}${attrs.join("")}>${inner}</${node.tag}>`;
+  const innerText = (node.text === null ? "" : escaped(node.text)) + node.children.map(svgText).join("") + title;
+  return `<${node.tag}${attrs.join("")}>${innerText}</${node.tag}>`;
 }
 
 /** @typedef {{vnode: VNode, el: Element, inner: Drawn[]}} Drawn   an element, with the description that it agrees with, and what is in it */
@@ -116,25 +116,29 @@ export function patch(document, host, vnodes) {
 function patchChildren(document, host, before, vnodes) {
   if (!before.length && !vnodes.length) return NO_CHILDREN;
   const after = /** @type {Drawn[]} */ (new Array(vnodes.length));
-  let at = 0;
-  while (at < vnodes.length && at < before.length && isSame(before[at].vnode, vnodes[at])) {
-    after[at] = update(document, before[at], vnodes[at]);
-    at += 1;
+  let sameCount = 0;
+  while (
+    sameCount < vnodes.length &&
+    sameCount < before.length &&
+    isSameElement(before[sameCount].vnode, vnodes[sameCount])
+  ) {
+    after[sameCount] = updateDrawn(document, before[sameCount], vnodes[sameCount]);
+    sameCount += 1;
   }
-  if (at === vnodes.length && at === before.length) return after;
-  const names = vnodes.map(identityOf);
-  const old = removeAbsent(host, before, at, new Set(names));
-  let next = old.values().next().value?.el ?? null;
-  for (let k = at; k < vnodes.length; k++) {
-    const existing = old.get(names[k]);
+  if (sameCount === vnodes.length && sameCount === before.length) return after;
+  const identities = vnodes.map(identityOf);
+  const drawnByName = removeAbsent(host, before, sameCount, new Set(identities));
+  let nextElement = drawnByName.values().next().value?.el ?? null;
+  for (let k = sameCount; k < vnodes.length; k++) {
+    const existing = drawnByName.get(identities[k]);
     if (existing) {
-      old.delete(names[k]);
-      if (existing.el === next) next = next.nextElementSibling;
-      else host.insertBefore(existing.el, next);
-      after[k] = update(document, existing, vnodes[k]);
+      drawnByName.delete(identities[k]);
+      if (existing.el === nextElement) nextElement = nextElement.nextElementSibling;
+      else host.insertBefore(existing.el, nextElement);
+      after[k] = updateDrawn(document, existing, vnodes[k]);
     } else {
-      after[k] = takeDetached(document, host, vnodes[k]) ?? create(document, vnodes[k]);
-      host.insertBefore(after[k].el, next);
+      after[k] = takeDetached(document, host, vnodes[k]) ?? createDrawn(document, vnodes[k]);
+      host.insertBefore(after[k].el, nextElement);
     }
   }
   return after;
@@ -142,27 +146,27 @@ function patchChildren(document, host, before, vnodes) {
 
 /** A row that left its host before, brought up to date. @param {Document} document @param {Element} host @param {VNode} vnode */
 function takeDetached(document, host, vnode) {
-  if (!isCacheable(vnode)) return null;
-  const left = detachedRows.get(host);
-  const name = identityOf(vnode, 0);
-  const drawn = left?.get(name);
+  if (!isDetachable(vnode)) return null;
+  const detached = detachedRows.get(host);
+  const identity = identityOf(vnode, 0);
+  const drawn = detached?.get(identity);
   if (!drawn) return null;
-  left?.delete(name);
-  return update(document, drawn, vnode);
+  detached?.delete(identity);
+  return updateDrawn(document, drawn, vnode);
 }
 
 /** Whether it is big enough to be kept where it leaves. @param {VNode} vnode */
-function isCacheable({ key, attrs }) {
+function isDetachable({ key, attrs }) {
   return key !== null && attrs["data-row"] !== undefined;
 }
 
 /** @param {Element} host @param {string} name @param {Drawn} drawn */
 function cacheDetached(host, name, drawn) {
-  const left = detachedRows.get(host) ?? new Map();
-  detachedRows.set(host, left);
-  left.delete(name);
-  left.set(name, drawn);
-  if (left.size > MAX_DETACHED) left.delete(left.keys().next().value);
+  const detached = detachedRows.get(host) ?? new Map();
+  detachedRows.set(host, detached);
+  detached.delete(name);
+  detached.set(name, drawn);
+  if (detached.size > MAX_DETACHED) detached.delete(detached.keys().next().value);
 }
 
 /** Removes the elements that have no description any more, from the first that may have none on.
@@ -170,20 +174,20 @@ function cacheDetached(host, name, drawn) {
  * @returns {Map<string, Drawn>} those that stay, in order, by name */
 function removeAbsent(host, before, from, names) {
   /** @type {Map<string, Drawn>} */
-  const stay = new Map();
+  const keptByName = new Map();
   for (let k = from; k < before.length; k++) {
     const name = identityOf(before[k].vnode, k);
-    if (names.has(name) && !stay.has(name)) stay.set(name, before[k]);
+    if (names.has(name) && !keptByName.has(name)) keptByName.set(name, before[k]);
     else {
       before[k].el.remove();
-      if (isCacheable(before[k].vnode)) cacheDetached(host, name, before[k]);
+      if (isDetachable(before[k].vnode)) cacheDetached(host, name, before[k]);
     }
   }
-  return stay;
+  return keptByName;
 }
 
 /** Whether two descriptions at the same place are of one element. @param {VNode} a @param {VNode} b */
-function isSame(a, b) {
+function isSameElement(a, b) {
   return a === b || (a.key === b.key && a.tag === b.tag);
 }
 
@@ -193,55 +197,56 @@ function identityOf(vnode, index) {
 }
 
 /** @param {Document} document @param {VNode} vnode @returns {Drawn} */
-function create(document, vnode) {
+function createDrawn(document, vnode) {
   const el = document.createElementNS(SVG, vnode.tag);
   for (const name in vnode.attrs) el.setAttribute(name, vnode.attrs[name]);
   if (vnode.title !== null) el.setAttribute("data-title", vnode.title);
   if (vnode.text !== null) el.textContent = vnode.text;
-  const inner = vnode.children.map((child) => create(document, child));
-  for (const child of inner) el.appendChild(child.el);
-  return { vnode, el, inner };
+  const children = vnode.children.map((child) => createDrawn(document, child));
+  for (const child of children) el.appendChild(child.el);
+  return { vnode, el, inner: children };
 }
 
 /** @param {Document} document @param {Drawn} drawn @param {VNode} vnode @returns {Drawn} */
-function update(document, drawn, vnode) {
-  const { el, vnode: was } = drawn;
-  if (was === vnode) return drawn;
-  for (const name in was.attrs) if (!(name in vnode.attrs)) el.removeAttribute(name);
-  for (const name in vnode.attrs) if (was.attrs[name] !== vnode.attrs[name]) el.setAttribute(name, vnode.attrs[name]);
-  if (was.title !== vnode.title) writeTitle(el, vnode.title);
-  if (was.text !== vnode.text) writeText(document, el, was.text, vnode.text ?? "");
+function updateDrawn(document, drawn, vnode) {
+  const { el, vnode: vnodeBefore } = drawn;
+  if (vnodeBefore === vnode) return drawn;
+  for (const name in vnodeBefore.attrs) if (!(name in vnode.attrs)) el.removeAttribute(name);
+  for (const name in vnode.attrs)
+    if (vnodeBefore.attrs[name] !== vnode.attrs[name]) el.setAttribute(name, vnode.attrs[name]);
+  if (vnodeBefore.title !== vnode.title) writeTitle(el, vnode.title);
+  if (vnodeBefore.text !== vnode.text) writeText(document, el, vnodeBefore.text, vnode.text ?? "");
   drawn.inner = patchChildren(document, el, drawn.inner, vnode.children);
   drawn.vnode = vnode;
   return drawn;
 }
 
 /** Write an element's text, which stands before its children. @param {Document} document @param {Element} el
- * @param {string | null} was @param {string} text */
-function writeText(document, el, was, text) {
-  if (was && el.firstChild && text) el.firstChild.nodeValue = text;
-  else if (was) el.firstChild?.remove();
+ * @param {string | null} textBefore @param {string} text */
+function writeText(document, el, textBefore, text) {
+  if (textBefore && el.firstChild && text) el.firstChild.nodeValue = text;
+  else if (textBefore) el.firstChild?.remove();
   else if (text) el.insertBefore(document.createTextNode(text), el.firstChild);
 }
 
 /** The title of what is pointed at. @type {Element | null} */
-let shownTitle = null;
+let titleElement = null;
 
 /** The browser shows the title of what is pointed at: an element for each would cost every step a quarter of its time.
  * @param {Document} document @param {Event} event */
 function showTitle(document, { target }) {
   const el = target instanceof Element ? target.closest("[data-title]") : null;
-  if (shownTitle?.parentNode === el && el) return;
-  shownTitle?.remove();
-  shownTitle = el && document.createElementNS(SVG, "title");
-  if (!el || !shownTitle) return;
-  shownTitle.textContent = el.getAttribute("data-title");
-  el.append(shownTitle);
+  if (titleElement?.parentNode === el && el) return;
+  titleElement?.remove();
+  titleElement = el && document.createElementNS(SVG, "title");
+  if (!el || !titleElement) return;
+  titleElement.textContent = el.getAttribute("data-title");
+  el.append(titleElement);
 }
 
 /** @param {Element} el @param {string | null} title */
 function writeTitle(el, title) {
   if (title === null) el.removeAttribute("data-title");
   else el.setAttribute("data-title", title);
-  if (shownTitle?.parentNode === el) shownTitle.textContent = title;
+  if (titleElement?.parentNode === el) titleElement.textContent = title;
 }

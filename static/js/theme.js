@@ -7,8 +7,8 @@ const STORAGE_KEY = "gradbox-theme";
 /** The theme that the page has now. @returns {"light" | "dark"} */
 export function currentTheme() {
   const chosen = document.documentElement.dataset.theme;
-  const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  return dark ? "dark" : "light";
+  const isDark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return isDark ? "dark" : "light";
 }
 
 /** @param {HTMLElement} button */

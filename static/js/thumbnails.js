@@ -10,20 +10,20 @@ const MAX_RETRIES = 4;
 export function showThumbnails(root) {
   const images = /** @type {NodeListOf<HTMLImageElement>} */ (root.querySelectorAll("img[data-thumbnail]:not([src])"));
   for (const image of images) {
-    image.addEventListener("error", () => askAgain(image));
+    image.addEventListener("error", () => retryLater(image));
     image.addEventListener("load", () => image.classList.remove("missing"));
     image.src = `${image.dataset.thumbnail}?theme=${currentTheme()}`;
   }
 }
 
 /** @param {HTMLImageElement} image */
-function askAgain(image) {
+function retryLater(image) {
   image.classList.add("missing");
-  const times = Number(image.dataset.times ?? 0) + 1;
-  if (times > MAX_RETRIES) return;
-  image.dataset.times = String(times);
+  const retries = Number(image.dataset.times ?? 0) + 1;
+  if (retries > MAX_RETRIES) return;
+  image.dataset.times = String(retries);
   const { src } = image;
   setTimeout(() => {
     if (image.isConnected) image.src = src;
-  }, RETRY_MS * times);
+  }, RETRY_MS * retries);
 }

@@ -13,9 +13,9 @@ const STEP_MS_REDUCED = 1400;
 const SPEEDS = [0.5, 1, 2, 4];
 const SPEED_KEY = "gradbox-speed";
 /** Pixels around a mark that are its own. */
-const MARK_REACH = 7;
+const MARK_REACH_PX = 7;
 /** Pixels that the mark of a finding needs. */
-const CHAIN_MARK = 28;
+const CHAIN_MARK_WIDTH = 28;
 
 /**
  * The marks, the gravest first; a step gets one, for its events or for its kind. shape: its top and its height in a box of
@@ -39,22 +39,22 @@ export function stepMark(traceStep) {
 
 /**
  * The step of the gravest mark near a point of the timeline, of those the nearest; where there is none, the point's own step.
- * @param {Step[]} steps @param {number} share where the point is, from 0 to 1 @param {number} near how far a mark may be from it
+ * @param {Step[]} steps @param {number} share where the point is, from 0 to 1 @param {number} maxDistance how far a mark may be from it
  * @returns {number} -1 where there are no steps
  */
-export function markedStep(steps, share, near) {
+export function nearestMarkedStep(steps, share, maxDistance) {
   const last = steps.length - 1;
-  const at = share * last;
+  const position = share * last;
   const names = Object.keys(MARKS);
-  let best = { step: Math.max(0, Math.min(Math.round(at), last)), rank: names.length };
-  const reach = near * Math.max(last, 1);
-  for (let i = Math.max(0, Math.ceil(at - reach)); i <= Math.min(last, at + reach); i++) {
+  let nearest = { step: Math.max(0, Math.min(Math.round(position), last)), rank: names.length };
+  const reach = maxDistance * Math.max(last, 1);
+  for (let i = Math.max(0, Math.ceil(position - reach)); i <= Math.min(last, position + reach); i++) {
     const name = stepMark(steps[i]);
     const rank = name ? names.indexOf(name) : names.length;
-    if (rank < best.rank || (rank === best.rank && Math.abs(i - at) < Math.abs(best.step - at)))
-      best = { step: i, rank };
+    if (rank < nearest.rank || (rank === nearest.rank && Math.abs(i - position) < Math.abs(nearest.step - position)))
+      nearest = { step: i, rank };
   }
-  return last < 0 ? -1 : best.step;
+  return last < 0 ? -1 : nearest.step;
 }
 
 /**
@@ -65,24 +65,24 @@ export function markedStep(steps, share, near) {
  *   stopsAt: whether a step is at a breakpoint. causeOf: the step that made a step raise, where that is known
  */
 export function createTimeline(
-  { root, slider, marks, chain, label },
+  { root, slider, marks: marksHost, chain: chainHost, label },
   { go, describe, stopsAt, causeOf, reducedMotion },
 ) {
   let count = 0;
-  let at = 0;
+  let currentStep = 0;
   let timer = 0;
   let speed = SPEEDS.includes(Number(readPreference(SPEED_KEY))) ? Number(readPreference(SPEED_KEY)) : 1;
   /** @type {Step[]} */
-  let all = [];
+  let shownSteps = [];
   /** Going past the last step asks for those that are not shown. */
   let goesPast = false;
   /** @type {Set<number>} the steps that have a mark */
-  let marked = new Set();
+  let markedSteps = new Set();
   /** @type {number[]} call depth of each step */
   let depths = [];
-  const button = (/** @type {string} */ name) =>
+  const buttonNamed = (/** @type {string} */ name) =>
     /** @type {HTMLButtonElement} */ (root.querySelector(`[data-go="${name}"]`));
-  const play = button("play");
+  const play = buttonNamed("play");
 
   /** @param {number} i */
   function goTo(i) {
@@ -91,8 +91,9 @@ export function createTimeline(
 
   /** The next step in that direction that has a mark or a breakpoint. @param {1 | -1} direction */
   function nextMarked(direction) {
-    for (let i = at + direction; i >= 0 && i < count; i += direction) if (marked.has(i) || stopsAt(i)) return i;
-    return at;
+    for (let i = currentStep + direction; i >= 0 && i < count; i += direction)
+      if (markedSteps.has(i) || stopsAt(i)) return i;
+    return currentStep;
   }
 
   function pause() {
@@ -105,7 +106,7 @@ export function createTimeline(
   function toggle() {
     if (timer) return pause();
     if (!count) return;
-    if (at >= count - 1 && !goesPast) goTo(0);
+    if (currentStep >= count - 1 && !goesPast) goTo(0);
     startTicking();
     play.dataset.playing = "true";
     play.setAttribute("aria-pressed", "true");
@@ -115,23 +116,23 @@ export function createTimeline(
     clearInterval(timer);
     timer = window.setInterval(
       () => {
-        const before = at;
-        if (at < count - 1 || goesPast) goTo(at + 1);
-        if (at === before || (at >= count - 1 && !goesPast) || stopsAt(at)) pause();
+        const stepBefore = currentStep;
+        if (currentStep < count - 1 || goesPast) goTo(currentStep + 1);
+        if (currentStep === stepBefore || (currentStep >= count - 1 && !goesPast) || stopsAt(currentStep)) pause();
       },
       (reducedMotion ? STEP_MS_REDUCED : STEP_MS) / speed,
     );
   }
 
-  const speedButton = button("speed");
+  const speedButton = buttonNamed("speed");
   function showSpeed() {
     speedButton.textContent = `${speed}×`;
     speedButton.setAttribute("aria-label", `${speed}×, ${speedButton.title}`);
   }
-  /** @param {number} by */
-  function changeSpeed(by) {
-    const next = SPEEDS.indexOf(speed) + by;
-    speed = SPEEDS[by === 1 && next === SPEEDS.length ? 0 : Math.max(0, Math.min(next, SPEEDS.length - 1))];
+  /** @param {number} offset */
+  function changeSpeed(offset) {
+    const index = SPEEDS.indexOf(speed) + offset;
+    speed = SPEEDS[offset === 1 && index === SPEEDS.length ? 0 : Math.max(0, Math.min(index, SPEEDS.length - 1))];
     writePreference(SPEED_KEY, String(speed));
     showSpeed();
     if (timer) startTicking();
@@ -145,25 +146,25 @@ export function createTimeline(
   });
   for (const [name, move] of /** @type {[string, () => void][]} */ ([
     ["first", () => goTo(0)],
-    ["previous", () => goTo(at - 1)],
-    ["next", () => goTo(at + 1)],
+    ["previous", () => goTo(currentStep - 1)],
+    ["next", () => goTo(currentStep + 1)],
     ["last", () => goTo(count - 1)],
   ]))
-    button(name).addEventListener("click", () => {
+    buttonNamed(name).addEventListener("click", () => {
       pause();
       move();
     });
   play.addEventListener("click", toggle);
-  marks.addEventListener("click", (event) => {
-    const box = marks.getBoundingClientRect();
-    const step = markedStep(all, (event.clientX - box.left) / box.width, MARK_REACH / box.width);
+  marksHost.addEventListener("click", (event) => {
+    const box = marksHost.getBoundingClientRect();
+    const step = nearestMarkedStep(shownSteps, (event.clientX - box.left) / box.width, MARK_REACH_PX / box.width);
     if (step < 0) return;
     pause();
     const cause = causeOf(step);
-    goTo(cause === null || cause === at ? step : cause); // once more, and it is the step itself
+    goTo(cause === null || cause === currentStep ? step : cause); // once more, and it is the step itself
   });
 
-  chain.addEventListener("click", (event) => {
+  chainHost.addEventListener("click", (event) => {
     const mark = event.target instanceof Element ? event.target.closest("[data-step]") : null;
     if (!mark) return;
     pause();
@@ -171,16 +172,16 @@ export function createTimeline(
   });
 
   /** The step that a key leads to; undefined where it is no key of the timeline. @param {string} key @param {boolean} shift @returns {number | undefined} */
-  function target(key, shift) {
+  function stepOfKey(key, shift) {
     /** @type {Record<string, () => number>} */
     const moves = {
-      ArrowRight: () => (shift && at < count - 1 ? stepOver(depths, at, 1) : at + 1),
-      ArrowLeft: () => (shift ? stepOver(depths, at, -1) : at - 1),
+      ArrowRight: () => (shift && currentStep < count - 1 ? stepOver(depths, currentStep, 1) : currentStep + 1),
+      ArrowLeft: () => (shift ? stepOver(depths, currentStep, -1) : currentStep - 1),
       Home: () => 0,
       End: () => count - 1,
       n: () => nextMarked(1),
       p: () => nextMarked(-1),
-      o: () => stepOut(depths, at),
+      o: () => stepOut(depths, currentStep),
     };
     return moves[key]?.();
   }
@@ -189,28 +190,28 @@ export function createTimeline(
     /** Mark the steps of a finding's chain: cause and effect, and those between them for which there is room.
      * @param {import("./findings_card.js").ChainMark[]} chainMarks */
     markChain(chainMarks) {
-      if (chain.hidden && !chainMarks.length) return; // to ask for the width costs a layout
-      chain.hidden = !chainMarks.length;
-      chain.replaceChildren(...(chainMarks.length ? chainElements(chainMarks, count, marks.clientWidth) : []));
+      if (chainHost.hidden && !chainMarks.length) return; // to ask for the width costs a layout
+      chainHost.hidden = !chainMarks.length;
+      chainHost.replaceChildren(...(chainMarks.length ? chainElements(chainMarks, count, marksHost.clientWidth) : []));
     },
-    /** @param {Step[]} steps @param {{hidesMore?: boolean, goesPast?: boolean, goesOn?: boolean}} [how] hidesMore: steps follow that are not shown;
+    /** @param {Step[]} steps @param {{hidesMore?: boolean, goesPast?: boolean, goesOn?: boolean}} [options] hidesMore: steps follow that are not shown;
      * goesPast: whoever steps past the last one asks for more; goesOn: the same run as before, with more steps */
-    open(steps, how = {}) {
-      if (!how.goesOn) pause();
-      goesPast = how.goesPast ?? false;
-      root.classList.toggle("hides-more", how.hidesMore ?? false);
-      all = steps;
+    open(steps, options = {}) {
+      if (!options.goesOn) pause();
+      goesPast = options.goesPast ?? false;
+      root.classList.toggle("hides-more", options.hidesMore ?? false);
+      shownSteps = steps;
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;
       depths = callDepths(steps);
-      marked = new Set(steps.flatMap((traceStep, i) => (stepMark(traceStep) ? [i] : [])));
-      for (const name of ["first", "previous", "next", "last", "play"]) button(name).disabled = !count;
-      draw(marks, steps);
+      markedSteps = new Set(steps.flatMap((traceStep, i) => (stepMark(traceStep) ? [i] : [])));
+      for (const name of ["first", "previous", "next", "last", "play"]) buttonNamed(name).disabled = !count;
+      drawMarks(marksHost, steps);
     },
     /** @param {number} i */
     show(i) {
-      at = i;
+      currentStep = i;
       slider.value = String(i);
       slider.setAttribute("aria-valuetext", describe(i));
       label.textContent = describe(i);
@@ -220,7 +221,7 @@ export function createTimeline(
     key(key, shift = false) {
       if (key === " ") toggle();
       else {
-        const step = target(key, shift);
+        const step = stepOfKey(key, shift);
         if (step === undefined) return false;
         pause();
         goTo(step);
@@ -229,8 +230,8 @@ export function createTimeline(
     },
     /** Whether a key leads to another step. @param {string} key @param {boolean} [shift] */
     canMove(key, shift = false) {
-      const step = target(key, shift);
-      return step !== undefined && step !== at && step >= 0 && (step < count || goesPast);
+      const step = stepOfKey(key, shift);
+      return step !== undefined && step !== currentStep && step >= 0 && (step < count || goesPast);
     },
     toggle,
     isPlaying: () => timer !== 0,
@@ -240,47 +241,51 @@ export function createTimeline(
 
 /** @param {import("./findings_card.js").ChainMark[]} chainMarks @param {number} count of steps @param {number} width in pixels */
 function chainElements(chainMarks, count, width) {
-  const at = (/** @type {{step: number}} */ { step }) => (count > 1 ? step / (count - 1) : 0);
+  const shareOf = (/** @type {{step: number}} */ { step }) => (count > 1 ? step / (count - 1) : 0);
   const cause = chainMarks.find(({ isCause }) => isCause) ?? chainMarks[0];
   const effect = chainMarks.at(-1);
   if (!cause || !effect) return [];
   /** @type {import("./findings_card.js").ChainMark[]} */
-  const placed = [];
+  const placedMarks = [];
   for (const mark of [cause, effect, ...chainMarks])
-    if (!placed.some((other) => Math.abs(at(other) - at(mark)) * width < CHAIN_MARK)) placed.push(mark);
-  const way = document.createElement("i");
-  way.className = chainMarks.some(({ isCause }) => isCause) ? "chain-way" : "chain-way parts";
-  way.style.setProperty("--from", String(Math.min(at(cause), at(effect))));
-  way.style.setProperty("--to", String(Math.max(at(cause), at(effect))));
-  const icons = placed.map((mark) => {
+    if (!placedMarks.some((other) => Math.abs(shareOf(other) - shareOf(mark)) * width < CHAIN_MARK_WIDTH))
+      placedMarks.push(mark);
+  const wayElement = document.createElement("i");
+  wayElement.className = chainMarks.some(({ isCause }) => isCause) ? "chain-way" : "chain-way parts";
+  wayElement.style.setProperty("--from", String(Math.min(shareOf(cause), shareOf(effect))));
+  wayElement.style.setProperty("--to", String(Math.max(shareOf(cause), shareOf(effect))));
+  const icons = placedMarks.map((mark) => {
     const box = document.createElement("span");
     box.className = `chain-mark${mark.isCause ? " cause" : ""}`;
     box.dataset.step = String(mark.step);
-    box.style.setProperty("--at", String(at(mark)));
+    box.style.setProperty("--at", String(shareOf(mark)));
     box.append(roleIcon(mark.role));
     return box;
   });
-  return [way, ...icons];
+  return [wayElement, ...icons];
 }
 
 /** @param {HTMLElement} host @param {Step[]} steps */
-function draw(host, steps) {
+function drawMarks(host, steps) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${Math.max(steps.length - 1, 1)} 10`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  const bands = document.createElementNS(SVG, "path");
-  const odd = loopIterations(steps).filter((iteration) => iteration.odd);
-  bands.setAttribute("class", "iterations");
-  bands.setAttribute("d", odd.map(({ from, to }) => `M${from - 0.5} 0h${to - from + 1}v10h${from - to - 1}z`).join(""));
-  svg.append(bands);
+  const iterationBands = document.createElementNS(SVG, "path");
+  const oddIterations = loopIterations(steps).filter((iteration) => iteration.odd);
+  iterationBands.setAttribute("class", "iterations");
+  iterationBands.setAttribute(
+    "d",
+    oddIterations.map(({ from, to }) => `M${from - 0.5} 0h${to - from + 1}v10h${from - to - 1}z`).join(""),
+  );
+  svg.append(iterationBands);
   /** @type {Record<string, string>} */
   const paths = {};
   const depths = callDepths(steps);
-  const inside = depths
+  const callDepthPath = depths
     .map((d, i) => (d && !steps[i].visit ? `M${i - 0.5} ${Math.max(0, 11 - d * 1.5)}h1` : ""))
     .join("");
-  if (inside) paths.inside = inside;
+  if (callDepthPath) paths.inside = callDepthPath;
   steps.forEach((traceStep, i) => {
     const kind = stepMark(traceStep);
     if (!kind) return;

@@ -20,7 +20,7 @@ import { Relation } from "./relation.js";
  */
 
 /** States that say the saved value is no longer what backward needs. */
-export const ALARMS = new Set(Object.values(EVENTS).flatMap((row) => row?.state ?? []));
+export const BROKEN_STATES = new Set(Object.values(EVENTS).flatMap((row) => row?.state ?? []));
 
 /** One placement of a handle: its place in a picture changes with its storage or counter.
  * @param {string} uid @param {{storage?: string | null, counter?: string | null}} handle */
@@ -85,7 +85,7 @@ export class TraceIndex {
   }
 
   /** Whether an entity is there after a step. @param {string} uid @param {number} step */
-  alive(uid, step) {
+  isAlive(uid, step) {
     const life = this.lives.get(uid);
     return life !== undefined && life.birth <= step && step <= life.death;
   }
@@ -98,34 +98,34 @@ export class TraceIndex {
 
   /** The handles that read a storage. @param {string | null | undefined} storageUid @param {number} step */
   handlesOf(storageUid, step) {
-    return this.sorted(this.onStorage.uidsAt(storageUid ?? "", step));
+    return this.sortByAppearance(this.onStorage.uidsAt(storageUid ?? "", step));
   }
 
   /** The handles that share a version counter. @param {string} counterUid @param {number} step */
   sharersOf(counterUid, step) {
-    return this.sorted(this.onCounter.uidsAt(counterUid, step));
+    return this.sortByAppearance(this.onCounter.uidsAt(counterUid, step));
   }
 
   /** The handles whose grad_fn a node is. @param {string} nodeUid @param {number} step */
   outputsOf(nodeUid, step) {
-    return this.sorted(this.byNode.uidsAt(nodeUid, step));
+    return this.sortByAppearance(this.byNode.uidsAt(nodeUid, step));
   }
 
   /** The tensors whose `.grad` a handle is. @param {string} handleUid @param {number} step */
   gradOwnersOf(handleUid, step) {
-    return this.sorted(this.byGrad.uidsAt(handleUid, step));
+    return this.sortByAppearance(this.byGrad.uidsAt(handleUid, step));
   }
 
   /** The nodes that accumulate into a tensor. @param {string} tensorUid @param {number} step */
   accumulatorsOf(tensorUid, step) {
-    return this.sorted(this.byVariable.uidsAt(tensorUid, step));
+    return this.sortByAppearance(this.byVariable.uidsAt(tensorUid, step));
   }
 
   /** The edges that lead to a node, as the node they leave and its how manieth edge it is. @param {string} nodeUid @param {number} step */
   edgesInto(nodeUid, step) {
     return this.intoNode.uidsAt(nodeUid, step).map((key) => {
-      const at = key.lastIndexOf(":");
-      return { node: key.slice(0, at), edge: Number(key.slice(at + 1)) };
+      const colon = key.lastIndexOf(":");
+      return { node: key.slice(0, colon), edge: Number(key.slice(colon + 1)) };
     });
   }
 
@@ -142,8 +142,8 @@ export class TraceIndex {
   }
 
   /** @param {string[]} uids */
-  sorted(uids) {
-    const order = (/** @type {string} */ uid) => this.lives.get(uid)?.order ?? 0;
-    return uids.length > 1 ? uids.sort((a, b) => order(a) - order(b)) : uids;
+  sortByAppearance(uids) {
+    const orderOf = (/** @type {string} */ uid) => this.lives.get(uid)?.order ?? 0;
+    return uids.length > 1 ? uids.sort((a, b) => orderOf(a) - orderOf(b)) : uids;
   }
 }

@@ -79,7 +79,7 @@ export function serverProblem(status, text) {
  * @param {{code: string, message: string, retry_after?: number}} problem
  * @returns {import("./page_state.js").Problem}
  */
-export function problemOf(status, problem) {
+export function problemOfResponse(status, problem) {
   if (status === 0) return { key: "error_network" };
   if (status === 401) return { key: "error_signed_out" };
   if (status !== 429) return { key: "error_server", args: { message: problem.message } };

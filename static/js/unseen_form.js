@@ -6,7 +6,7 @@
  * @param {(index: number) => void} onAsk
  * @returns {(gap: import("./skipped_iterations.js").Gap) => void} shows which ones were skipped
  */
-export function createUnseenForm({ form, text, field }, say, onAsk) {
+export function createSkippedForm({ form, text, field }, say, onAsk) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onAsk(Number(field.value));

@@ -33,7 +33,7 @@ export async function readAddress(fragment) {
   };
   if (packed === null) return address;
   try {
-    return { ...address, source: await unpack(packed) };
+    return { ...address, source: await unpackText(packed) };
   } catch {
     return { ...address, step: null, selection: null, broken: true };
   }
@@ -69,7 +69,7 @@ function readIndex(text) {
 
 /** The beginning of a fragment that holds the program. @param {string} source @param {number | null} step @returns {Promise<string>} */
 export async function programFragment(source, step) {
-  return `#p=${await pack(source)}${step === null ? "" : `&i=${step}`}`;
+  return `#p=${await packText(source)}${step === null ? "" : `&i=${step}`}`;
 }
 
 /** The beginning of a fragment where the page's address itself names the program. @param {number | null} step */
@@ -111,7 +111,7 @@ export function focusFragment(focus) {
 }
 
 /** @param {string} text @returns {Promise<string>} deflated, in the alphabet of addresses */
-export async function pack(text) {
+export async function packText(text) {
   const bytes = await pipeThrough(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
@@ -119,11 +119,11 @@ export async function pack(text) {
 }
 
 /** @param {string} packed @returns {Promise<string>} rejects where it is damaged or unpacks to too much */
-export async function unpack(packed) {
+export async function unpackText(packed) {
   const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  const out = await pipeThrough(bytes, new DecompressionStream("deflate-raw"));
-  return new TextDecoder("utf-8", { fatal: true }).decode(out);
+  const unpackedBytes = await pipeThrough(bytes, new DecompressionStream("deflate-raw"));
+  return new TextDecoder("utf-8", { fatal: true }).decode(unpackedBytes);
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes @param {CompressionStream | DecompressionStream} stream @returns {Promise<Uint8Array>} */
@@ -132,21 +132,21 @@ async function pipeThrough(bytes, stream) {
   const written = writer.write(bytes).then(() => writer.close());
   written.catch(() => {});
   const reader = stream.readable.getReader();
-  const parts = [];
+  const chunks = [];
   let size = 0;
   for (;;) {
     const { value, done } = await reader.read();
     if (done) break;
     size += value.length;
     if (size > MAX_UNPACKED_BYTES) throw new Error("too long");
-    parts.push(value);
+    chunks.push(value);
   }
   await written;
-  const out = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
+  const joined = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, offset);
+    offset += chunk.length;
   }
-  return out;
+  return joined;
 }

@@ -1,7 +1,7 @@
 /** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
 
 import { aboutLines } from "./about.js";
-import { nameLines } from "./program_files.js";
+import { setProgramFiles } from "./program_files.js";
 import { recordedText } from "./recorded.js";
 import { captionItems } from "./caption_list.js";
 import { outcomeSentence } from "./captions.js";
@@ -9,7 +9,7 @@ import { startCodeFold } from "./code_fold.js";
 import { createCodeListing } from "./code_listing.js";
 import { startKeys } from "./keys.js";
 import { glossText, messages } from "./messages.js";
-import { initial, reduce } from "./page_state.js";
+import { initialState, reduce } from "./page_state.js";
 import { createPicturePane } from "./picture_pane.js";
 import { dueQuestion } from "./predict/mode.js";
 import { startPredict } from "./predict_loader.js";
@@ -28,9 +28,9 @@ const element = (id) => /** @type {T} */ (document.getElementById(id));
 /** @param {string} fragment @param {number | null} step where the fragment doesn't say one @returns {url.Address} */
 function addressOf(fragment, step) {
   const position = url.readPosition(fragment);
-  const nothing = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
-  const isAsked = position.predict || url.asksToPredict(location.search); // then the content's own step is of the future
-  return { ...nothing, ...position, step: position.step ?? (isAsked ? null : step) };
+  const emptyAddress = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
+  const predicts = position.predict || url.asksToPredict(location.search); // then the content's own step is of the future
+  return { ...emptyAddress, ...position, step: position.step ?? (predicts ? null : step) };
 }
 
 /**
@@ -44,19 +44,19 @@ function addressOf(fragment, step) {
  * @param {() => Promise<import("./series/reader.js").Note>} [loadNote] of a series
  */
 export function startViewer(
-  { trace, step: firstStep, title, note = "", address = "", series },
+  { trace, step: initialStep, title, note = "", address = "", series },
   say,
   loadFindings,
   loadPredict,
   loadNote,
 ) {
-  nameLines(trace.program);
+  setProgramFiles(trace.program);
   const about = { title, note, address, recorded: recordedText(trace, say) };
   /** In a frame, the link to the permalink. */
   const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
   const store = createStore(
     reduce,
-    initial(
+    initialState(
       {
         source: trace.program.source,
         traceUrl: null,
@@ -127,7 +127,7 @@ export function startViewer(
   startKeys({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);
-  dispatch({ type: "pageOpened", address: addressOf(location.hash, firstStep) });
+  dispatch({ type: "pageOpened", address: addressOf(location.hash, initialStep) });
   window.addEventListener("hashchange", () =>
     dispatch({ type: "linkOpened", address: addressOf(location.hash, null) }),
   );

@@ -18,7 +18,7 @@ export function preferredView() {
 export function createViews(root, onChoose) {
   const buttons = [...root.querySelectorAll("button")];
   /** @type {View} */
-  let current = "stage";
+  let currentView = "stage";
 
   /** @param {View} view */
   function choose(view) {
@@ -31,9 +31,9 @@ export function createViews(root, onChoose) {
   return {
     /** @param {View} view */
     show(view) {
-      current = view;
+      currentView = view;
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.view === view));
     },
-    toggle: () => choose(current === "stage" ? "loom" : "stage"),
+    toggle: () => choose(currentView === "stage" ? "loom" : "stage"),
   };
 }

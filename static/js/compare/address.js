@@ -1,7 +1,7 @@
 /** The address of a comparison: both programs, or the saved ones that the page was opened with, and the place in its fragment. */
 
 import { ROOT } from "../root.js";
-import { pack, unpack } from "../url.js";
+import { packText, unpackText } from "../url.js";
 
 /** @typedef {{left: string | null, right: string | null, row: number | null, broken: boolean}} CompareAddress
  *   left, right: programs, null where the page's own are meant; broken: there are programs that can't be read */
@@ -21,14 +21,14 @@ export async function readCompareAddress(fragment) {
 
 /** @param {string | null} packed */
 async function unpackField(packed) {
-  return packed === null ? null : unpack(packed);
+  return packed === null ? null : unpackText(packed);
 }
 
 /** @param {string | null} left null where the page's own program is meant @param {string | null} right @param {number | null} row */
 export async function compareFragment(left, right, row) {
   const fields = [];
-  if (left !== null) fields.push(`l=${await pack(left)}`);
-  if (right !== null) fields.push(`r=${await pack(right)}`);
+  if (left !== null) fields.push(`l=${await packText(left)}`);
+  if (right !== null) fields.push(`r=${await packText(right)}`);
   if (row !== null) fields.push(`i=${row}`);
   return `#${fields.join("&")}`;
 }

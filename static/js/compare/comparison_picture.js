@@ -3,7 +3,7 @@
 import { stylesheets, stagePicture } from "../picture.js";
 import { locale } from "../locale.js";
 import { clipLines, serialize, wrapText } from "../marks/svg_document.js";
-import { h, translation } from "../svg.js";
+import { h, translationOf } from "../svg.js";
 import { differencesAt } from "./comparison.js";
 import { attributesDrawingProperties } from "./drawn_as.js";
 import {
@@ -178,7 +178,7 @@ function originOfChildren(tag, attrs, parentOrigin) {
     const [left = 0, top = 0] = (attrs.viewBox ?? "").split(" ").map(Number);
     return { x: parentOrigin.x + Number(attrs.x ?? 0) - left, y: parentOrigin.y + Number(attrs.y ?? 0) - top };
   }
-  const [dx, dy] = translation(attrs.transform);
+  const [dx, dy] = translationOf(attrs.transform);
   return { x: parentOrigin.x + dx, y: parentOrigin.y + dy };
 }
 

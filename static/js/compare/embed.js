@@ -1,7 +1,7 @@
 /** The frame that compares two saved programs: fetches both traces. */
 
 import { loadLocale } from "../page_locale.js";
-import { loadTrace, problemOf, TraceError } from "../trace_source.js";
+import { loadTrace, problemOfResponse, TraceError } from "../trace_source.js";
 import { startComparisonViewer } from "./viewer.js";
 
 const { say } = await loadLocale(document.documentElement.lang);
@@ -14,7 +14,7 @@ try {
   );
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;
-  const { key, args } = problemOf(error.status, error.problem);
+  const { key, args } = problemOfResponse(error.status, error.problem);
   const verdict = document.getElementById("verdict");
   if (verdict) verdict.textContent = say(key, args);
 }

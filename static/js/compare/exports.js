@@ -1,6 +1,6 @@
 /** What the server makes of two traces: their differences, the picture of a place, and the offline file. */
 
-import { standalone } from "../standalone.js";
+import { offlineDocument } from "../standalone.js";
 import { compareTraces } from "./comparison.js";
 import { comparisonPicture } from "./comparison_picture.js";
 import { comparisonReply } from "./reply.js";
@@ -28,5 +28,10 @@ export function exportComparison({ left, right }, kind, request) {
     return comparisonPicture(comparison, Math.min(request.step ?? comparison.apart ?? last, last), request);
   }
   const title = [left.title, right.title].filter(Boolean).join(" · ");
-  return standalone({ ...request, title: `Gradbox: ${title}`, theme: null, data: { left, right, row: request.step } });
+  return offlineDocument({
+    ...request,
+    title: `Gradbox: ${title}`,
+    theme: null,
+    data: { left, right, row: request.step },
+  });
 }

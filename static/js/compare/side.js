@@ -3,7 +3,7 @@
 import { createEditor } from "../editor.js";
 import { messages } from "../messages.js";
 import { openTrace } from "../state.js";
-import { loadTrace, problemOf, requestTrace, TraceError } from "../trace_source.js";
+import { loadTrace, problemOfResponse, requestTrace, TraceError } from "../trace_source.js";
 import { createChangedLines } from "./changed_lines.js";
 import { createSideView, partOf } from "./side_view.js";
 
@@ -82,7 +82,7 @@ export function createSide(root, initial, say, { nonce, onRun, onChange, onLine 
       } catch (error) {
         if (signal.aborted) return false;
         if (!(error instanceof TraceError)) throw error;
-        showProblem(problemOf(error.status, error.problem));
+        showProblem(problemOfResponse(error.status, error.problem));
         return false;
       }
       return editor.text() === ranText;

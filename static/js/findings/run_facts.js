@@ -1,6 +1,6 @@
 /** What diagnoses ask of a run: who made, named, wrote, saved and visited a thing, and when. Built once for a trace, lazily. */
 
-import { find, findHandle, merge } from "../entities.js";
+import { find, findHandle, mergeFields } from "../entities.js";
 import { EntityHistory } from "../entity_history.js";
 import { code } from "./finding.js";
 import { Naming } from "./naming.js";
@@ -85,7 +85,7 @@ export class RunFacts {
     const current = findHandle(this.state(step), uid);
     if (current) return current;
     const fields = this.scan.initialFields(uid);
-    const initial = fields ? merge(undefined, fields) : null;
+    const initial = fields ? mergeFields(undefined, fields) : null;
     return initial?.kind === "tensor" || initial?.kind === "array" ? initial : undefined;
   }
 

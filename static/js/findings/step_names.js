@@ -24,7 +24,7 @@ export class StepNames {
     const cached = this.recentNames.get(i);
     if (cached) return cached;
     const { get } = this.entities.after(i);
-    const stepNames = namesAndPaths({ get, has: (uid) => this.index.alive(uid, i) }, this.namingEntities(i));
+    const stepNames = namesAndPaths({ get, has: (uid) => this.index.isAlive(uid, i) }, this.namingEntities(i));
     this.recentNames.set(i, stepNames);
     if (this.recentNames.size > MAX_CACHED_STEPS)
       this.recentNames.delete(/** @type {number} */ (this.recentNames.keys().next().value));

@@ -1,7 +1,7 @@
 /** What a node saved, as chips: the slot's name, whose value it keeps, the version it expects, and what is wrong with it. */
 
 import { find } from "../entities.js";
-import { ALARMS } from "../trace_index.js";
+import { BROKEN_STATES } from "../trace_index.js";
 import { HIDDEN_COUNT_WIDTH } from "./graph_docks.js";
 import { textWidth } from "./metrics.js";
 import { pathEnd } from "./node_labels.js";
@@ -57,7 +57,7 @@ export function addSlots(graphStep, row, node, line) {
   const entries = Object.entries(node.saved ?? {}).map(([slot, saved]) => {
     const key = `${row.uid}:${slot}`;
     const state = saved.state === "freed" || node.released ? "freed" : saved.state;
-    const isAlwaysInWords = ALARMS.has(state) || (graphStep.news.has(key) && state !== "freed");
+    const isAlwaysInWords = BROKEN_STATES.has(state) || (graphStep.news.has(key) && state !== "freed");
     return { slot, saved, state, key, words: isAlwaysInWords, text: slotText(graphStep, slot, saved, state) };
   });
   let spareWidth = line.left - entries.reduce((sum, { words, text }) => sum + (words ? text.width + 4 : DOT_WIDTH), 0);

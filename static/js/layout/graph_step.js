@@ -1,7 +1,7 @@
 /** What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what matters. */
 
 import { find, isHandle } from "../entities.js";
-import { ALARMS } from "../trace_index.js";
+import { BROKEN_STATES } from "../trace_index.js";
 import { selectedUid } from "./pane.js";
 import { touched } from "./touched.js";
 
@@ -223,7 +223,7 @@ export class GraphStep {
   /** Whether a node keeps something that is no longer what backward needs. @param {string} uid */
   isBroken(uid) {
     const node = this.node(uid);
-    return !node?.released && Object.values(node?.saved ?? {}).some((saved) => ALARMS.has(saved.state));
+    return !node?.released && Object.values(node?.saved ?? {}).some((saved) => BROKEN_STATES.has(saved.state));
   }
 
   /** The last step that touched a node or what is docked to it. @param {Block} block */

@@ -1,7 +1,7 @@
 /** The links between memory and graph: of what a step touched, what is selected and what is broken. */
 
 import { find, isHandle } from "../entities.js";
-import { ALARMS } from "../trace_index.js";
+import { BROKEN_STATES } from "../trace_index.js";
 
 /** @typedef {import("./pane.js").Rect} Rect */
 /** @typedef {import("./stage_plan.js").StagePlan} StagePlan */
@@ -113,7 +113,7 @@ function savedValues(collector, selected) {
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
-      const isBroken = ALARMS.has(saved.state) && !node.released;
+      const isBroken = BROKEN_STATES.has(saved.state) && !node.released;
       if (!saved.storage || !(isBroken || saved.storage === storageUid || uid === selected)) continue;
       if (saved.state === "freed" || node.released) continue;
       const named = {

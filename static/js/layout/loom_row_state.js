@@ -1,6 +1,6 @@
 /** The state after each row of a run, going along in one map, with what a row found where it changed something. */
 
-import { merge } from "../entities.js";
+import { mergeFields } from "../entities.js";
 import { refOf } from "./names.js";
 import { RowNames } from "./loom_row_names.js";
 
@@ -60,7 +60,7 @@ export class RowState {
   mergeFields(uid, fields) {
     const old = this.after.get(uid);
     const { vars, unset, ...otherFields } = fields;
-    const now = merge(old, old?.kind === "frame" ? otherFields : fields);
+    const now = mergeFields(old, old?.kind === "frame" ? otherFields : fields);
     if (!now) return;
     this.after.set(uid, now);
     if (now.kind === "frame") this.setNames(uid, now.vars, vars ?? {}, unset ?? [], old !== undefined);

@@ -2,7 +2,7 @@
 
 import { isHandle } from "../entities.js";
 import { addToList } from "../multimap.js";
-import { ALARMS } from "../trace_index.js";
+import { BROKEN_STATES } from "../trace_index.js";
 import { optimizerPaths, namesOnRow } from "./homes.js";
 import { touched } from "./touched.js";
 
@@ -56,7 +56,7 @@ export class MemoryStep {
   collectPins(nodeUid, entity) {
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state !== "freed")
-        addToList(this.pins, saved.storage, { node: nodeUid, slot, saved, broken: ALARMS.has(saved.state) });
+        addToList(this.pins, saved.storage, { node: nodeUid, slot, saved, broken: BROKEN_STATES.has(saved.state) });
   }
 
   /** @param {string} uid */

@@ -5,7 +5,7 @@ import { messages } from "../messages.js";
 import { isCurrent, isUpToDate } from "../page_selectors.js";
 import { sameSettings } from "../settings.js";
 import { differs } from "../store.js";
-import { problemOf, requestTrace, TraceError } from "../trace_source.js";
+import { problemOfResponse, requestTrace, TraceError } from "../trace_source.js";
 import { verdictOn } from "./answers.js";
 import { firstChangedStep, changedSince } from "./older.js";
 import { createStrip } from "./strip.js";
@@ -65,7 +65,12 @@ export function createLive(foot, store, say, { editor, markOlder }) {
       if (signal.aborted) return;
       if (!(error instanceof TraceError)) throw error;
       const retryAfter = error.status === 429 ? Math.max(1, error.problem.retry_after ?? 1) * 1000 : null;
-      handleEvent({ type: "failed", id, problem: problemOf(error.status, error.problem), retryAfter: retryAfter });
+      handleEvent({
+        type: "failed",
+        id,
+        problem: problemOfResponse(error.status, error.problem),
+        retryAfter: retryAfter,
+      });
     }
   }
 

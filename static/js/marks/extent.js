@@ -1,7 +1,7 @@
 /** How far a picture reaches to the right and down, from the descriptions alone. */
 
 import { textWidth } from "../layout/metrics.js";
-import { translation } from "../svg.js";
+import { translationOf } from "../svg.js";
 
 const FONT_SIZE = 13;
 const DESCENT = 4;
@@ -14,7 +14,7 @@ export function pictureExtent(nodes, extent = { x: 0, y: 0 }, parentOrigin = { x
   for (const { tag, attrs, text, children } of nodes) {
     const classNames = (attrs.class ?? "").split(" ");
     if (classNames.includes("tucked")) continue;
-    const [dx, dy] = translation(attrs.transform);
+    const [dx, dy] = translationOf(attrs.transform);
     const origin = { x: parentOrigin.x + dx, y: parentOrigin.y + dy };
     const numberOf = (/** @type {string} */ name) => Number(attrs[name] ?? 0);
     const extendTo = (/** @type {number} */ x, /** @type {number} */ y) =>

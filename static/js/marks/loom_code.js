@@ -1,6 +1,6 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
-import { placeOf } from "../program_files.js";
+import { fileLineOf } from "../program_files.js";
 import { BOLD, CODE, VISIT_FOOT, FOOT, HEAD } from "../layout/loom_sizes.js";
 import { shortNodeName } from "../layout/loom_graph.js";
 import { pathThatFits } from "../layout/loom_names.js";
@@ -49,7 +49,7 @@ function rowMark(scene, r) {
     h(
       "text",
       { key: "line", class: isEnd ? "loom-note" : "loom-line end", x: isEnd ? x : 36, y: box.codeY + 13 },
-      isEnd ? labels.end : String(placeOf(row.line)?.line ?? row.line),
+      isEnd ? labels.end : String(fileLineOf(row.line)?.line ?? row.line),
     ),
     ...fileMarks(scene, r, x),
     ...box.code.map((line, k) =>
@@ -108,7 +108,7 @@ function turnMarks({ plan }, r, x) {
 /** The file of a row's line, above its code, where the row before it is of another. @param {LoomScene} scene @param {number} r
  * @param {number} x of the code */
 function fileMarks({ plan }, r, x) {
-  const [fileBefore, fileHere] = [r - 1, r].map((k) => placeOf(plan.run.rows[k]?.line ?? 0)?.name);
+  const [fileBefore, fileHere] = [r - 1, r].map((k) => fileLineOf(plan.run.rows[k]?.line ?? 0)?.name);
   if (!fileHere || fileHere === fileBefore || plan.run.rows[r].kind === "end") return [];
   return [
     h("text", { key: "file", class: "loom-file", x, y: plan.rows[r].codeY + 1 }, truncate(fileHere, MAX_FILE_NAME)),

@@ -1,7 +1,7 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
 import { textWidth } from "../layout/metrics.js";
-import { cls, h, render, SVG } from "../svg.js";
+import { cls, h, svgText, SVG } from "../svg.js";
 import { stylesFor } from "./svg_styles.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -62,7 +62,7 @@ export function serialize(className, { width, height, nodes }, title, descriptio
     h("style", {}, stylesFor(css, tokens, theme, collectClasses(body, new Set([className])))),
     body,
   );
-  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${render(svg)}\n`);
+  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${svgText(svg)}\n`);
 }
 
 /** What stands under the picture, and where it ends. @param {Caption} caption @param {number} w @param {number} top */

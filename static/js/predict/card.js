@@ -1,7 +1,7 @@
 /** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
 
 import { button, codeNodes, element } from "../elements.js";
-import { placeClass, shortPlace } from "../program_files.js";
+import { lineNameClass, shortLineName } from "../program_files.js";
 import { dueQuestion, hidesSteps, scoreOf } from "./mode.js";
 
 /** @typedef {import("./mode.js").Predict} Predict */
@@ -191,7 +191,7 @@ export function createCard(host, say, { answer, goOn: continueOn, again: restart
       const link = button("finding-link", "", () => go(question.step));
       const rightText = choiceText(question.choices[question.right]);
       const key = givenAnswer.isSkipped ? "predict_missed_skipped" : "predict_missed";
-      link.append(element("span", placeClass("finding-line", question.line), shortPlace(question.line)), " ");
+      link.append(element("span", lineNameClass("finding-line", question.line), shortLineName(question.line)), " ");
       const words = element("span", "");
       words.append(
         ...codeNodes(say(key, { answer: answerSentence(question, rightText, say), given: choiceText(givenAnswer) })),

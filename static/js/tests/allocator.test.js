@@ -9,7 +9,7 @@ import { WHOLE_BAND } from "../layout/view.js";
 import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
 import { stepFacts } from "../marks/step_facts.js";
-import { relatives } from "../relatives.js";
+import { relatedKeys } from "../relatives.js";
 import { gpuTrace } from "../specimen_traces.js";
 import { openTrace } from "../state.js";
 import { counter, frame, ref, storage, tensor, trace } from "./entities.js";
@@ -137,7 +137,7 @@ test("a splice changes the blocks of a device", () => {
 test("a block lights its storage, and a handle its block", () => {
   const { opened } = drawn(gpuTrace);
   const from = (/** @type {string} */ name, /** @type {string} */ value) =>
-    relatives(opened, 0, (asked) => (asked === name ? value : null));
+    relatedKeys(opened, 0, (asked) => (asked === name ? value : null));
   assert.ok(from("block", "s1").includes("storage-strip:s1") && from("block", "s1").includes("handle:t1"));
   assert.ok(from("handle", "t1").includes("block:s1"));
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTrace } from "../state.js";
-import { lastWrite } from "../cell_writers.js";
+import { lastWriteStep } from "../cell_writers.js";
 
 const opened = openTrace({
   steps: [
@@ -40,15 +40,15 @@ const opened = openTrace({
 });
 
 test("a cell was last written by its patch, by a whole row in which it differs, or by its allocation", () => {
-  assert.equal(lastWrite(opened, "s1", 1, "float32", 6), 1);
-  assert.equal(lastWrite(opened, "s1", 0, "float32", 6), 3);
-  assert.equal(lastWrite(opened, "s1", 2, "float32", 6), 0);
-  assert.equal(lastWrite(opened, "s1", 0, "float32", 2), 0);
-  assert.equal(lastWrite(opened, "s1", 1, "float32", 0), 0);
+  assert.equal(lastWriteStep(opened, "s1", 1, "float32", 6), 1);
+  assert.equal(lastWriteStep(opened, "s1", 0, "float32", 6), 3);
+  assert.equal(lastWriteStep(opened, "s1", 2, "float32", 6), 0);
+  assert.equal(lastWriteStep(opened, "s1", 0, "float32", 2), 0);
+  assert.equal(lastWriteStep(opened, "s1", 1, "float32", 0), 0);
 });
 
 test("a cell in a window, and one that nobody wrote yet", () => {
-  assert.equal(lastWrite(opened, "s3", 1, "float32", 6), 6);
-  assert.equal(lastWrite(opened, "s3", 90, "float32", 6), 5);
-  assert.equal(lastWrite(opened, "s2", 0, "float32", 1), -1);
+  assert.equal(lastWriteStep(opened, "s3", 1, "float32", 6), 6);
+  assert.equal(lastWriteStep(opened, "s3", 90, "float32", 6), 5);
+  assert.equal(lastWriteStep(opened, "s2", 0, "float32", 1), -1);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
-import { firstError } from "../editor_unfinished.js";
+import { firstErrorPosition } from "../editor_unfinished.js";
 import { commonLines, stepAfterEdit, movedLine } from "../step_after_edit.js";
 import { verdictOn } from "../live/answers.js";
 import { firstChangedStep, changedSince } from "../live/older.js";
@@ -268,7 +268,7 @@ test("older is what the line that differs or a later one made; a block counts as
 
 test("the grammar's errors that are none of Python's are not unfinished", () => {
   const first = (/** @type {string} */ text) =>
-    firstError(pythonLanguage.parser.parse(text), (from, to) => text.slice(from, to));
+    firstErrorPosition(pythonLanguage.parser.parse(text), (from, to) => text.slice(from, to));
   for (const text of ["x = [1., 2.]\n", "f(1., a=3.)\n", "def f():\n    yield\n", "y = x @ w\n"])
     assert.equal(first(text), null, text);
   assert.equal(first("y = 1.\nz = y.\n"), 13);

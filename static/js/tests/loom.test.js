@@ -9,7 +9,7 @@ import { runRows } from "../layout/run_rows.js";
 import { loomPicture } from "../marks/loom.js";
 import { shelfOfStep } from "../marks/loom_scene.js";
 import { openTrace } from "../state.js";
-import { render } from "../svg.js";
+import { svgText } from "../svg.js";
 import { ALL, backward, saved, sharing, views } from "./traces.js";
 import { storage, tensor, trace } from "./entities.js";
 import { flat, drawn, having, texts } from "./loom_drawing.js";
@@ -42,7 +42,7 @@ for (const [name, make] of Object.entries(ALL))
         for (const badge of having(head, "data-loom-badge"))
           assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
         assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.run.rowOfStep[i]));
-        assert.doesNotMatch([...head, ...body].map(render).join(""), /NaN|undefined|Infinity/);
+        assert.doesNotMatch([...head, ...body].map(svgText).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
       for (const [uid, life] of plan.run.storages)
@@ -217,7 +217,7 @@ test("nothing moves between steps", () => {
     new Map(
       drawn(backward(), i)
         .body.filter((v) => v.attrs["data-loom-handle"] || v.attrs["data-loom-column"])
-        .map((v) => [v.key, render(v).replace(/ class="[^"]*"/g, "")]),
+        .map((v) => [v.key, svgText(v).replace(/ class="[^"]*"/g, "")]),
     );
   assert.deepEqual(positions(0), positions(9));
 });

@@ -7,7 +7,7 @@ import { versionText } from "../marks/rail.js";
 import { wireText } from "../layout/format.js";
 import { stepPicture } from "../marks/still.js";
 import { openTrace } from "../state.js";
-import { h, render } from "../svg.js";
+import { h, svgText } from "../svg.js";
 import { ALL, saved } from "./traces.js";
 import { storage, tensor, trace } from "./entities.js";
 
@@ -177,7 +177,7 @@ test("long and wide storages keep every cell; two readers of a short one have a 
 });
 
 test("a program's text cannot become markup", () => {
-  const text = render(h("g", { "data-name": '"><script>' }, h("text", {}, "<b>&")));
+  const text = svgText(h("g", { "data-name": '"><script>' }, h("text", {}, "<b>&")));
   assert.equal(text, '<g data-name="&quot;&gt;&lt;script&gt;"><text>&lt;b&gt;&amp;</text></g>');
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { addressStep, isCurrent, isUpToDate } from "../page_selectors.js";
-import { initial, reduce } from "../page_state.js";
+import { initialState, reduce } from "../page_state.js";
 import { storage } from "./entities.js";
 
 /** @typedef {import("../page_state.js").Action} Action */
@@ -52,7 +52,7 @@ export const SAVED = {
 
 /** A page that is open, as far as the actions lead. @param {any} [page] @param {Action[]} actions */
 export function opened(page = {}, ...actions) {
-  const start = initial(
+  const start = initialState(
     { source: "a\nb\nc", traceUrl: null, trace: null, saved: null, devices: ["cpu"], draft: null, ...page },
     "stage",
   );
@@ -83,7 +83,7 @@ function invariants(state) {
   assert.deepEqual(Object.keys(state).sort(), KEYS);
 }
 const KEYS = Object.keys(
-  initial({ source: "", traceUrl: null, trace: null, saved: null, devices: [], draft: null }, "stage"),
+  initialState({ source: "", traceUrl: null, trace: null, saved: null, devices: [], draft: null }, "stage"),
 ).sort();
 
 /** The page's program after its run. */

@@ -7,7 +7,7 @@ import { wireText } from "../layout/format.js";
 import { pictureExtent } from "../marks/extent.js";
 import { resolveTokens, stylesFor } from "../marks/svg_styles.js";
 import { wrapText } from "../marks/svg_document.js";
-import { island, standalone } from "../standalone.js";
+import { jsonForScript, offlineDocument } from "../standalone.js";
 import { findHandle } from "../entities.js";
 import { openTrace } from "../state.js";
 import { h } from "../svg.js";
@@ -161,7 +161,7 @@ test("hostile names and texts stay texts, and what XML can't hold is replaced", 
 
 test("an offline file's texts stay texts", () => {
   const evil = "</script><!-- <script>alert(1)</script> ]]>\u2028";
-  const html = standalone({
+  const html = offlineDocument({
     title: evil,
     language: "en",
     theme: "dark",
@@ -175,7 +175,7 @@ test("an offline file's texts stay texts", () => {
   assert.equal(html.match(/<\/script/g)?.length, 2);
   assert.doesNotMatch(html, /<!--/);
   assert.match(html, /default-src 'none'; script-src 'nonce-ab'/);
-  assert.equal(JSON.parse(island(evil)), evil);
+  assert.equal(JSON.parse(jsonForScript(evil)), evil);
   const script = html.slice(html.lastIndexOf('nonce="ab">') + 11, html.lastIndexOf("</script>"));
   assert.equal(new Function(`${script}; return a;`)(), "</script><!--");
 });

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { stepHeading } from "../captions.js";
 import { locale } from "../locale.js";
-import { initial, reduce } from "../page_state.js";
+import { initialState, reduce } from "../page_state.js";
 import { hidesFuture, traceUntil } from "../predict/future.js";
 import { dueQuestion, hidesSteps, scoreOf } from "../predict/mode.js";
 import { isRightNumber } from "../predict/question.js";
@@ -88,7 +88,7 @@ function predicting(name, ...actions) {
     draft: null,
     predicts: true,
   };
-  let state = reduce(initial(page, "stage"), { type: "pageOpened", address: ADDRESS });
+  let state = reduce(initialState(page, "stage"), { type: "pageOpened", address: ADDRESS });
   const whole = /** @type {any} */ (state.predict).whole;
   state = reduce(state, { type: "questionsMade", whole, questions: questionsOf(whole), kept: null });
   for (const action of actions) state = reduce(state, action);
@@ -164,6 +164,9 @@ test("another run of a program in predict mode is hidden as well", () => {
 test("a link leads into predict mode at its step", () => {
   const trace = golden("clone_and_detach");
   const page = { source: trace.program.source, traceUrl: null, trace, saved: null, devices: [], draft: null };
-  const state = reduce(initial(page, "stage"), { type: "pageOpened", address: { ...ADDRESS, step: 3, predict: true } });
+  const state = reduce(initialState(page, "stage"), {
+    type: "pageOpened",
+    address: { ...ADDRESS, step: 3, predict: true },
+  });
   assert.deepEqual([state.opened?.count, state.step, state.predict?.reached], [4, 3, 3]);
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lastPieces, nothingKey } from "../printed.js";
+import { lastPieces, emptyOutputKey } from "../printed.js";
 
 const pieces = ["abc", "", "defgh", "ij"].map((text, step) => ({ step, text, stream: "stdout" }));
 
@@ -23,7 +23,7 @@ test("of very much the end is shown, and what is not is counted", () => {
 test("where nothing is printed, the reason is said: not yet, never, or the program was not run", () => {
   const run = (/** @type {string} */ status, /** @type {any[]} */ steps) =>
     /** @type {any} */ ({ steps, outcome: { status } });
-  assert.equal(nothingKey(null), "nothing_printed");
-  assert.equal(nothingKey(run("finished", [{ log: [] }])), "prints_nothing");
-  assert.equal(nothingKey(run("refused", [])), "refused");
+  assert.equal(emptyOutputKey(null), "nothing_printed");
+  assert.equal(emptyOutputKey(run("finished", [{ log: [] }])), "prints_nothing");
+  assert.equal(emptyOutputKey(run("refused", [])), "refused");
 });

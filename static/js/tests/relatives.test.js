@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { stepPicture } from "../marks/still.js";
-import { keysOf, relatives } from "../relatives.js";
+import { keysOf, relatedKeys } from "../relatives.js";
 import { openTrace } from "../state.js";
 import { ALL } from "./traces.js";
 
@@ -126,7 +126,7 @@ for (const [name, made] of TRACES)
           const kind = LIGHTABLE.find((attribute) => at(attribute) !== null);
           if (!kind || (tried.get(kind) ?? 0) > 4) continue;
           tried.set(kind, (tried.get(kind) ?? 0) + 1);
-          const keys = new Set(relatives(opened, i, at));
+          const keys = new Set(relatedKeys(opened, i, at));
           const lit = drawn.filter((node) => node === target || keysOf(attributes(node)).some((key) => keys.has(key)));
           const missing = [...related(drawn, target)].filter((node) => !lit.includes(node));
           assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fixOfText, isShape, repairedText } from "../repair.js";
+import { fixedEditedText, isShape, repairedText } from "../repair.js";
 import { after, edited, ran } from "./page_states.js";
 
 const edit = (
@@ -48,9 +48,9 @@ test("a fix of a program that was edited since is made in the edited text, or no
   /** @type {any} */
   const program = { source: "a\nb\nc" };
   const edits = [{ line: 3, old: "c", new: "C" }];
-  assert.equal(fixOfText(program, "a\nb\nc", edits), "a\nb\nC");
-  assert.equal(fixOfText(program, "a\nmine\nb\nc", edits), "a\nmine\nb\nC");
-  assert.equal(fixOfText(program, "a\nb\nc + 1", edits), null);
+  assert.equal(fixedEditedText(program, "a\nb\nc", edits), "a\nb\nC");
+  assert.equal(fixedEditedText(program, "a\nmine\nb\nc", edits), "a\nmine\nb\nC");
+  assert.equal(fixedEditedText(program, "a\nb\nc + 1", edits), null);
   const state = after(ran(), edited("a\nb\nc + 1"), { type: "fixApplied", edits });
   assert.equal(state.pending, null);
   assert.equal(state.text, "a\nb\nc + 1");

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { causeOfError, pinStep } from "../saved_slots.js";
+import { causingStep, stepOfPinClick } from "../saved_slots.js";
 import { openTrace } from "../state.js";
-import { markedStep } from "../timeline.js";
+import { nearestMarkedStep } from "../timeline.js";
 import { opened, arrived, after } from "./page_states.js";
 import { saved } from "./traces.js";
 
@@ -15,8 +15,8 @@ for (const state of /** @type {const} */ (["stale", "changed"]))
     const broken = slot.stale ?? slot.changed ?? -1;
     assert.ok(slot.birth < broken);
     for (let i = 0; i < count; i++)
-      assert.equal(pinStep(index, slot.node, slot.slot, i), i === broken ? slot.birth : broken);
-    assert.equal(pinStep(index, slot.node, "nothing", 0), -1);
+      assert.equal(stepOfPinClick(index, slot.node, slot.slot, i), i === broken ? slot.birth : broken);
+    assert.equal(stepOfPinClick(index, slot.node, "nothing", 0), -1);
   });
 
 test("the page goes where a pin leads", () => {
@@ -48,21 +48,21 @@ test("an exception of backward is caused by the write that broke what its node s
     },
     { i: step + 1, kind: "raise", stmt: 9, line: 9, set: {}, gone: [], log: [] },
   );
-  assert.equal(causeOfError(openTrace(trace)), null, "it ran to its end");
+  assert.equal(causingStep(openTrace(trace)), null, "it ran to its end");
   trace.outcome = {
     status: "raised",
     error: { type: "RuntimeError", message: "", line: 9, step: step + 1, stack: [] },
   };
-  assert.equal(causeOfError(openTrace(trace)), slot.stale);
+  assert.equal(causingStep(openTrace(trace)), slot.stale);
   delete trace.steps[step].visit.failed;
-  assert.equal(causeOfError(openTrace(trace)), null, "no node failed");
+  assert.equal(causingStep(openTrace(trace)), null, "no node failed");
 });
 
 test("a click on the timeline's marks goes to the gravest near it, else to the step under it", () => {
   const step = (/** @type {string} */ kind) => ({ kind, log: [] });
   const steps = /** @type {any} */ (["statement", "visit", "visit", "raise", "statement"].map(step));
-  assert.equal(markedStep(steps, 0.5, 0.3), 3);
-  assert.equal(markedStep(steps, 0.45, 0.06), 2);
-  assert.equal(markedStep(steps, 1, 0.1), 4);
-  assert.equal(markedStep([], 0.5, 0.1), -1);
+  assert.equal(nearestMarkedStep(steps, 0.5, 0.3), 3);
+  assert.equal(nearestMarkedStep(steps, 0.45, 0.06), 2);
+  assert.equal(nearestMarkedStep(steps, 1, 0.1), 4);
+  assert.equal(nearestMarkedStep([], 0.5, 0.1), -1);
 });

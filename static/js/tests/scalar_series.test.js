@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curveMarks, nearestPoint, pointAt } from "../curves.js";
+import { curveMarks, nearestPointIndex, pointIndexAt } from "../curves.js";
 import { scalarSeries } from "../scalar_series.js";
 import { counter, frame, ref, storage, tensor, trace, vars } from "./entities.js";
 
@@ -84,14 +84,14 @@ test("skipped iterations leave room in the curve", () => {
     points.map(({ x }) => x),
     [0, 1, 2, 100],
   );
-  assert.equal(nearestPoint(points, 0.4), 2);
-  assert.equal(nearestPoint(points, 0.9), 3);
+  assert.equal(nearestPointIndex(points, 0.4), 2);
+  assert.equal(nearestPointIndex(points, 0.9), 3);
 });
 
 test("a curve is drawn to the point that the step has reached; what is not finite is a tick", () => {
   const { points } = scalarSeries(loop([4, 2, { $f: "nan" }, 0.5]))[0];
   assert.deepEqual(
-    [1, 2, 9, 99].map((step) => pointAt(points, step)),
+    [1, 2, 9, 99].map((step) => pointIndexAt(points, step)),
     [-1, 0, 1, 3],
   );
   const classes = (/** @type {number} */ at) => curveMarks(points, at).map(({ attrs }) => attrs.class);

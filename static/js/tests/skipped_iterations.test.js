@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sameOutput, findIteration, cellWindowFocus, gapBefore, iterationFocus } from "../skipped_iterations.js";
+import { sameOutput, findIteration, cellWindowFocus, skippedBefore, iterationFocus } from "../skipped_iterations.js";
 
 const statements = [
   { kind: "Assign" },
@@ -24,8 +24,8 @@ test("a gap between two heads of a loop names its iterations", () => {
     { kind: "statement", stmt: 4, iter: [4] },
     { kind: "head", stmt: 1, iter: [9], skipped: 12 },
   ]);
-  assert.deepEqual(gapBefore(opened, 2), { skipped: 12, loop: 1, around: [], from: 5, to: 8 });
-  assert.equal(gapBefore(opened, 1), null);
+  assert.deepEqual(skippedBefore(opened, 2), { skipped: 12, loop: 1, around: [], from: 5, to: 8 });
+  assert.equal(skippedBefore(opened, 1), null);
 });
 
 test("a gap of an inner loop keeps the counts around it, and ends where nobody saw it", () => {
@@ -34,7 +34,7 @@ test("a gap of an inner loop keeps the counts around it, and ends where nobody s
     { kind: "statement", stmt: 3, iter: [3, 7] },
     { kind: "statement", stmt: 2, iter: [3], skipped: 40 },
   ]);
-  const skipped = gapBefore(opened, 2);
+  const skipped = skippedBefore(opened, 2);
   assert.deepEqual(skipped, { skipped: 40, loop: 2, around: [3], from: 8, to: null });
   assert.deepEqual(iterationFocus(/** @type {any} */ (skipped), 20), { loop: 2, iteration: [3, 20] });
 });
@@ -45,7 +45,7 @@ test("what a called function did lies between, and is passed over", () => {
     { kind: "statement", stmt: 0, frame: "f2" },
     { kind: "head", stmt: 1, iter: [5], skipped: 3 },
   ]);
-  assert.equal(gapBefore(opened, 2)?.from, 1);
+  assert.equal(skippedBefore(opened, 2)?.from, 1);
 });
 
 test("the opened iteration is found", () => {

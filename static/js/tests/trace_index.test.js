@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { lastWrite } from "../cell_writers.js";
+import { lastWriteStep } from "../cell_writers.js";
 import { isHandle } from "../entities.js";
 import { notes } from "../notes.js";
 import { openTrace, statesOf } from "../state.js";
@@ -29,7 +29,7 @@ for (const [name, made] of TRACES)
     for (let i = 0; i < count; i++) {
       const entities = state(i);
       for (const [uid, entity] of entities) {
-        assert.ok(index.alive(uid, i), `${uid} is there after step ${i}`);
+        assert.ok(index.isAlive(uid, i), `${uid} is there after step ${i}`);
         const handles = (/** @type {(handle: any) => boolean} */ test) =>
           those(entities, (other) => isHandle(other) && test(other));
         if (entity.kind === "storage") {
@@ -81,7 +81,7 @@ for (const [name, made] of TRACES)
           );
         }
       }
-      for (const uid of index.lives.keys()) if (!entities.has(uid)) assert.ok(!index.alive(uid, i), `${uid} at ${i}`);
+      for (const uid of index.lives.keys()) if (!entities.has(uid)) assert.ok(!index.isAlive(uid, i), `${uid} at ${i}`);
     }
   });
 
@@ -143,7 +143,7 @@ test("the last write of a cell is found by the steps that wrote its storage alon
     (i) => /** @type {any} */ (opened.state(i).get("s1"))?.cells?.float32[0],
   );
   const last = states.findLastIndex((value, i) => value !== states[i - 1]);
-  assert.equal(lastWrite(opened, "s1", 0, "float32", opened.count - 1), last);
+  assert.equal(lastWriteStep(opened, "s1", 0, "float32", opened.count - 1), last);
 });
 
 test("tensors without a storage share none", () => {

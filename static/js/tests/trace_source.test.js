@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
-import { loadTrace, problemOf, serverProblem, TraceError } from "../trace_source.js";
+import { loadTrace, problemOfResponse, serverProblem, TraceError } from "../trace_source.js";
 
 /** @param {((response: import("node:http").ServerResponse) => void)[]} answers one for each request, in order
  * @param {(url: string, requests: () => number) => Promise<void>} work */
@@ -67,11 +67,11 @@ test("nobody waits for a fetch that was given up", () =>
 
 test("each failure has its sentence", () => {
   const problem = { code: "limited", message: "no", retry_after: 2.2 };
-  assert.deepEqual(problemOf(0, problem), { key: "error_network" });
-  assert.deepEqual(problemOf(401, problem), { key: "error_signed_out" });
-  assert.deepEqual(problemOf(429, problem), { key: "error_limited", args: { seconds: 3 } });
-  assert.deepEqual(problemOf(429, { ...problem, code: "busy" }), { key: "error_busy", args: { seconds: 3 } });
-  assert.deepEqual(problemOf(500, problem), { key: "error_server", args: { message: "no" } });
+  assert.deepEqual(problemOfResponse(0, problem), { key: "error_network" });
+  assert.deepEqual(problemOfResponse(401, problem), { key: "error_signed_out" });
+  assert.deepEqual(problemOfResponse(429, problem), { key: "error_limited", args: { seconds: 3 } });
+  assert.deepEqual(problemOfResponse(429, { ...problem, code: "busy" }), { key: "error_busy", args: { seconds: 3 } });
+  assert.deepEqual(problemOfResponse(500, problem), { key: "error_server", args: { message: "no" } });
 });
 
 test("a proxy's page says nothing but its status", () => {

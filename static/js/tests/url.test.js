@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fragmentOf } from "../page_address.js";
-import { initial, reduce } from "../page_state.js";
+import { initialState, reduce } from "../page_state.js";
 import { wasMadeWith, normalizeSettings, settingsFragment } from "../settings.js";
 import * as url from "../url.js";
 
@@ -44,7 +44,7 @@ test("a damaged program is broken, other nonsense is passed over", async () => {
   assert.ok(broken.broken && broken.source === null && broken.step === null);
   const odd = await url.readAddress("#i=-1&v=cinema&focus=[1]&at=");
   assert.deepEqual([odd.step, odd.view, odd.focus, odd.selection], [null, null, null, ""]);
-  const bomb = await url.pack("\0".repeat(2 ** 21));
+  const bomb = await url.packText("\0".repeat(2 ** 21));
   assert.ok((await url.readAddress(`#p=${bomb}`)).broken, "it unpacks to more than a program may have");
 });
 
@@ -55,7 +55,7 @@ test("a step without a view is one of the stage", () => {
 });
 
 test("the fragment of a state opens as that state", async () => {
-  let state = initial(PAGE, "stage");
+  let state = initialState(PAGE, "stage");
   for (const action of /** @type {import("../page_state.js").Action[]} */ ([
     { type: "programEdited", text: "b = 2" },
     { type: "settingsChanged", settings: { seed: 3, device: "cuda" } },
@@ -63,7 +63,7 @@ test("the fragment of a state opens as that state", async () => {
   ]))
     state = reduce(state, action);
   const address = await url.readAddress(await fragmentOf(state));
-  const opened = reduce(initial(PAGE, "stage"), { type: "pageOpened", address });
+  const opened = reduce(initialState(PAGE, "stage"), { type: "pageOpened", address });
   assert.deepEqual([opened.text, opened.settings, opened.view], [state.text, state.settings, state.view]);
 });
 
