@@ -259,9 +259,9 @@ class IndexBuilder {
   addEvents(traceStep, i) {
     const { events, visits, visitsOf } = this.index;
     const { log = [] } = traceStep;
-    for (let at = 0; at < log.length; at++) {
-      const entry = log[at];
-      if (entry.kind === "event") addToList(events, entry.event, { step: i, at });
+    for (let logIndex = 0; logIndex < log.length; logIndex++) {
+      const entry = log[logIndex];
+      if (entry.kind === "event") addToList(events, entry.event, { step: i, at: logIndex });
     }
     if (!traceStep.visit) return;
     addToList(visits, traceStep.visit.backward, { node: traceStep.visit.node, step: i });

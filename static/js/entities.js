@@ -80,7 +80,7 @@ function patchCells(cells, changes) {
 /** @param {unknown[] | undefined} items @param {[number, number, unknown[]][]} splices */
 function spliceList(items, splices) {
   const next = (items ?? []).slice();
-  for (const [at, remove, insert] of splices) next.splice(at, remove, ...insert);
+  for (const [start, remove, insert] of splices) next.splice(start, remove, ...insert);
   return next;
 }
 

@@ -64,9 +64,9 @@ function start(table) {
     differingBox.checked = fields.get("only") === "differing";
     sorting = sort ? { by: sort.replace(/^-/, ""), down: sort.startsWith("-") } : null;
     if (!sortHeads.some((head) => head.dataset.sort === sorting?.by)) sorting = null;
-    const at = fields.get("at");
+    const cellAddress = fields.get("at");
     render();
-    if (at) card.open(at);
+    if (cellAddress) card.open(cellAddress);
   }
 
   for (const head of sortHeads) addSortButton(head);
@@ -77,9 +77,9 @@ function start(table) {
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const by = head.dataset.sort ?? "";
-      const isSameColumn = sorting?.by === by;
-      sorting = isSameColumn && sorting?.down ? null : { by, down: isSameColumn };
+      const column = head.dataset.sort ?? "";
+      const isSameColumn = sorting?.by === column;
+      sorting = isSameColumn && sorting?.down ? null : { by: column, down: isSameColumn };
       render();
     });
   }

@@ -82,10 +82,10 @@ function removeBlanks(text) {
   return text.replace(/('[^'\n]*'|"[^"\n]*")|\s+/g, (_, quoted) => quoted ?? "");
 }
 
-/** Behind the bracket that closes the one at `at`. @param {string} text @param {number} at */
-function closingBracket(text, at) {
+/** Behind the bracket that closes the one at `openIndex`. @param {string} text @param {number} openIndex */
+function closingBracket(text, openIndex) {
   let depth = 0;
-  for (let k = at; k < text.length; k++) {
+  for (let k = openIndex; k < text.length; k++) {
     if ("([{".includes(text[k])) depth++;
     else if (")]}".includes(text[k]) && !--depth) return k + 1;
   }

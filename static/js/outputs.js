@@ -91,7 +91,8 @@ function observedOutput(trace, owners, statements, { cell, block }) {
   const { error, status } = outcome;
   const lastStatement = Math.max(...statements);
   const isChosen = (/** @type {number | null} */ stmt) => {
-    for (let at = stmt; at != null; at = program.statements[at].parent) if (statements.has(at)) return true;
+    for (let ancestor = stmt; ancestor != null; ancestor = program.statements[ancestor].parent)
+      if (statements.has(ancestor)) return true;
     return false;
   };
   let observedText = "";

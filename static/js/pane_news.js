@@ -19,9 +19,9 @@ function memoryNews({ snap, names }, labels) {
   const grad = find(snap.entities, owner?.grad ?? "", "tensor");
   const cells = Object.values(find(snap.entities, grad?.storage ?? "", "storage")?.cells ?? {})[0];
   if (leafUid && cells) {
-    const shown = cells.slice(0, MAX_CELLS).map((value) => shortNumber(value, 6));
+    const shownCells = cells.slice(0, MAX_CELLS).map((value) => shortNumber(value, 6));
     const more = cells.length > MAX_CELLS ? ", …" : "";
-    return `${labels.memoryTab}: ${names.paths.get(leafUid) ?? leafUid}.grad = [${shown.join(", ")}${more}]`;
+    return `${labels.memoryTab}: ${names.paths.get(leafUid) ?? leafUid}.grad = [${shownCells.join(", ")}${more}]`;
   }
   const newStorageCount = [...snap.fresh].filter((uid) => uid[0] === "s").length;
   const parts = [
@@ -37,7 +37,7 @@ function graphNews({ snap, nodeName }, labels) {
   const visit = snap.step?.visit;
   if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;
   const newNodes = [...snap.fresh].filter((uid) => uid[0] === "n" && !find(snap.entities, uid, "node")?.variable);
-  const shown = newNodes.slice(0, MAX_NODES).map(nodeName);
+  const shownNodes = newNodes.slice(0, MAX_NODES).map(nodeName);
   const more = newNodes.length > MAX_NODES ? `, … (${newNodes.length})` : "";
-  return `${labels.graph}: ${newNodes.length ? `+ ${shown.join(", ")}${more}` : labels.nothingNew}`;
+  return `${labels.graph}: ${newNodes.length ? `+ ${shownNodes.join(", ")}${more}` : labels.nothingNew}`;
 }

@@ -205,8 +205,8 @@ function stageActions(dispatch, canRun) {
     cell: (/** @type {string} */ storage, /** @type {number} */ index, /** @type {string} */ dtype) =>
       dispatch({ type: "cellChosen", storage, index, dtype }),
     elements: canRun
-      ? (/** @type {string} */ storage, /** @type {number} */ at) =>
-          dispatch({ type: "elementsRequested", storage, at })
+      ? (/** @type {string} */ storage, /** @type {number} */ element) =>
+          dispatch({ type: "elementsRequested", storage, at: element })
       : undefined,
     selected: (/** @type {string | null} */ key) => dispatch({ type: "selectionChanged", key }),
     pin: (/** @type {string} */ node, /** @type {string} */ slot) => dispatch({ type: "pinChosen", node, slot }),

@@ -27,10 +27,10 @@ export function lastPieces(pieces, maxLength = SHOWN_CHARACTERS) {
   let left = maxLength;
   let firstShown = pieces.length;
   while (firstShown > 0 && left > 0) left -= pieces[--firstShown].text.length;
-  const shown = pieces.slice(firstShown);
-  if (left < 0) shown[0] = { ...shown[0], text: shown[0].text.slice(-left) };
+  const shownPieces = pieces.slice(firstShown);
+  if (left < 0) shownPieces[0] = { ...shownPieces[0], text: shownPieces[0].text.slice(-left) };
   const before = pieces.slice(0, firstShown).reduce((sum, piece) => sum + piece.text.length, Math.max(0, -left));
-  return { before, pieces: shown };
+  return { before, pieces: shownPieces };
 }
 
 /** The first pieces, the last of them cut where need be, and how many characters stand after them.
@@ -39,11 +39,11 @@ export function firstPieces(pieces, maxLength = LATER_CHARACTERS) {
   let left = maxLength;
   let end = 0;
   while (end < pieces.length && left > 0) left -= pieces[end++].text.length;
-  const shown = pieces.slice(0, end);
-  const last = shown.length - 1;
-  if (left < 0) shown[last] = { ...shown[last], text: shown[last].text.slice(0, left) };
+  const shownPieces = pieces.slice(0, end);
+  const last = shownPieces.length - 1;
+  if (left < 0) shownPieces[last] = { ...shownPieces[last], text: shownPieces[last].text.slice(0, left) };
   const after = pieces.slice(end).reduce((sum, piece) => sum + piece.text.length, Math.max(0, -left));
-  return { after, pieces: shown };
+  return { after, pieces: shownPieces };
 }
 
 /** How many pieces come from steps before `step`; they are in the order of steps. @param {Piece[]} pieces @param {number} step */

@@ -36,14 +36,14 @@ export function fillSentence(sentence, args) {
     /\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g,
     (_, name, one, many) => (Number(args[name]) === 1 ? one : many),
   );
-  return pluralChosen.replace(PLACEHOLDER, (placeholder, letter, english, chinese, plain, at) => {
+  return pluralChosen.replace(PLACEHOLDER, (placeholder, letter, english, chinese, plain, holeIndex) => {
     const name = english ?? chinese ?? plain;
     if (!(name in args)) return placeholder;
     const fileLine = plain ? null : fileLineOf(Number(args[name]));
     if (!fileLine) return placeholder.replace(`{${name}}`, () => String(args[name]));
     if (chinese)
-      return `${/[\u4e00-\u9fff]/.test(pluralChosen[at - 1] ?? "") ? " " : ""}${fileLine.name} 第 ${fileLine.line} 行`;
-    const isLabel = at === 0 && letter === "l";
+      return `${/[\u4e00-\u9fff]/.test(pluralChosen[holeIndex - 1] ?? "") ? " " : ""}${fileLine.name} 第 ${fileLine.line} 行`;
+    const isLabel = holeIndex === 0 && letter === "l";
     return isLabel ? `${fileLine.name}, line ${fileLine.line}` : `${letter}ine ${fileLine.line} of ${fileLine.name}`;
   });
 }

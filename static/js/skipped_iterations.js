@@ -72,9 +72,9 @@ export function iterationFocus({ loop, around }, index) {
 /** How many elements one run shows; a quarter of them lie before the one that was asked for, for scrolling back. */
 const CELL_WINDOW = 512;
 
-/** The focus of a run that is to show the elements around `at` of a big storage. @param {string} storageUid @param {number} at @param {number} step */
-export function cellWindowFocus(storageUid, at, step) {
-  const from = Math.max(0, at - CELL_WINDOW / 4);
+/** The focus of a run that is to show the elements around `element` of a big storage. @param {string} storageUid @param {number} element @param {number} step */
+export function cellWindowFocus(storageUid, element, step) {
+  const from = Math.max(0, element - CELL_WINDOW / 4);
   return { storage: storageUid, step, from, to: from + CELL_WINDOW };
 }
 

@@ -283,7 +283,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
       const strip = shown?.plan?.memory?.anchors.get(uid);
       if (strip) panes.memory.scrollTo(strip.y);
     },
-    zoom: (by) => scaleTo((shown?.plan?.k ?? 1) * by),
+    zoom: (factor) => scaleTo((shown?.plan?.k ?? 1) * factor),
     toggleFit() {
       if (chosenScale !== null || !shown) return scaleTo(null);
       scaleTo(scaleToFitAll(modelOf(shown.opened), hostSize, memoryShare));

@@ -54,11 +54,11 @@ function targetTop(row) {
   return row.getBoundingClientRect().top;
 }
 
-/** Scroll a pane by so much, with room added above or below where it is at its end. @param {HTMLElement} pane @param {number} by pixels */
-function scrollPane(pane, by) {
-  if (Math.abs(by) < 0.5) return;
+/** Scroll a pane by so much, with room added above or below where it is at its end. @param {HTMLElement} pane @param {number} distance pixels */
+function scrollPane(pane, distance) {
+  if (Math.abs(distance) < 0.5) return;
   const paddingTop = Number.parseFloat(pane.style.paddingTop) || 0;
-  const top = pane.scrollTop + by;
+  const top = pane.scrollTop + distance;
   if (top < 0) {
     pane.style.paddingTop = `${paddingTop - top}px`;
     pane.scrollTop = 0;

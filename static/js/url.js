@@ -129,8 +129,8 @@ export async function unpackText(packed) {
 /** @param {Uint8Array<ArrayBuffer>} bytes @param {CompressionStream | DecompressionStream} stream @returns {Promise<Uint8Array>} */
 async function pipeThrough(bytes, stream) {
   const writer = stream.writable.getWriter();
-  const written = writer.write(bytes).then(() => writer.close());
-  written.catch(() => {});
+  const writing = writer.write(bytes).then(() => writer.close());
+  writing.catch(() => {});
   const reader = stream.readable.getReader();
   const chunks = [];
   let size = 0;
@@ -141,7 +141,7 @@ async function pipeThrough(bytes, stream) {
     if (size > MAX_UNPACKED_BYTES) throw new Error("too long");
     chunks.push(value);
   }
-  await written;
+  await writing;
   const joined = new Uint8Array(size);
   let offset = 0;
   for (const chunk of chunks) {

@@ -48,9 +48,9 @@ function lastBindings(program, { line }) {
 /** The step after which a place comes: the last one of what stands above it, in its body or around it.
  * @param {import("./statements.js").Program} program @param {Position} position @param {OpenTrace} opened @param {(item: Item) => number[]} stepsOf */
 function stepBefore(program, { line, body }, opened, stepsOf) {
-  for (let at = /** @type {Position["body"] | null} */ (body); at; at = at.of?.body ?? null) {
-    const above = at.statements.filter(({ end }) => end < line).reverse();
-    for (const item of [...above, ...(at.head ? [at.head] : [])]) {
+  for (let outer = /** @type {Position["body"] | null} */ (body); outer; outer = outer.of?.body ?? null) {
+    const above = outer.statements.filter(({ end }) => end < line).reverse();
+    for (const item of [...above, ...(outer.head ? [outer.head] : [])]) {
       const steps = stepsOf(item);
       const last = item.kind === "head" && item.end < line ? lastStepOfBlock(program, item, stepsOf) : steps.at(-1);
       if (last === undefined || last < 0) continue;

@@ -79,8 +79,8 @@ export function createCardList(list, toolsHost, say, handlers) {
   function currentItem() {
     const item = itemAt(parsedProgram, currentLine);
     if (item && item.kind !== "blank") return item;
-    const shown = cards();
-    return shown.findLast(({ first }) => first <= currentLine) ?? shown[0] ?? null;
+    const shownCards = cards();
+    return shownCards.findLast(({ first }) => first <= currentLine) ?? shownCards[0] ?? null;
   }
 
   /** All but blank lines. */

@@ -91,10 +91,10 @@ export async function openPalette({ line, alive: aliveNames, label, preview, add
   });
   row.addEventListener("click", (event) => {
     event.stopPropagation();
-    const at = event.target instanceof Element ? event.target : null;
-    const option = /** @type {HTMLElement | null} */ (at?.closest("[data-operation][role=option]"));
-    const alternative = /** @type {HTMLElement | null} */ (at?.closest("[data-instead]"));
-    if (at?.closest("[data-cancel]")) close();
+    const pointed = event.target instanceof Element ? event.target : null;
+    const option = /** @type {HTMLElement | null} */ (pointed?.closest("[data-operation][role=option]"));
+    const alternative = /** @type {HTMLElement | null} */ (pointed?.closest("[data-instead]"));
+    if (pointed?.closest("[data-cancel]")) close();
     else if (option) void openForm(option.dataset.operation);
     else if (alternative) void openForm(alternative.dataset.instead);
   });

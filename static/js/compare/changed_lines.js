@@ -18,7 +18,7 @@ export function createChangedLines() {
         (line) => line >= 1 && line <= state.doc.lines,
       );
       const starts = validLines.sort((a, b) => a - b).map((line) => state.doc.line(line).from);
-      return Decoration.set(starts.map((at) => Decoration.line({ class: "cm-changed" }).range(at)));
+      return Decoration.set(starts.map((start) => Decoration.line({ class: "cm-changed" }).range(start)));
     },
     provide: (field) => EditorView.decorations.from(field),
   });

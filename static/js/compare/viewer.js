@@ -31,8 +31,8 @@ export function startComparisonViewer({ left, right, row }, say) {
   }
 
   const sides = { left: createView("left", left), right: createView("right", right) };
-  const view = createComparisonView(element("comparison"), sides, language, (at) => {
-    if (permalink) permalink.hash = `i=${at}`;
+  const view = createComparisonView(element("comparison"), sides, language, (step) => {
+    if (permalink) permalink.hash = `i=${step}`;
   });
   startTheme(element("theme"));
   startKeys({ focused: () => false }, view.shortcuts, { run() {}, key: view.key });

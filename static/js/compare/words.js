@@ -105,9 +105,11 @@ export function comparisonSummary(comparison, say, maxNames = MAX_NAMES) {
       say("compare.meanwhile", { difference: nameClause(group, say), line: lineOfRow(comparison, group[0].to) }),
     ),
   ];
-  const shown = clauses.slice(0, maxNames);
-  if (clauses.length > maxNames) shown.push(say("compare.and_more", { count: clauses.length - maxNames }));
-  const sentence = shown.length ? [say("compare.right", { differences: shown.join(say("compare.semicolon")) })] : [];
+  const shownClauses = clauses.slice(0, maxNames);
+  if (clauses.length > maxNames) shownClauses.push(say("compare.and_more", { count: clauses.length - maxNames }));
+  const sentence = shownClauses.length
+    ? [say("compare.right", { differences: shownClauses.join(say("compare.semicolon")) })]
+    : [];
   return [opening, ...sentence, ...output.slice(0, 1).map((row) => outputText(row, say)), ...outcome].join(" ");
 }
 

@@ -52,7 +52,7 @@ function releaseStep(facts, { step, node }) {
     .slotsOfNode(node)
     .flatMap(({ released }) => (released !== null && released < step ? [released] : []));
   if (slots.length) return Math.max(...slots);
-  const visited = facts.index.visitsOf.get(node)?.findLast((at) => at < step);
+  const visited = facts.index.visitsOf.get(node)?.findLast((visitStep) => visitStep < step);
   return visited !== undefined && MESSAGE.test(facts.error?.message ?? "") ? visited : null;
 }
 

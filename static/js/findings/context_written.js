@@ -24,7 +24,7 @@ export function contextWritten(facts) {
  * @param {RunFacts} facts @param {Kept} kept */
 function findWriteBeforeUse(facts, { node, tensor, step }) {
   const { end = step } = forwardCall(facts, node, facts.birth(node)) ?? {};
-  const visit = facts.index.visitsOf.get(node)?.find((at) => at > end);
+  const visit = facts.index.visitsOf.get(node)?.find((visitStep) => visitStep > end);
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
   const { depth } = facts.steps[visit];
   const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);

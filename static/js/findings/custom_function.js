@@ -117,9 +117,9 @@ function undeclaredWrites(facts) {
     if (facts.scan.initialFields(node)?.custom !== true || /BackwardHook/.test(name)) continue;
     const call = forwardCall(facts, node, birthStep);
     if (!call) continue;
-    for (const [step, written] of writesWithin(facts, call)) {
+    for (const [step, writtenStorage] of writesWithin(facts, call)) {
       const input = call.inputs.find(
-        (uid) => facts.handle(uid, call.end)?.storage === written && !isDirty(facts, uid, node, call.end),
+        (uid) => facts.handle(uid, call.end)?.storage === writtenStorage && !isDirty(facts, uid, node, call.end),
       );
       if (input) {
         out.push(undeclaredDiagnosis(facts, { node, input, step, ...call }));

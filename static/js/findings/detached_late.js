@@ -63,8 +63,8 @@ function usesBefore(facts, uid, before) {
 
 /** Whether an operation took a tensor after a step. @param {RunFacts} facts @param {string} uid @param {number} step */
 function isTakenAfter(facts, uid, step) {
-  for (let at = step + 1; at < facts.steps.length; at++)
-    if (facts.opsAt(at).some(({ inputs }) => inputs.includes(uid))) return true;
+  for (let laterStep = step + 1; laterStep < facts.steps.length; laterStep++)
+    if (facts.opsAt(laterStep).some(({ inputs }) => inputs.includes(uid))) return true;
   return false;
 }
 

@@ -14,11 +14,11 @@ export function multiViewInplace(facts) {
   const x = facts.nameFact(view.uid, step);
   const y = facts.nameFact(view.op.inputs[0], viewStep);
   const isLoop = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.code(viewStep));
-  const by = operationName(view.op.name);
+  const viewOperation = operationName(view.op.name);
   const findingFacts = {
     x,
     y,
-    by,
+    by: viewOperation,
     n: view.op.outputs.length,
     write: operationName(op.name),
     made_line: facts.place(viewStep).line,

@@ -167,7 +167,7 @@ function parametersThatMoved(facts) {
 function sharedDiagnosis(facts, uid, otherUid, step) {
   const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
   const effect = facts.events("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
-  const written = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
+  const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
   return {
     variant: "data",
     cause: facts.place(step),
@@ -175,8 +175,8 @@ function sharedDiagnosis(facts, uid, otherUid, step) {
       link(facts.place(facts.birth(otherUid)), "made", { x: y }, [otherUid]),
       link(facts.place(step), "shares", { x: y, y: x }, [uid, otherUid]),
       ...(effect ? [link(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
-      ...(written
-        ? [link(facts.place(written.step), "written", { x, code: facts.codeFact(written.step) }, [uid, otherUid])]
+      ...(nextWrite
+        ? [link(facts.place(nextWrite.step), "written", { x, code: facts.codeFact(nextWrite.step) }, [uid, otherUid])]
         : []),
     ],
     names: namesOf(x, y),

@@ -21,17 +21,19 @@ export function savedOverwritten(facts) {
   if (!slot || slot.stale === null) return [];
   const staleEvent = facts.events("saved_stale").find((event) => event.node === slot.node && event.slot === slot.slot);
   const step = staleEvent?.step ?? slot.stale;
-  const by = staleEvent?.by ?? null;
-  const write = facts.writesOf(slot.storage).find((event) => event.step === step && (!by || event.by === by));
+  const writerUid = staleEvent?.by ?? null;
+  const write = facts
+    .writesOf(slot.storage)
+    .find((event) => event.step === step && (!writerUid || event.by === writerUid));
   const op =
     (write && facts.operationOfEvent(write)?.name) ?? inPlaceOperationOn(facts, step, slot.storage)?.name ?? "";
   const saved = savedHandle(facts, slot);
   const x = nameOrGradPath(facts, saved, slot.birth);
-  const y = facts.nameFact(by ?? saved, step);
+  const y = facts.nameFact(writerUid ?? saved, step);
   const stepWriter = writerKindAt(facts, step, op);
   const writer = stepWriter === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : stepWriter;
   const missesSaved = missesSavedElements(facts, slot, step);
-  const isAlias = by !== null && by !== saved && JSON.stringify(x) !== JSON.stringify(y);
+  const isAlias = writerUid !== null && writerUid !== saved && JSON.stringify(x) !== JSON.stringify(y);
   const findingFacts = {
     x,
     y,
@@ -48,10 +50,10 @@ export function savedOverwritten(facts) {
     flags: flagPhrase(facts),
   };
   const chain = [link(facts.place(slot.birth), "saved", findingFacts, [slot.node, saved], slot.key)];
-  const aliasBirth = by ? facts.birth(by) : -1;
+  const aliasBirth = writerUid ? facts.birth(writerUid) : -1;
   if (isAlias && aliasBirth > slot.birth && aliasBirth < step)
-    chain.push(link(facts.place(aliasBirth), "shares", findingFacts, [by, saved]));
-  chain.push(link(facts.place(step), "written", findingFacts, [by, slot.storage]));
+    chain.push(link(facts.place(aliasBirth), "shares", findingFacts, [writerUid, saved]));
+  chain.push(link(facts.place(step), "written", findingFacts, [writerUid, slot.storage]));
   chain.push(link(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key));
   return [
     {

@@ -52,8 +52,8 @@ export class Scan {
     if (cached) return cached;
     /** @type {Operation[]} */
     const ops = [];
-    (this.steps[step]?.log ?? []).forEach((entry, at) => {
-      if (entry.kind === "op") ops.push({ ...entry, step, at });
+    (this.steps[step]?.log ?? []).forEach((entry, logIndex) => {
+      if (entry.kind === "op") ops.push({ ...entry, step, at: logIndex });
     });
     this._opsAt.set(step, ops);
     return ops;

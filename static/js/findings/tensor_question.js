@@ -130,12 +130,12 @@ function answerOfPassed(facts, uid, step, x) {
 function answerOfStored(facts, uid, step, x) {
   const changes = gradientHistory(facts, uid, step);
   const value = gradValueAt(facts, uid, step);
-  const shown = changes.slice(-MAX_CHANGES);
+  const shownChanges = changes.slice(-MAX_CHANGES);
   const rows = new GradientRows(facts);
   const parts = /** @type {Phrase[]} */ ([]);
-  if (changes.length > shown.length) addEarlierRow(rows, shown[0], x);
-  shown.forEach((change, k) => addChangeRows(rows, change, x, uid, shown.length > 1 || k > 0));
-  const last = shown.at(-1);
+  if (changes.length > shownChanges.length) addEarlierRow(rows, shownChanges[0], x);
+  shownChanges.forEach((change, k) => addChangeRows(rows, change, x, uid, shownChanges.length > 1 || k > 0));
+  const last = shownChanges.at(-1);
   const phraseFacts = { x, grad: gradName(x), value: gradientFact(value), n: changes.length };
   if (last?.kind !== "backward")
     return { what: phrase("answer.holds", phraseFacts), why: null, value, rows: rowsWithLeftOut(facts, rows, step) };

@@ -47,13 +47,13 @@ function diagnosisOf(facts, change, slot, visit) {
   const local = localGradient(facts, slot, visit, values.kept);
   if (local && local.given === local.expected) return null;
   const x = savedNameFact(facts, slot, change.step);
-  const by = writerName(facts, change, slot);
+  const writer = writerName(facts, change, slot);
   const op = facts.operation(slot.node);
   const leaf = local?.leaf ? facts.nameFact(local.leaf, visit) : null;
   /** @type {Facts} */
   const findingFacts = {
     x,
-    y: by ?? x,
+    y: writer ?? x,
     op,
     saved: facts.steps[slot.birth].line,
     code: facts.codeFact(change.step),
@@ -65,7 +65,7 @@ function diagnosisOf(facts, change, slot, visit) {
   const chain = [
     link(facts.place(slot.birth), "saved", { x, op }, [slot.tensor, slot.node], slot.key),
     ...sharingLinks(facts, change, slot, x),
-    link(facts.place(change.step), "written", { x: by ?? x, code: facts.codeFact(change.step) }, [
+    link(facts.place(change.step), "written", { x: writer ?? x, code: facts.codeFact(change.step) }, [
       change.by,
       slot.storage,
     ]),
@@ -76,7 +76,7 @@ function diagnosisOf(facts, change, slot, visit) {
     variant,
     cause: facts.place(change.step),
     chain,
-    names: namesOf(x, by ?? undefined, leaf ?? undefined),
+    names: namesOf(x, writer ?? undefined, leaf ?? undefined),
     facts: findingFacts,
     fixes: [
       fix("clone_before", facts.place(change.step)),

@@ -19,23 +19,25 @@ export function startGallery() {
     const query = field.value.trim();
     const pressedFilters = filters.filter(isPressed).map(({ dataset }) => dataset.filter ?? "");
     const orderedNames = search(index, query);
-    const shown = cards.filter((card) => {
+    const shownCards = cards.filter((card) => {
       const marks = (card.dataset.marks ?? "").split(" ");
       card.hidden =
         !orderedNames.includes(card.dataset.name ?? "") || !pressedFilters.every((mark) => marks.includes(mark));
       return !card.hidden;
     });
     if (query)
-      shown.sort((a, b) => orderedNames.indexOf(a.dataset.name ?? "") - orderedNames.indexOf(b.dataset.name ?? ""));
+      shownCards.sort(
+        (a, b) => orderedNames.indexOf(a.dataset.name ?? "") - orderedNames.indexOf(b.dataset.name ?? ""),
+      );
     for (const card of cards) (query && !card.hidden ? hitList : sectionListOf.get(card))?.append(card);
-    if (query) hitList.append(...shown);
+    if (query) hitList.append(...shownCards);
     hitList.hidden = !query;
     for (const section of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".gallery section[id]")))
       section.hidden = Boolean(query) || !section.querySelector("li:not([hidden])");
-    element("gallery-none").hidden = shown.length > 0;
+    element("gallery-none").hidden = shownCards.length > 0;
     const count = element("gallery-count");
     count.textContent = (count.dataset.form ?? "")
-      .replace("{n}", String(shown.length))
+      .replace("{n}", String(shownCards.length))
       .replace("{all}", String(cards.length));
     writeAddress(query, pressedFilters);
   }

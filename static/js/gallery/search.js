@@ -92,8 +92,8 @@ export function search(index, query) {
 
 /** A traceback is about what stands behind its last `…Error:`. @param {string} query */
 function textOfLastError(query) {
-  const at = [...query.matchAll(/\b\w+(?:Error|Exception|Warning): /g)].at(-1)?.index ?? 0;
-  return query.slice(at);
+  const lastErrorIndex = [...query.matchAll(/\b\w+(?:Error|Exception|Warning): /g)].at(-1)?.index ?? 0;
+  return query.slice(lastErrorIndex);
 }
 
 /** The known words that a word stands for, and what each is worth. @param {Index} index @param {string} word

@@ -162,9 +162,13 @@ function storageName(memoryStep, storageUid) {
   const handles = memoryStep.readers.get(storageUid) ?? [];
   const { paths } = memoryStep.names;
   const ownerUid = handles.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
-  const named = handles.find((uid) => paths.has(uid) && isHandle(memoryStep.entities.get(uid)));
+  const namedHandle = handles.find((uid) => paths.has(uid) && isHandle(memoryStep.entities.get(uid)));
   const path =
-    named !== undefined ? paths.get(named) : ownerUid !== undefined ? ownersName(memoryStep, ownerUid) : undefined;
+    namedHandle !== undefined
+      ? paths.get(namedHandle)
+      : ownerUid !== undefined
+        ? ownersName(memoryStep, ownerUid)
+        : undefined;
   const [, parameterName, kind] = path?.match(OPTIMIZER_STATE_PATH) ?? [];
   return { name: parameterName ? `${parameterName} ${kind}` : (path ?? storageUid), gradient: ownerUid !== undefined };
 }

@@ -12,19 +12,19 @@ import { FOLD } from "./graph_sizes.js";
 /** What has rank 3 is open whatever the room. */
 const ALWAYS_OPEN = 3;
 
-/** Sets the level of each line. @param {LeveledLine[]} lines from top to bottom @param {number} room for them */
-export function setLevels(lines, room) {
+/** Sets the level of each line. @param {LeveledLine[]} lines from top to bottom @param {number} maxHeight for them */
+export function setLevels(lines, maxHeight) {
   for (const line of lines) line.level = line.rank >= ALWAYS_OPEN ? "full" : "slim";
   const stack = new FoldableLines(lines);
   const untouched = sortByImportance(lines.filter((line) => line.rank === 0)).reverse();
   const touched = lines.filter((line) => line.rank > 0 && line.rank < ALWAYS_OPEN);
   for (const line of [...untouched, ...touched]) {
-    if (stack.height <= room) break;
+    if (stack.height <= maxHeight) break;
     stack.fold(line);
   }
-  if (stack.folds > 0) stack.openFoldsOfOne(room);
+  if (stack.folds > 0) stack.openFoldsOfOne(maxHeight);
   for (const line of sortByImportance(lines.filter((line) => line.level === "slim"))) {
-    if (stack.height + line.full - line.slim > room) continue;
+    if (stack.height + line.full - line.slim > maxHeight) continue;
     stack.height += line.full - line.slim;
     line.level = "full";
   }
@@ -66,11 +66,11 @@ class FoldableLines {
     this.folds++;
   }
 
-  /** A fold of one node says less than the node. @param {number} room */
-  openFoldsOfOne(room) {
+  /** A fold of one node says less than the node. @param {number} maxHeight */
+  openFoldsOfOne(maxHeight) {
     this.lines.forEach((line, i) => {
       if (line.level !== "fold" || this.isFoldedWith(i, -1) || this.isFoldedWith(i, 1)) return;
-      if (this.height + line.slim - FOLD > room) return;
+      if (this.height + line.slim - FOLD > maxHeight) return;
       this.height += line.slim - FOLD;
       line.level = "slim";
     });

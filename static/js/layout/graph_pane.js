@@ -59,40 +59,42 @@ export function graphStill(model, w) {
   return stillLayout(model, w).height;
 }
 
-/** @param {GraphModel} model @param {number} i the step @param {import("./pane.js").Room} room
+/** @param {GraphModel} model @param {number} i the step @param {import("./pane.js").Room} paneSize
  * @param {import("./pane.js").PaneOptions} options @returns {GraphPane} */
-export function graphPane(model, i, room, options) {
+export function graphPane(model, i, paneSize, options) {
   const graphStep = new GraphStep(model, i, options);
-  const still = stillLayout(model, room.w);
-  const isAtRest = still.height <= room.h && Number.isFinite(room.h);
-  const lines = livingLines(graphStep, room, isAtRest ? still.tops : null);
+  const still = stillLayout(model, paneSize.w);
+  const isAtRest = still.height <= paneSize.h && Number.isFinite(paneSize.h);
+  const lines = livingLines(graphStep, paneSize, isAtRest ? still.tops : null);
   const idle = graphStep.idleLeaves();
-  if (isAtRest) for (const line of lines) setLineAtRest(line, columnOf(line.component, room.w));
+  if (isAtRest) for (const line of lines) setLineAtRest(line, columnOf(line.component, paneSize.w));
   else {
     const titles = still.titled ? graphStep.components.length * TITLE : 0;
-    const heightLeft = room.h - PAD - FOOT - titles - idlePlaces(graphStep, idle, 0, room.w).height;
+    const heightLeft = paneSize.h - PAD - FOOT - titles - idlePlaces(graphStep, idle, 0, paneSize.w).height;
     if (lines.reduce((sum, line) => sum + line.full, 0) <= heightLeft) for (const line of lines) line.level = "full";
     else setLevels(lines, heightLeft);
   }
-  const placedLines = placeLines(graphStep, room, lines, still, isAtRest);
-  const idlePlacesBelow = idlePlaces(graphStep, idle, isAtRest ? still.idle : placedLines.end, room.w);
-  return { ...assemble(graphStep, room, lines, placedLines, idlePlacesBelow), still: isAtRest };
+  const placedLines = placeLines(graphStep, paneSize, lines, still, isAtRest);
+  const idlePlacesBelow = idlePlaces(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
+  return { ...assemble(graphStep, paneSize, lines, placedLines, idlePlacesBelow), still: isAtRest };
 }
 
 /** The lines of a step from top to bottom: graphs and nodes as the program made them; graphs at rest as they stand there.
- * @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Map<string, number> | null} tops of graphs at rest
+ * @param {GraphStep} graphStep @param {import("./pane.js").Room} paneSize @param {Map<string, number> | null} tops of graphs at rest
  * @returns {Line[]} */
-function livingLines(graphStep, room, tops) {
+function livingLines(graphStep, paneSize, tops) {
   const graphs = [...graphStep.components];
   if (tops) graphs.sort((a, b) => (tops.get(a.key) ?? 0) - (tops.get(b.key) ?? 0));
   return graphs.flatMap((component, group) => {
-    const column = columnOf(component, room.w);
+    const column = columnOf(component, paneSize.w);
     return (graphStep.living.get(component.key) ?? []).map((block, n) => {
       const turn = graphStep.turn(block.uid, component);
       const hasRun = turn !== null && turn.step <= graphStep.i;
       const gapHeight = gapAbove(block, column, hasRun);
       const leafCount = block.docks.length;
-      const shownLeaves = graphStep.toggled.has(leavesKey(block.uid)) ? leafCount : shownDockCount(leafCount, room.h);
+      const shownLeaves = graphStep.toggled.has(leavesKey(block.uid))
+        ? leafCount
+        : shownDockCount(leafCount, paneSize.h);
       const seedHeight = hasRun && block.seed && !graphStep.mostArrivals(block.uid).count ? SEED : 0;
       return {
         block,
@@ -123,10 +125,10 @@ function setLineAtRest(line, column) {
   line.full = line.gap + docksHeight(line.docks) + NODE + line.seed;
 }
 
-/** Gives every line its height. @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines
+/** Gives every line its height. @param {GraphStep} graphStep @param {import("./pane.js").Room} paneSize @param {Line[]} lines
  * @param {import("./graph_still.js").Still} still @param {boolean} isAtRest
  * @returns {{titles: TitlePlace[], folds: FoldPlace[], foldOf: Map<string, FoldPlace>, end: number}} */
-function placeLines(graphStep, room, lines, still, isAtRest) {
+function placeLines(graphStep, paneSize, lines, still, isAtRest) {
   /** @type {ReturnType<typeof placeLines>} */
   const placement = { titles: [], folds: [], foldOf: new Map(), end: PAD };
   for (let n = 0; n < lines.length; n++) {
@@ -139,7 +141,7 @@ function placeLines(graphStep, room, lines, still, isAtRest) {
     if (isAtRest) placement.end = still.blocks.get(line.block.uid) ?? placement.end;
     const before = lines[n - 1];
     if (line.level === "fold" && (before?.level !== "fold" || line.first))
-      openOrFold(graphStep, room, lines, n, placement);
+      openOrFold(graphStep, paneSize, lines, n, placement);
     line.y = placement.end;
     if (line.level !== "fold") placement.end += line[line.level];
   }
@@ -147,9 +149,9 @@ function placeLines(graphStep, room, lines, still, isAtRest) {
 }
 
 /** Where a run of folded lines begins: its line, closed, or open with the run as slim lines below it.
- * @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines @param {number} n
+ * @param {GraphStep} graphStep @param {import("./pane.js").Room} paneSize @param {Line[]} lines @param {number} n
  * @param {ReturnType<typeof placeLines>} placement */
-function openOrFold(graphStep, room, lines, n, placement) {
+function openOrFold(graphStep, paneSize, lines, n, placement) {
   const { component, group } = lines[n];
   let end = n;
   while (lines[end]?.level === "fold" && lines[end].group === group) end++;
@@ -157,7 +159,7 @@ function openOrFold(graphStep, room, lines, n, placement) {
   const fold = foldPlace(
     graphStep,
     run.map(({ block }) => block),
-    columnOf(component, room.w),
+    columnOf(component, paneSize.w),
     placement.end,
   );
   placement.folds.push(fold);
@@ -178,9 +180,9 @@ function titlePlace(graphStep, component, y) {
   return { key: component.key, y, name, backward: !backward ? "" : graphStep.i <= backward.last ? "here" : "done" };
 }
 
-/** @param {GraphStep} graphStep @param {import("./pane.js").Room} room @param {Line[]} lines
+/** @param {GraphStep} graphStep @param {import("./pane.js").Room} paneSize @param {Line[]} lines
  * @param {ReturnType<typeof placeLines>} placedLines @param {import("./graph_idle.js").IdlePlaces} idle @returns {Omit<GraphPane, "still">} */
-function assemble(graphStep, room, lines, placedLines, idle) {
+function assemble(graphStep, paneSize, lines, placedLines, idle) {
   /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
   const readerOfLeaf = new Map();
   const isPlaced = (/** @type {string} */ leafUid, /** @type {string} */ reader) => {
@@ -195,18 +197,18 @@ function assemble(graphStep, room, lines, placedLines, idle) {
     const top = slim ? y + SLIM_GAP : y + gap + docksHeight(line.docks);
     const docks = slim ? block.docks : shownDocks(graphStep, line);
     const position = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [graphRow(graphStep, block, columnOf(line.component, room.w), position, isPlaced)];
+    return [graphRow(graphStep, block, columnOf(line.component, paneSize.w), position, isPlaced)];
   });
   unifyLeafLabels(rows);
   const boxes = new Map(
     /** @type {[string, Rect][]} */ ([...placedLines.foldOf, ...rows.map((row) => [row.uid, row])]),
   );
   const edges = graphStep.components.flatMap((component) =>
-    railEdges(graphStep, component, columnOf(component, room.w), (uid) => boxes.get(uid)),
+    railEdges(graphStep, component, columnOf(component, paneSize.w), (uid) => boxes.get(uid)),
   );
   const connectedUids = new Set(edges.flatMap(({ from, to }) => [from, to]));
   for (const row of rows) row.dot = connectedUids.has(row.uid);
-  edges.push(...rows.flatMap((row) => dockEdges(graphStep, row, columnOf(row.block.component, room.w))));
+  edges.push(...rows.flatMap((row) => dockEdges(graphStep, row, columnOf(row.block.component, paneSize.w))));
   const anchors = graphAnchors(rows, idle);
   const height =
     Math.max(
@@ -215,7 +217,7 @@ function assemble(graphStep, room, lines, placedLines, idle) {
       ...idle.leaves.map((leaf) => leaf.y + DOCK),
     ) + FOOT;
   return {
-    ...{ w: room.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },
+    ...{ w: paneSize.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },
     folds: foldOfHidden(placedLines.folds, rows, idle, anchors),
     focus: graphFocus(graphStep, rows, anchors),
     empty: !rows.length && !placedLines.folds.length && !idle.leaves.length && !idle.line,

@@ -102,9 +102,9 @@ function addNames(graphStep, row, line) {
   const texts = [...new Set(output?.texts ?? [])];
   const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
   if (texts.length && line.left > 24 + slots) {
-    const shown = texts.slice(0, 2).join(", ");
-    const text = textWidth(shown, 11) + 10 < line.left - 60 ? shown : texts[0];
-    const hidden = text === shown ? texts.slice(2) : texts.slice(1);
+    const shownTexts = texts.slice(0, 2).join(", ");
+    const text = textWidth(shownTexts, 11) + 10 < line.left - 60 ? shownTexts : texts[0];
+    const hidden = text === shownTexts ? texts.slice(2) : texts.slice(1);
     const moreText = hidden.length ? ` +${hidden.length}` : "";
     const w = Math.min(line.left - slots, Math.ceil(textWidth(text + moreText, 11)) + 10);
     row.tag = { ...line.takeRect(w, 16, 5), text: text + moreText, hidden };

@@ -52,8 +52,8 @@ export function addLeafDot(plan, node, r, rowDots) {
 }
 
 /** About the width that the graph needs, at most its share of the room. @param {import("./run_rows.js").RunRows} runRows
- * @param {number} room @param {boolean} stacked */
-export function graphWidthEstimate(runRows, room, stacked) {
+ * @param {number} maxWidth @param {boolean} stacked */
+export function graphWidthEstimate(runRows, maxWidth, stacked) {
   if (!runRows.nodes.size) return 16;
   const lanes = new Lanes();
   const order = [...runRows.nodes.keys()];
@@ -70,7 +70,7 @@ export function graphWidthEstimate(runRows, room, stacked) {
   }
   const pitch = lanePitch(lanes.count, stacked);
   return Math.min(
-    room * GRAPH_SHARE,
+    maxWidth * GRAPH_SHARE,
     12 + Math.min(lanes.count * pitch, stacked ? LANES_STACKED : LANES) + nameWidth + 20,
   );
 }
@@ -83,9 +83,9 @@ function lanePitch(count, stacked) {
   );
 }
 
-/** Lanes for the nodes, the way of every edge. @param {Loom} plan @param {number | null} room the width of it all, where it
+/** Lanes for the nodes, the way of every edge. @param {Loom} plan @param {number | null} maxWidth the width of it all, where it
  * is bounded */
-export function layoutGraph(plan, room) {
+export function layoutGraph(plan, maxWidth) {
   const lanes = new Lanes();
   const { dots, run } = plan;
   /** @type {Map<string, number>} */
@@ -124,7 +124,7 @@ export function layoutGraph(plan, room) {
       ...(dot.inline ? [] : [...dot.slots.keys()].map((slot) => slotWidth(plan, dot, slot))),
     );
   plan.graph.w = dots.size ? Math.ceil(plan.graph.names - plan.graph.x + widest + 14) : 16;
-  if (room !== null) plan.graph.w = Math.max(16, Math.min(plan.graph.w, room - plan.graph.x));
+  if (maxWidth !== null) plan.graph.w = Math.max(16, Math.min(plan.graph.w, maxWidth - plan.graph.x));
   plan.width = plan.graph.x + plan.graph.w;
   plan.graph.chars = Math.max(4, Math.floor((plan.width - plan.graph.names - 10) / (11.5 * EM * BOLD)));
   /** @type {Set<string>} */

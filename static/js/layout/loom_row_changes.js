@@ -23,11 +23,11 @@ import { extent, plainDtype } from "./reads.js";
 export function recordRow(runRows, row, r, rowState, steps) {
   const naming = rowState.names.namesOf(handlesToName(row, rowState, steps));
   for (const uid of rowState.touchSteps.keys()) {
-    const now = rowState.after.get(uid);
+    const entityNow = rowState.after.get(uid);
     if (uid[0] === "s") recordStorage(runRows, row, r, uid, rowState);
-    else if (now?.kind === "counter") recordBump(row, uid, rowState.stateBefore.get(uid), now);
-    else if (isHandle(now)) recordHandle(row, uid, now, rowState, naming);
-    else if (now?.kind === "frame") recordBindings(row, uid, now, rowState, naming);
+    else if (entityNow?.kind === "counter") recordBump(row, uid, rowState.stateBefore.get(uid), entityNow);
+    else if (isHandle(entityNow)) recordHandle(row, uid, entityNow, rowState, naming);
+    else if (entityNow?.kind === "frame") recordBindings(row, uid, entityNow, rowState, naming);
   }
   for (const reader of row.readers) updateStorageFromHandle(runRows, reader, r);
   for (const uid of rowState.touchSteps.keys()) recordOwner(runRows, rowState.after, uid);
@@ -62,13 +62,13 @@ function recordBump(row, uid, old, counterAfter) {
 }
 
 /** A handle that is new, or reads other memory than before. @param {Row} row @param {string} uid
- * @param {import("../entities.js").Handle} now @param {RowState} rowState @param {Names} naming */
-function recordHandle(row, uid, now, rowState, naming) {
+ * @param {import("../entities.js").Handle} entityNow @param {RowState} rowState @param {Names} naming */
+function recordHandle(row, uid, entityNow, rowState, naming) {
   const old = rowState.stateBefore.get(uid);
-  if (isHandle(old) && handleKey(uid, old) === handleKey(uid, now)) return;
+  if (isHandle(old) && handleKey(uid, old) === handleKey(uid, entityNow)) return;
   const isGrad = isGradient(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
   row.readers.push(
-    newReader(uid, now, naming, { alias: false, grad: isGrad, step: rowState.touchSteps.get(uid) ?? row.last }),
+    newReader(uid, entityNow, naming, { alias: false, grad: isGrad, step: rowState.touchSteps.get(uid) ?? row.last }),
   );
 }
 
@@ -135,9 +135,9 @@ function recordOwner({ storages }, after, uid) {
 /** @param {RunRows} run @param {Row} row @param {number} r @param {string} uid @param {RowState} rowState */
 function recordStorage({ storages }, row, r, uid, rowState) {
   const old = rowState.stateBefore.get(uid);
-  const now = rowState.after.get(uid);
+  const entityNow = rowState.after.get(uid);
   const known = storages.get(uid);
-  if (now?.kind !== "storage") {
+  if (entityNow?.kind !== "storage") {
     if (known) Object.assign(known, { death: r, freed: true });
     else row.freed += 1;
     return;
@@ -149,21 +149,21 @@ function recordStorage({ storages }, row, r, uid, rowState) {
     freed: false,
     cells: new Map(),
     summary: false,
-    nbytes: now.nbytes ?? 0,
+    nbytes: entityNow.nbytes ?? 0,
     owner: null,
     named: Infinity,
     counters: [],
   };
   storages.set(uid, life);
-  for (const [dtype, cells] of Object.entries(now.cells ?? {}))
+  for (const [dtype, cells] of Object.entries(entityNow.cells ?? {}))
     life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
-  life.summary ||= !now.cells && Boolean(now.summary || now.windows);
+  life.summary ||= !entityNow.cells && Boolean(entityNow.summary || entityNow.windows);
   if (old?.kind !== "storage") return;
   /** @type {Write["cells"]} */
   const cells = new Map();
-  for (const [key, valueBefore] of changedCells({ ...old, windows: undefined }, { ...now, windows: undefined })) {
+  for (const [key, valueBefore] of changedCells({ ...old, windows: undefined }, { ...entityNow, windows: undefined })) {
     const colon = key.lastIndexOf(":");
-    const value = now.cells?.[key.slice(0, colon)][Number(key.slice(colon + 1))];
+    const value = entityNow.cells?.[key.slice(0, colon)][Number(key.slice(colon + 1))];
     if (value !== undefined) cells.set(key, { was: valueBefore, now: value });
   }
   if (cells.size) row.writes.set(uid, { ...newWrite(uid, row.last), cells });
@@ -181,8 +181,9 @@ function recordEvents(row, rowState, naming, steps) {
     for (const entry of steps[k].log ?? []) {
       if (entry.kind !== "event") continue;
       if (entry.event === "written") {
-        const now = rowState.after.get(entry.storage);
-        if (rowState.existedBefore(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
+        const entityNow = rowState.after.get(entry.storage);
+        if (rowState.existedBefore(entry.storage) && entityNow?.kind === "storage")
+          recordWrite(row, k, entry, entityNow, naming);
       } else if (entry.event === "saved_changed_silently") {
         const node = rowState.after.get(entry.node);
         const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;
@@ -195,10 +196,10 @@ function recordEvents(row, rowState, naming, steps) {
     }
 }
 
-/** @param {Row} row @param {number} k the step @param {import("../trace.js").Written} event @param {Storage} now @param {Names} naming */
-function recordWrite(row, k, event, now, naming) {
+/** @param {Row} row @param {number} k the step @param {import("../trace.js").Written} event @param {Storage} entityNow @param {Names} naming */
+function recordWrite(row, k, event, entityNow, naming) {
   const write = row.writes.get(event.storage) ?? newWrite(event.storage, k);
-  const changed = write.cells.size > 0 || (event.changed !== 0 && !now.cells);
+  const changed = write.cells.size > 0 || (event.changed !== 0 && !entityNow.cells);
   if (changed) row.writes.set(event.storage, write);
   const span = event.region && extent({ kind: "tensor", storage: event.storage, ...event.region });
   if (span)

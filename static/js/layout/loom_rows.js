@@ -157,8 +157,8 @@ function placeHandles(plan, r, readers, y, { handles }) {
     readers,
     ({ entity }) => entity.storage,
     y,
-    (reader, at) => {
-      const box = handleBox(reader, plan.columns.columnAt(reader.entity.storage, r), at);
+    (reader, index) => {
+      const box = handleBox(reader, plan.columns.columnAt(reader.entity.storage, r), index);
       if (box) handles.push(box);
       if (box && !reader.alias)
         plan.handleRows.set(reader.uid, { row: r, cy: box.cy, name: reader.title.split(" ")[0] });
@@ -170,9 +170,9 @@ function placeHandles(plan, r, readers, y, { handles }) {
 /** @typedef {{nodes: string[], inline: boolean, shelf: number}} NodeLine   inline: the slots stand in the line */
 
 /** The lines of a row's nodes with the shelf of each, which never goes back. @param {Loom} plan @param {Row} row @param {number} r
- * @param {Reader[]} made @param {(storage: string | null | undefined) => number} shelfOf @param {Content} content
+ * @param {Reader[]} madeReaders @param {(storage: string | null | undefined) => number} shelfOf @param {Content} content
  * @returns {NodeLine[]} */
-function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
+function nodesWithShelf(plan, row, r, madeReaders, shelfOf, { dots }) {
   const { nodes } = plan.run;
   const list = inputsFirst(row.nodes, plan.run).filter((uid) => {
     const node = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(uid));
@@ -180,19 +180,20 @@ function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
   });
   const inline = list.length > MAX_OPEN;
   let shelf = 0;
-  return nodeLines(list, made).map((group) => {
-    for (const { entity } of made) if (entity.grad_fn === group[0]) shelf = Math.max(shelf, shelfOf(entity.storage));
+  return nodeLines(list, madeReaders).map((group) => {
+    for (const { entity } of madeReaders)
+      if (entity.grad_fn === group[0]) shelf = Math.max(shelf, shelfOf(entity.storage));
     return { nodes: group, inline, shelf };
   });
 }
 
-/** Nodes with the handles that they made. @param {Loom} plan @param {number} r @param {NodeLine[]} lines @param {Reader[]} made
+/** Nodes with the handles that they made. @param {Loom} plan @param {number} r @param {NodeLine[]} lines @param {Reader[]} madeReaders
  * @param {number} y @param {Content} content */
-function placeNodes(plan, r, lines, made, y, { handles, dots }) {
+function placeNodes(plan, r, lines, madeReaders, y, { handles, dots }) {
   const { nodes } = plan.run;
   for (const { nodes: group, inline } of lines) {
     const node = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(group[0]));
-    const ownReaders = made.filter((reader) => reader.entity.grad_fn === group[0]);
+    const ownReaders = madeReaders.filter((reader) => reader.entity.grad_fn === group[0]);
     const slotsHeight = inline ? 0 : node.slots.length * SLOT;
     let height = (inline ? SLOT + 2 : NODE) + slotsHeight;
     let cy = y + height / 2 - slotsHeight / 2;
@@ -215,11 +216,11 @@ function placeNodes(plan, r, lines, made, y, { handles, dots }) {
   return y;
 }
 
-/** The nodes of each line: those that made a handle which is shown stand alone. @param {string[]} list @param {Reader[]} made
+/** The nodes of each line: those that made a handle which is shown stand alone. @param {string[]} list @param {Reader[]} madeReaders
  * @returns {string[][]} */
-function nodeLines(list, made) {
+function nodeLines(list, madeReaders) {
   if (list.length <= MAX_NODES) return list.map((uid) => [uid]);
-  const makerUids = new Set(made.map(({ entity }) => entity.grad_fn));
+  const makerUids = new Set(madeReaders.map(({ entity }) => entity.grad_fn));
   const otherCount = list.filter((uid) => !makerUids.has(uid)).length;
   const perLine = Math.ceil(otherCount / Math.max(4, MAX_NODES - (list.length - otherCount)));
   /** @type {string[][]} */
@@ -240,10 +241,10 @@ function placeWrites({ columns }, r, list, y, { writes }) {
     list,
     ({ storage }) => storage,
     y,
-    (write, at) => {
+    (write, index) => {
       const column = columns.columnAt(write.storage, r);
       if (!column) return null;
-      writes.push({ write, column, y: at, cy: at + WRITE + LINE / 2 });
+      writes.push({ write, column, y: index, cy: index + WRITE + LINE / 2 });
       return { column, h: WRITE + LINE + (column.heat ? 6 : 17) };
     },
   );

@@ -51,9 +51,9 @@ function madeStorages(row, runRows) {
 }
 
 /** The share of rows that have room for all that they and those just before them made, wrote or read anew.
- * @param {Home[]} homes @param {Touches[]} touches @param {number} room @param {number} [rowsBefore] how many rows before
+ * @param {Home[]} homes @param {Touches[]} touches @param {number} maxWidth @param {number} [rowsBefore] how many rows before
  * @returns {number} */
-export function shareOfRowsThatFit(homes, touches, room, rowsBefore = 0) {
+export function shareOfRowsThatFit(homes, touches, maxWidth, rowsBefore = 0) {
   const homeOf = homeByStorage(homes);
   let fittingRows = 0;
   touches.forEach((_, r) => {
@@ -66,7 +66,7 @@ export function shareOfRowsThatFit(homes, touches, room, rowsBefore = 0) {
       }
     let neededWidth = 0;
     for (const home of needed) neededWidth += homeWidth(home);
-    if (neededWidth <= room) fittingRows += 1;
+    if (neededWidth <= maxWidth) fittingRows += 1;
   });
   return touches.length ? fittingRows / touches.length : 1;
 }
@@ -80,11 +80,11 @@ function homeByStorage(homes) {
   return out;
 }
 
-/** @param {Home[]} homes @param {Touches[]} touches @param {number} left @param {number} room @returns {Columns} */
-export function windowColumns(homes, touches, left, room) {
+/** @param {Home[]} homes @param {Touches[]} touches @param {number} left @param {number} maxWidth @returns {Columns} */
+export function windowColumns(homes, touches, left, maxWidth) {
   const columns = new Columns(left, touches.length);
   const claims = claimsOf(homes, touches);
-  const windows = new HomeWindows(room);
+  const windows = new HomeWindows(maxWidth);
   touches.forEach(({ required, preferred }, r) => {
     columns.firstShelfOfRow[r] = windows.shelf;
     const openUids = required.filter((uid) => windows.isOpen(claims.get(uid)));
@@ -107,15 +107,15 @@ export function windowColumns(homes, touches, left, room) {
   for (const { home, x, from, to } of windows.closed)
     for (const column of homeColumns(home, left + x, from, to, columns.firstShelfOfRow)) columns.add(column);
   columns.all.sort((a, b) => a.from - b.from);
-  columns.right = left + room;
+  columns.right = left + maxWidth;
   return columns;
 }
 
 /** Who stands where, from shelf to shelf. */
 class HomeWindows {
-  /** @param {number} room */
-  constructor(room) {
-    this.room = room;
+  /** @param {number} maxWidth */
+  constructor(maxWidth) {
+    this.maxWidth = maxWidth;
     this.shelf = 0;
     /** @type {OpenHome[]} */
     this.open = [];
@@ -136,7 +136,7 @@ class HomeWindows {
       standingHome.used = this.shelf;
       return true;
     }
-    const x = cheapestX(this.open, claim, this.room, (openHome) =>
+    const x = cheapestX(this.open, claim, this.maxWidth, (openHome) =>
       openHome.used === this.shelf ? Infinity : displacementCost(openHome, r, this.shelf),
     );
     if (x === null) return false;
@@ -182,15 +182,15 @@ function overlapsPlace({ x: from, claim }, x, width) {
 
 /**
  * Where nobody stands, else where those stand that it costs least to send away; null where none may be.
- * @param {OpenHome[]} openHomes @param {Claim} claim @param {number} room @param {(held: OpenHome) => number} cost @returns {number | null}
+ * @param {OpenHome[]} openHomes @param {Claim} claim @param {number} maxWidth @param {(held: OpenHome) => number} cost @returns {number | null}
  */
-function cheapestX(openHomes, { width, wish }, room, cost) {
+function cheapestX(openHomes, { width, wish }, maxWidth, cost) {
   /** @type {{x: number, cost: number} | null} */
   let best = null;
   const costs = openHomes.map(cost);
   const candidates = [wish, 0, ...openHomes.flatMap((openHome) => [openHome.x + openHome.claim.width, openHome.x])];
   for (const x of candidates) {
-    if (x < 0 || x + width > room) continue;
+    if (x < 0 || x + width > maxWidth) continue;
     let totalCost = 0;
     for (const [k, openHome] of openHomes.entries()) if (overlapsPlace(openHome, x, width)) totalCost += costs[k];
     const isCheaper = !best || totalCost < best.cost || (totalCost === best.cost && best.x !== wish && x < best.x);

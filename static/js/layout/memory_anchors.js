@@ -66,8 +66,8 @@ function addRowAnchors(anchors, { item, y, pins }, layout, columns) {
     for (const uid of line.uids) anchors.set(uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: 15 });
   for (const uid of block.others)
     if (!anchors.has(uid)) anchors.set(uid, { x: columns.card, y: top + layout.top, w: columns.cardW, h: cardHeight });
-  for (const { pin, x, y: at, w, h } of pins?.pins ?? [])
-    anchors.set(`pin ${pin.node}:${pin.slot}`, { x, y: top + at, w, h });
+  for (const { pin, x, y: pinY, w, h } of pins?.pins ?? [])
+    anchors.set(`pin ${pin.node}:${pin.slot}`, { x, y: top + pinY, w, h });
   for (const pin of pins?.more ?? [])
     anchors.set(`pin ${pin.node}:${pin.slot}`, { x: pins?.moreX ?? 0, y: top + layout.top - 14, w: 20, h: 13 });
 }

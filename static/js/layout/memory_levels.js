@@ -18,11 +18,11 @@ const UNTOUCHED_SHARE = 0.66;
 const MIN_TOUCHED_ROWS = 3;
 
 /** Heights and levels of all rows, so that they fit into the room where that is possible.
- * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
-export function chooseLevels(memoryStep, placed, columns, room) {
+ * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Columns} columns @param {number} maxHeight */
+export function chooseLevels(memoryStep, placed, columns, maxHeight) {
   const { selected } = memoryStep.options;
   const rows = /** @type {Candidate[]} */ ([]);
-  placed.forEach((place, at) => {
+  placed.forEach((place, index) => {
     const { item } = place;
     if (item.kind !== "row") return;
     const slim = slimHeight(memoryStep, item, columns);
@@ -30,12 +30,19 @@ export function chooseLevels(memoryStep, placed, columns, room) {
     const grads = [...block.grads.values()];
     const isSelected = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
     const hot = block.hot || isSelected;
-    rows.push({ placed: place, item, slim, hot, seen: hot ? memoryStep.index : lastTouched(memoryStep, block), at });
+    rows.push({
+      placed: place,
+      item,
+      slim,
+      hot,
+      seen: hot ? memoryStep.index : lastTouched(memoryStep, block),
+      at: index,
+    });
   });
   const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
   const order = [...rows].sort(byPriority);
   const freeHeight =
-    room - fixedHeight - foldRowsWithoutRoom(memoryStep, placed, rows, order, room - fixedHeight, columns);
+    maxHeight - fixedHeight - foldRowsWithoutRoom(memoryStep, placed, rows, order, maxHeight - fixedHeight, columns);
   openRows(memoryStep, order, columns, freeHeight);
 }
 
@@ -64,18 +71,18 @@ function byPriority(a, b) {
 
 /** Folds the rows that were left alone longest, while not even closed ones fit, and those that the reader folded.
  * @param {MemoryStep} memoryStep @param {PlacedItem[]} placed @param {Candidate[]} rows @param {Candidate[]} order by claim
- * @param {number} room @param {Columns} columns @returns {number} what the closed rows take */
-function foldRowsWithoutRoom(memoryStep, placed, rows, order, room, columns) {
+ * @param {number} maxHeight @param {Columns} columns @returns {number} what the closed rows take */
+function foldRowsWithoutRoom(memoryStep, placed, rows, order, maxHeight, columns) {
   let usedHeight = rows.reduce((sum, row) => sum + row.slim, 0);
   const untouchedCount = rows.filter((row) => !row.hot).length;
   const isCrowded = untouchedCount > MANY_UNTOUCHED;
-  const touchedHeight = isCrowded ? Math.min(room / 2, extraForTouched(memoryStep, rows, columns)) : 0;
+  const touchedHeight = isCrowded ? Math.min(maxHeight / 2, extraForTouched(memoryStep, rows, columns)) : 0;
   const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
   const touchedSlimHeight = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);
   const maxUntouched = isCrowded
-    ? Math.min(room - touchedHeight, (room + fixedHeight) * UNTOUCHED_SHARE + touchedSlimHeight)
-    : room;
-  const isTooHigh = usedHeight > room;
+    ? Math.min(maxHeight - touchedHeight, (maxHeight + fixedHeight) * UNTOUCHED_SHARE + touchedSlimHeight)
+    : maxHeight;
+  const isTooHigh = usedHeight > maxHeight;
   const hidden = /** @type {Map<string, Candidate[]>} */ (new Map());
   const headings = headingsOf(placed);
   let lineForRest = 0;
@@ -83,7 +90,7 @@ function foldRowsWithoutRoom(memoryStep, placed, rows, order, room, columns) {
   const keptRows = new Set(order.filter(({ hot }) => hot).slice(0, MIN_TOUCHED_ROWS));
   for (const row of [...leastImportant.filter(({ hot }) => !hot), ...leastImportant.filter(({ hot }) => hot)]) {
     if (keptRows.has(row)) continue;
-    if (!isTooHigh || usedHeight <= (row.hot ? room : maxUntouched)) continue;
+    if (!isTooHigh || usedHeight <= (row.hot ? maxHeight : maxUntouched)) continue;
     usedHeight -= row.slim;
     const { section } = row.item;
     if (!headings.has(section) && !lineForRest) usedHeight += lineForRest = 20;

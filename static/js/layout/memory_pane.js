@@ -38,15 +38,15 @@ export function memoryModel(opened, nodeNames = new Map()) {
   };
 }
 
-/** @param {MemoryModel} model @param {number} i @param {import("./pane.js").Room} room
+/** @param {MemoryModel} model @param {number} i @param {import("./pane.js").Room} paneSize
  * @param {import("./pane.js").PaneOptions} [options] @returns {MemoryPane} */
-export function memoryPane(model, i, room, options = PLAIN) {
+export function memoryPane(model, i, paneSize, options = PLAIN) {
   const memoryStep = new MemoryStep(model, i, options);
-  const columns = memoryColumns(model.homes, room.w);
-  const places = Number.isFinite(room.h) ? stillWithin(model, room.w, room.h) : null;
-  let placed = placeItems(memoryStep, columns, places ? Infinity : room.h);
+  const columns = memoryColumns(model.homes, paneSize.w);
+  const places = Number.isFinite(paneSize.h) ? stillWithin(model, paneSize.w, paneSize.h) : null;
+  let placed = placeItems(memoryStep, columns, places ? Infinity : paneSize.h);
   let height = places ? stillPlaces(places, placed, i) : null;
-  if (places && height === null) placed = placeItems(memoryStep, columns, room.h);
+  if (places && height === null) placed = placeItems(memoryStep, columns, paneSize.h);
   height ??= placeBelowEachOther(placed);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout)

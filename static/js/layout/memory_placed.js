@@ -23,9 +23,9 @@ const FOLDED_COUNT_WIDTH = 92;
 
 export const HEIGHT = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
 
-/** What is drawn at a step, each with its height. @param {MemoryStep} memoryStep @param {Columns} columns @param {number} room
+/** What is drawn at a step, each with its height. @param {MemoryStep} memoryStep @param {Columns} columns @param {number} maxHeight
  * @param {import("./memory_items.js").MemoryItem[]} [items] those of the step @returns {PlacedItem[]} */
-export function placeItems(memoryStep, columns, room, items = memoryItems(memoryStep)) {
+export function placeItems(memoryStep, columns, maxHeight, items = memoryItems(memoryStep)) {
   const placed = items.map((item) => {
     const place = /** @type {PlacedItem} */ ({
       item,
@@ -47,7 +47,7 @@ export function placeItems(memoryStep, columns, room, items = memoryItems(memory
     }
     return place;
   });
-  chooseLevels(memoryStep, placed, columns, room - 2 * HEIGHT.top);
+  chooseLevels(memoryStep, placed, columns, maxHeight - 2 * HEIGHT.top);
   for (const place of placed)
     if (place.item.kind === "heading" && place.folded.length) placeChips(memoryStep, place, place.item, columns);
   return placed;

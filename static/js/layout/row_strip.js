@@ -25,39 +25,41 @@ export const SUMMARY = { full: 58, slim: 15, heat: 16, cells: 22, cellH: 18, num
 
 /**
  * @param {Storage | undefined} storage
- * @param {{width: number, full: boolean, beads: boolean, low: boolean, last: number}} room
+ * @param {{width: number, full: boolean, beads: boolean, low: boolean, last: number}} stripRoom
  *   beads: whether several handles read it, each with a line of its own; low: numbers alone matter; last: the length of
  *   the last dimension of the handle
  * @returns {RowStrip}
  */
-export function rowStrip(storage, room) {
+export function rowStrip(storage, stripRoom) {
   const rows = Object.entries(storage?.cells ?? {});
-  if (!storage?.cells && (storage?.summary || storage?.windows)) return summaryStrip(storage, room);
-  if (!rows.length) return { bands: [bareBand(room)], w: Math.min(56, room.width), h: room.full ? 22 : 14 };
+  if (!storage?.cells && (storage?.summary || storage?.windows)) return summaryStrip(storage, stripRoom);
+  if (!rows.length)
+    return { bands: [bareBand(stripRoom)], w: Math.min(56, stripRoom.width), h: stripRoom.full ? 22 : 14 };
   if (rows.length === 1) {
-    const band = cellBand(rows[0][0], rows[0][1].length, room);
+    const band = cellBand(rows[0][0], rows[0][1].length, stripRoom);
     return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h: band.lines * band.ch };
   }
-  return stripsByDtype(rows, room);
+  return stripsByDtype(rows, stripRoom);
 }
 
 /** The same bytes under several dtypes: strips of one width below each other, so that cells of the same bytes line up.
- * @param {[string, unknown[]][]} rows @param {Parameters<typeof rowStrip>[1]} room @returns {RowStrip} */
-function stripsByDtype(rows, room) {
+ * @param {[string, unknown[]][]} rows @param {Parameters<typeof rowStrip>[1]} stripRoom @returns {RowStrip} */
+function stripsByDtype(rows, stripRoom) {
   const naturalWidth = Math.max(...rows.map(([dtype, cells]) => cells.length * cellWidths(dtype).most));
-  const width = Math.min(room.width - 34, naturalWidth);
+  const width = Math.min(stripRoom.width - 34, naturalWidth);
   /** @type {CellBand[]} */
   const bands = [];
   let y = 0;
   for (const [dtype, cells] of rows) {
     const n = cells.length;
     const hasNumbers = n > 0 && width / n >= cellWidths(dtype).tight;
-    const ch = room.full ? (room.low ? 16 : 21) : 13;
+    const ch = stripRoom.full ? (stripRoom.low ? 16 : 21) : 13;
     /** @type {CellBand} */
     const band = hasNumbers
       ? { dtype, n, y, columns: n, lines: 1, cw: width / n, ch, mode: "numbers" }
-      : { ...cellBand(dtype, n, { ...room, width }), y };
-    if (!room.full && !hasNumbers) [band.columns, band.lines, band.cw] = [Math.max(1, n), 1, width / Math.max(1, n)];
+      : { ...cellBand(dtype, n, { ...stripRoom, width }), y };
+    if (!stripRoom.full && !hasNumbers)
+      [band.columns, band.lines, band.cw] = [Math.max(1, n), 1, width / Math.max(1, n)];
     bands.push(band);
     y += band.lines * band.ch + 3;
   }
@@ -83,10 +85,10 @@ function summaryStrip(storage, { width, full }) {
   return { bands: [{ dtype, n, y: 0, columns: n, lines: 1, cw: w / Math.max(1, n), ch: h, mode: "summary" }], w, h };
 }
 
-/** @param {string} dtype @param {number} n @param {Parameters<typeof rowStrip>[1]} room @returns {CellBand} */
-function cellBand(dtype, n, room) {
+/** @param {string} dtype @param {number} n @param {Parameters<typeof rowStrip>[1]} stripRoom @returns {CellBand} */
+function cellBand(dtype, n, stripRoom) {
   const { most: maxCell, least: minCell, tight: minBeadCell } = cellWidths(dtype);
-  const { width, full, low, last: lastDimension } = room;
+  const { width, full, low, last: lastDimension } = stripRoom;
   const bandOf = (
     /** @type {number} */ columns,
     /** @type {number} */ lines,
@@ -103,7 +105,7 @@ function cellBand(dtype, n, room) {
     const cw = Math.min(36, width / n);
     return { ...bandOf(n, 1, cw, 15), mode: cw >= minCell ? "numbers" : "heat" };
   }
-  if (room.beads && width / n >= minBeadCell) return bandOf(n, 1, Math.min(maxCell, width / n), lineHeight(1));
+  if (stripRoom.beads && width / n >= minBeadCell) return bandOf(n, 1, Math.min(maxCell, width / n), lineHeight(1));
   const maxLines = n > 40 ? 6 : 4;
   for (const minCellWidth of [minCell + 2, minCell])
     for (let lines = 1; lines <= maxLines; lines++) {

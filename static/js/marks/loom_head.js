@@ -29,16 +29,16 @@ export function fittedNumber(value, w, maxSize = 12.5) {
   return { text, size: Math.min(usualSize, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
 }
 
-/** @param {Cell | null | undefined} value @param {number} largest @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
-export function tintMark(value, largest, at, key) {
+/** @param {Cell | null | undefined} value @param {number} largest @param {{x: number, y: number, w: number, h: number}} box @param {string} key */
+export function tintMark(value, largest, box, key) {
   if (typeof value !== "number" || value === 0 || !largest) return null;
   return h("rect", {
     key,
     class: cls("wash", value < 0 ? "neg" : "pos"),
-    x: at.x,
-    y: at.y,
-    width: at.w,
-    height: at.h,
+    x: box.x,
+    y: box.y,
+    width: box.w,
+    height: box.h,
     "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / largest),
   });
 }
@@ -52,9 +52,9 @@ export function largestMagnitude(values) {
 }
 
 /** Many values as stripes; one stripe for several shows the largest of them. @param {(Cell | null)[]} values
- * @param {{x: number, y: number, w: number, h: number}} at */
-export function stripeMarks(values, at) {
-  const stripeWidth = at.w / Math.max(1, values.length);
+ * @param {{x: number, y: number, w: number, h: number}} box */
+export function stripeMarks(values, box) {
+  const stripeWidth = box.w / Math.max(1, values.length);
   const valuesPerStripe = Math.max(1, Math.ceil(MIN_STRIPE / stripeWidth));
   const maxMagnitude = largestMagnitude(values);
   const out = [];
@@ -68,7 +68,12 @@ export function stripeMarks(values, at) {
       tintMark(
         largestValue,
         maxMagnitude,
-        { x: at.x + i * stripeWidth, y: at.y, w: Math.min(valuesPerStripe, values.length - i) * stripeWidth, h: at.h },
+        {
+          x: box.x + i * stripeWidth,
+          y: box.y,
+          w: Math.min(valuesPerStripe, values.length - i) * stripeWidth,
+          h: box.h,
+        },
         `stripe ${i}`,
       ),
     );
@@ -193,14 +198,14 @@ function titleMarks(name, storage, { uid, x, right }, isFreed, labels) {
 function valueMarks(values, dtype, column) {
   const maxMagnitude = largestMagnitude(values);
   return values.map((value, i) => {
-    const at = elementBox(column, dtype, i);
-    const { text, size } = fittedNumber(value, at.w);
-    const centerX = at.x + at.w / 2;
+    const cellBox = elementBox(column, dtype, i);
+    const { text, size } = fittedNumber(value, cellBox.w);
+    const centerX = cellBox.x + cellBox.w / 2;
     return h(
       "g",
       { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${column.uid}:${i}`, "data-value": wireText(value) },
-      tintMark(value, maxMagnitude, { x: at.x, y: VALUE_BOX_TOP, w: at.w, h: VALUE_BOX_HEIGHT }, "wash"),
-      i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${VALUE_BOX_TOP}v${VALUE_BOX_HEIGHT}` }),
+      tintMark(value, maxMagnitude, { x: cellBox.x, y: VALUE_BOX_TOP, w: cellBox.w, h: VALUE_BOX_HEIGHT }, "wash"),
+      i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${cellBox.x} ${VALUE_BOX_TOP}v${VALUE_BOX_HEIGHT}` }),
       h("text", { key: "index", class: "loom-index mid", x: centerX, y: VALUE_BOX_TOP - 6 }, String(i)),
       h(
         "text",
@@ -223,10 +228,10 @@ function summaryMarks(summary, box) {
   const text = /** @type {const} */ (["min", "max"])
     .map((name) => `${name} ${summary[name] == null ? "–" : shortNumber(summary[name], 6)}`)
     .join("  ");
-  const at = { x: box.x + box.w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 };
+  const textPosition = { x: box.x + box.w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 };
   return [
     ...(summary.heat ? stripeMarks(summary.heat, box) : []),
-    h("text", { key: "summary", class: "loom-note mid", ...at }, text),
+    h("text", { key: "summary", class: "loom-note mid", ...textPosition }, text),
   ];
 }
 

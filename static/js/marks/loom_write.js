@@ -28,7 +28,7 @@ export function writeMark({ plan, labels, i, now: currentRow }, { write, column,
   const largest = Math.max(...[...write.cells.values()].map((change) => Math.abs(difference(change))), 0);
   for (const [key, change] of write.cells) {
     const [dtype, index] = key.split(":");
-    const at = elementBox(column, dtype, Number(index));
+    const cellBox = elementBox(column, dtype, Number(index));
     const attributes = {
       key: `write ${key}`,
       class: cls("loom-write", write.silent && "silent"),
@@ -39,8 +39,8 @@ export function writeMark({ plan, labels, i, now: currentRow }, { write, column,
       "data-was": wireText(change.was),
     };
     const marks = column.heat
-      ? stripeChange(change, at, cellsY, largest)
-      : valueChange(change, at, cellsY, write.silent);
+      ? stripeChange(change, cellBox, cellsY, largest)
+      : valueChange(change, cellBox, cellsY, write.silent);
     parts.push(h("g", attributes, marks));
   }
   for (const [counter, x] of column.rails) {
@@ -80,34 +80,43 @@ function regionMark({ span }, column, cellsY) {
 }
 
 /** A written element of a strip of colours: its colour says how much it changed. @param {Change} change
- * @param {{x: number, w: number}} at @param {number} cellsY @param {number} largest the largest change of the write */
-function stripeChange(change, at, cellsY, largest) {
-  const by = difference(change);
-  const width = Math.max(at.w, 0.5);
-  const innerBox = { x: at.x, y: cellsY + 4, width, height: LINE - 12 };
+ * @param {{x: number, w: number}} cellBox @param {number} cellsY @param {number} largest the largest change of the write */
+function stripeChange(change, cellBox, cellsY, largest) {
+  const amount = difference(change);
+  const width = Math.max(cellBox.w, 0.5);
+  const innerBox = { x: cellBox.x, y: cellsY + 4, width, height: LINE - 12 };
   return [
-    h("rect", { key: "box", class: "loom-ink thin", x: at.x, y: cellsY, width, height: LINE - 4 }),
+    h("rect", { key: "box", class: "loom-ink thin", x: cellBox.x, y: cellsY, width, height: LINE - 4 }),
     h("rect", { key: "paper", class: "loom-paper", ...innerBox }),
-    by !== 0 &&
+    amount !== 0 &&
       h("rect", {
         key: "change",
-        class: cls("loom-change", by < 0 ? "neg" : "pos"),
+        class: cls("loom-change", amount < 0 ? "neg" : "pos"),
         ...innerBox,
-        "fill-opacity": 0.15 + 0.7 * (Math.abs(by) / (largest || 1)),
+        "fill-opacity": 0.15 + 0.7 * (Math.abs(amount) / (largest || 1)),
       }),
   ];
 }
 
-/** A written cell: its new value, and the old one struck below. @param {Change} change @param {{x: number, w: number}} at
+/** A written cell: its new value, and the old one struck below. @param {Change} change @param {{x: number, w: number}} cellBox
  * @param {number} cellsY @param {boolean} silent */
-function valueChange({ was, now }, at, cellsY, silent) {
-  const hasArrow = at.w >= 42;
-  const newNumber = fittedNumber(now, at.w - (hasArrow ? 12 : 3), 11.5);
-  const oldNumber = fittedNumber(was, at.w - 4, 10);
-  const centerX = at.x + at.w / 2;
+function valueChange({ was, now }, cellBox, cellsY, silent) {
+  const hasArrow = cellBox.w >= 42;
+  const newNumber = fittedNumber(now, cellBox.w - (hasArrow ? 12 : 3), 11.5);
+  const oldNumber = fittedNumber(was, cellBox.w - 4, 10);
+  const centerX = cellBox.x + cellBox.w / 2;
   return [
-    h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: cellsY, width: at.w - 3, height: LINE - 4, rx: 3 }),
-    hasArrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${cellsY + 11}h-6m3 -3l-3 3l3 3` }),
+    h("rect", {
+      key: "box",
+      class: "loom-ink",
+      x: cellBox.x + 1.5,
+      y: cellsY,
+      width: cellBox.w - 3,
+      height: LINE - 4,
+      rx: 3,
+    }),
+    hasArrow &&
+      h("path", { key: "arrow", class: "loom-arrow", d: `M${cellBox.x + 12} ${cellsY + 11}h-6m3 -3l-3 3l3 3` }),
     h(
       "text",
       {

@@ -153,9 +153,9 @@ export function chipMark(stepFacts, uid, chip) {
   );
 }
 
-/** What opens or closes. @param {string} key @param {boolean} open @param {{x: number, y: number, text: string}} at */
-function foldButton(key, open, at) {
-  const w = textWidth(at.text, 10) + 8;
+/** What opens or closes. @param {string} key @param {boolean} open @param {{x: number, y: number, text: string}} place */
+function foldButton(key, open, place) {
+  const w = textWidth(place.text, 10) + 8;
   return h(
     "g",
     {
@@ -165,10 +165,10 @@ function foldButton(key, open, at) {
       role: "button",
       tabindex: "0",
       "aria-expanded": `${open}`,
-      "aria-label": at.text,
+      "aria-label": place.text,
     },
-    h("rect", { key: "ground", class: "fold-ground", x: at.x - 4, y: at.y + 3, width: w, height: 16, rx: 4 }),
-    h("text", { key: "text", class: "meta", x: at.x, y: at.y + 15, "font-size": 10 }, at.text),
+    h("rect", { key: "ground", class: "fold-ground", x: place.x - 4, y: place.y + 3, width: w, height: 16, rx: 4 }),
+    h("text", { key: "text", class: "meta", x: place.x, y: place.y + 15, "font-size": 10 }, place.text),
   );
 }
 

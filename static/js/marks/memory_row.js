@@ -55,13 +55,13 @@ export function rowMark(stepFacts, place, item, columns, selected) {
 function storageMarks({ facts, item, layout, columns }) {
   const { storage } = item.block;
   if (!storage) return [];
-  const at = {
+  const stripPlace = {
     x: columns.strip,
     y: SIZE.inset + layout.top,
     full: layout.level !== "slim",
     grad: facts.grads.has(storage) || item.block.purpose?.gradient !== undefined,
   };
-  return [stripMark(facts, storage, layout.strip, at), titleMark({ facts, item, layout, columns }, storage)];
+  return [stripMark(facts, storage, layout.strip, stripPlace), titleMark({ facts, item, layout, columns }, storage)];
 }
 
 /** A storage's name and what is unusual about it, at the end of its strip. @param {Omit<Row, "open">} row
@@ -105,22 +105,22 @@ function lineMarks(row, line) {
   const handle = findHandle(facts.snap.entities, uid);
   if (!handle) return [];
   const y = SIZE.inset + line.y;
-  const at = { x: columns.card, y, w: columns.cardW };
+  const cardPlace = { x: columns.card, y, w: columns.cardW };
   const hasNames = line.names.length > 0;
   return [
     handle.storage ? readingMark(facts, line, handle, { columns, layout, inset: SIZE.inset }) : null,
     hasNames ? nameMarks(row, line, y) : labelMark(row, y),
-    open ? rowCardMark(facts, uid, at) : slimMark(row, line, at),
+    open ? rowCardMark(facts, uid, cardPlace) : slimMark(row, line, cardPlace),
     line.first && !open && item.block.others.length ? unnamedMarks(row, y) : null,
     gradPlaceMark(facts, item.block, line, columns, y, open),
   ];
 }
 
-/** @param {Row} row @param {HandleLine} line @param {{x: number, y: number, w: number}} at */
-function slimMark(row, line, at) {
+/** @param {Row} row @param {HandleLine} line @param {{x: number, y: number, w: number}} cardPlace */
+function slimMark(row, line, cardPlace) {
   const { facts, item } = row;
   const title = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
-  return slimCardMark(facts, line.uid, { ...at, w: slimWidth(row, line) }, title);
+  return slimCardMark(facts, line.uid, { ...cardPlace, w: slimWidth(row, line) }, title);
 }
 
 /** A closed row leaves room for its handles without a name. @param {Row} row @param {HandleLine} line */
@@ -135,8 +135,13 @@ function unnamedMarks(row, y) {
   const { facts, item, layout, columns } = row;
   const usedWidth = slimWidth(row, layout.lines[0]) + 4;
   const isPassingGradient = item.block.purpose?.gradient !== undefined;
-  const at = { x: columns.card + usedWidth, room: columns.cardW - usedWidth, say: false, aside: isPassingGradient };
-  return /** @type {VNode[]} */ (quietMarks(facts, item.block.others, columns, y + 0.5, at));
+  const quietPlace = {
+    x: columns.card + usedWidth,
+    room: columns.cardW - usedWidth,
+    say: false,
+    aside: isPassingGradient,
+  };
+  return /** @type {VNode[]} */ (quietMarks(facts, item.block.others, columns, y + 0.5, quietPlace));
 }
 
 /** What a row without names is for. @param {Row} row @param {number} y */
@@ -146,9 +151,9 @@ function labelMark({ item, columns, open, layout }, y) {
   const labelWidth = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
   const text = block.label || block.key;
   const size = Math.max(8.5, Math.min(10.5, Math.floor((labelWidth / (EM * text.length)) * 10) / 10));
-  const shown = truncate(text, Math.max(4, Math.floor(labelWidth / (EM * size))));
-  const at = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
-  return h("text", { key: "label", class: "no-name", ...at }, shown, h("title", {}, text));
+  const shownText = truncate(text, Math.max(4, Math.floor(labelWidth / (EM * size))));
+  const textPosition = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
+  return h("text", { key: "label", class: "no-name", ...textPosition }, shownText, h("title", {}, text));
 }
 
 /** The names of a handle, and a line from them to its card. @param {Row} row @param {HandleLine} line @param {number} y */

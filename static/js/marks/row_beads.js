@@ -163,7 +163,7 @@ function beadMark(stepFacts, { line, band, x, handle }, bead, cy) {
   const readCount = bead.reads.length;
   const w = band.cw - 4 - (readCount > 1 ? 3 : 0);
   const left = x + bead.cell * band.cw + 2;
-  const written = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
+  const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
   const isWriter = stepFacts.writers.has(line.uid);
   const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
   const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
@@ -175,7 +175,7 @@ function beadMark(stepFacts, { line, band, x, handle }, bead, cy) {
       "g",
       {
         key: `bead ${read.k}`,
-        class: cls("bead", written && (isWriter ? "writer" : "sees"), !isTopmost && "under"),
+        class: cls("bead", isWritten && (isWriter ? "writer" : "sees"), !isTopmost && "under"),
         "data-bead": `${line.uid}:${read.k}`,
         "data-reads": `${handle.storage}:${read.cell}`,
         "data-index": read.index.join(","),

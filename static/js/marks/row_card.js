@@ -55,12 +55,12 @@ function cardAttributes(stepFacts, uid, handle, named) {
   };
 }
 
-/** @param {StepFacts} stepFacts @param {string} uid @param {Place} at */
-export function rowCardMark(stepFacts, uid, at) {
+/** @param {StepFacts} stepFacts @param {string} uid @param {Place} place */
+export function rowCardMark(stepFacts, uid, place) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
   const card = cardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
-  const { x, y, w } = at;
+  const { x, y, w } = place;
   const isWide = w >= 80;
   const shapeFont = isWide ? 11.5 : 10;
   const leftX = x + (isWide ? 11 : 9);
@@ -118,13 +118,13 @@ function geometryText(handle, isWide) {
   return isWide ? `${steps} ${dtype}` : steps;
 }
 
-/** A handle in a closed row. @param {StepFacts} stepFacts @param {string} uid @param {Place} at
+/** A handle in a closed row. @param {StepFacts} stepFacts @param {string} uid @param {Place} place
  * @param {{named: boolean, gradient: boolean}} is gradient: on its way, of this shape */
-export function slimCardMark(stepFacts, uid, at, { named, gradient }) {
+export function slimCardMark(stepFacts, uid, place, { named, gradient }) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
   const card = cardAttributes(stepFacts, uid, handle, named);
-  const { x, y, w } = at;
+  const { x, y, w } = place;
   return h(
     "g",
     { ...card.attrs, class: cls(card.attrs.class, "slim", gradient && "passing") },
@@ -137,24 +137,24 @@ export function slimCardMark(stepFacts, uid, at, { named, gradient }) {
 }
 
 /** Handles without a name in one line. @param {StepFacts} stepFacts @param {string[]} uids @param {Columns} columns
- * @param {number} y @param {{x: number, room: number, say: boolean, aside?: boolean}} at from where on; aside: another handle
+ * @param {number} y @param {{x: number, room: number, say: boolean, aside?: boolean}} place from where on; aside: another handle
  * is what the row is about */
-export function quietMarks(stepFacts, uids, columns, y, at) {
-  const end = at.x + at.room;
-  let x = at.x;
+export function quietMarks(stepFacts, uids, columns, y, place) {
+  const end = place.x + place.room;
+  let x = place.x;
   const out = [];
-  let shown = 0;
+  let shownCount = 0;
   for (const uid of uids) {
     const handle = findHandle(stepFacts.snap.entities, uid);
     if (!handle) continue;
     const card = cardAttributes(stepFacts, uid, handle, false);
-    const countWidth = shown < uids.length - 1 ? 18 : 0;
-    const w = Math.min(textWidth(card.shape, 9.5) + 13, at.room - countWidth);
-    if (shown ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
+    const countWidth = shownCount < uids.length - 1 ? 18 : 0;
+    const w = Math.min(textWidth(card.shape, 9.5) + 13, place.room - countWidth);
+    if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
       h(
         "g",
-        { ...card.attrs, class: cls(card.attrs.class, "quiet", at.aside && "aside") },
+        { ...card.attrs, class: cls(card.attrs.class, "quiet", place.aside && "aside") },
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
         card.touched && haloMark(card.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
@@ -163,10 +163,10 @@ export function quietMarks(stepFacts, uids, columns, y, at) {
       ),
     );
     x += w + 3;
-    shown += 1;
+    shownCount += 1;
   }
-  if (shown < uids.length) {
-    const rest = uids.slice(shown);
+  if (shownCount < uids.length) {
+    const rest = uids.slice(shownCount);
     out.push(
       h(
         "text",
@@ -176,7 +176,7 @@ export function quietMarks(stepFacts, uids, columns, y, at) {
       ),
     );
   }
-  if (at.say) out.push(quietLabel(stepFacts, uids.length, columns, y));
+  if (place.say) out.push(quietLabel(stepFacts, uids.length, columns, y));
   return out;
 }
 

@@ -11,15 +11,15 @@ import { signTint } from "./tint.js";
 
 /** @param {string} uid @param {CellBand} band @param {number} i @param {Cell} value
  * @param {{x: number, y: number, w: number, h: number, most: number, now: boolean, was: Cell | undefined, outline: boolean,
- * full: boolean, first: boolean}} at @returns {VNode} */
-export function cellMark(uid, band, i, value, at) {
-  const tint = signTint(value, at.most);
+ * full: boolean, first: boolean}} place @returns {VNode} */
+export function cellMark(uid, band, i, value, place) {
+  const tint = signTint(value, place.most);
   const hasNumber = band.mode !== "heat";
-  const box = { x: at.x, y: at.y, width: at.w, height: at.h };
+  const box = { x: place.x, y: place.y, width: place.w, height: place.h };
   const fullText = fullNumber(value);
   const description = `${uid}[${i}] = ${fullText} · ${dtypeText(band.dtype)}`;
   const isNonfinite = !hasNumber && value !== null && typeof value === "object" && "$f" in value;
-  const classes = cls("cell", at.now && "written", !hasNumber && "heat");
+  const classes = cls("cell", place.now && "written", !hasNumber && "heat");
   const colourAttributes = {
     class: cls("cell-box", tint && `wash ${tint.sign}`),
     ...box,
@@ -28,7 +28,7 @@ export function cellMark(uid, band, i, value, at) {
   const title = h(
     "title",
     { key: "title" },
-    at.was === undefined ? description : `${description} (← ${fullNumber(at.was)})`,
+    place.was === undefined ? description : `${description} (← ${fullNumber(place.was)})`,
   );
   const dataAttributes = {
     key: `${band.dtype} ${i}`,
@@ -36,31 +36,35 @@ export function cellMark(uid, band, i, value, at) {
     "data-dtype": band.dtype,
     "data-value": wireText(value),
   };
-  if (!hasNumber && !isNonfinite && !at.outline)
+  if (!hasNumber && !isNonfinite && !place.outline)
     return h("rect", { ...dataAttributes, ...colourAttributes, class: `${classes} ${colourAttributes.class}` }, title); // a matrix has many of them
   return h(
     "g",
     {
       ...dataAttributes,
       class: classes,
-      tabindex: hasNumber && at.full ? "-1" : null,
+      tabindex: hasNumber && place.full ? "-1" : null,
       role: hasNumber ? "img" : null,
       "aria-label": hasNumber ? `${uid}[${i}] ${fullText}` : null,
     },
     h("rect", { key: "box", ...colourAttributes }),
-    at.outline &&
+    place.outline &&
       h("rect", {
         key: "written",
         class: "cell-written",
-        x: at.x + 1,
-        y: at.y + 1,
-        width: Math.max(1, at.w - 2),
-        height: Math.max(1, at.h - 2),
+        x: place.x + 1,
+        y: place.y + 1,
+        width: Math.max(1, place.w - 2),
+        height: Math.max(1, place.h - 2),
         rx: 2,
       }),
     isNonfinite &&
-      h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 2} ${at.y + 2}l${at.w - 4} ${at.h - 4}` }),
-    hasNumber && numberMarks(value, at),
+      h("path", {
+        key: "nonfinite",
+        class: "nonfinite",
+        d: `M${place.x + 2} ${place.y + 2}l${place.w - 4} ${place.h - 4}`,
+      }),
+    hasNumber && numberMarks(value, place),
     title,
   );
 }
@@ -70,24 +74,24 @@ const MIN_CHARACTERS = 5;
 const MIN_FONT_SIZE = 8.6;
 
 /** A cell's number, and below it the one that the step wrote over. @param {Cell} value
- * @param {{x: number, y: number, w: number, h: number, was: Cell | undefined, full: boolean}} at */
-function numberMarks(value, at) {
-  const usualSize = at.full && at.h >= 28 && at.w >= 33 ? 11.5 : 9.8;
-  const maxCharactersAt = (/** @type {number} */ font) => Math.floor((at.w - 3) / (EM * font));
+ * @param {{x: number, y: number, w: number, h: number, was: Cell | undefined, full: boolean}} place */
+function numberMarks(value, place) {
+  const usualSize = place.full && place.h >= 28 && place.w >= 33 ? 11.5 : 9.8;
+  const maxCharactersAt = (/** @type {number} */ font) => Math.floor((place.w - 3) / (EM * font));
   const text = shortNumber(
     value,
     Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_CHARACTERS, maxCharactersAt(MIN_FONT_SIZE))),
   );
-  const size = Math.min(usualSize, Math.floor(((at.w - 3) / (EM * text.length)) * 10) / 10);
-  const cx = at.x + at.w / 2;
-  const showsOldValue = at.was !== undefined && at.full && at.h >= 28;
-  const y = at.y + at.h / 2 + size * 0.36 - (showsOldValue ? 4 : 0);
-  const was = showsOldValue ? shortNumber(at.was, Math.max(3, Math.floor((at.w - 3) / 5.2))) : "";
-  const oldValueSize = Math.min(8.5, Math.floor(((at.w - 3) / (EM * Math.max(1, was.length))) * 10) / 10);
+  const size = Math.min(usualSize, Math.floor(((place.w - 3) / (EM * text.length)) * 10) / 10);
+  const cx = place.x + place.w / 2;
+  const showsOldValue = place.was !== undefined && place.full && place.h >= 28;
+  const y = place.y + place.h / 2 + size * 0.36 - (showsOldValue ? 4 : 0);
+  const was = showsOldValue ? shortNumber(place.was, Math.max(3, Math.floor((place.w - 3) / 5.2))) : "";
+  const oldValueSize = Math.min(8.5, Math.floor(((place.w - 3) / (EM * Math.max(1, was.length))) * 10) / 10);
   return [
     h("text", { key: "val", class: "val", x: cx, y, "font-size": size }, text),
     showsOldValue &&
-      h("text", { key: "was", class: "was", x: cx, y: at.y + at.h - 3.5, "font-size": oldValueSize }, was),
+      h("text", { key: "was", class: "was", x: cx, y: place.y + place.h - 3.5, "font-size": oldValueSize }, was),
   ];
 }
 

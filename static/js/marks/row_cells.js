@@ -20,15 +20,15 @@ const cachedMarks = new WeakMap();
 /** Of one storage's cells so many descriptions are kept. */
 const MAX_CACHED_MARKS = 4;
 
-/** @param {StepFacts} stepFacts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
-export function stripMark(stepFacts, uid, strip, at) {
+/** @param {StepFacts} stepFacts @param {string} uid @param {RowStrip} strip @param {StripPlace} place @returns {VNode} */
+export function stripMark(stepFacts, uid, strip, place) {
   const { entities, fresh, written } = stepFacts.snap;
   const storage = entities.get(uid);
   const cells = storage?.kind === "storage" ? storage.cells : null;
-  if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(stepFacts, uid, strip, at);
+  if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(stepFacts, uid, strip, place);
   const cachedByPlace = cachedMarks.get(cells) ?? new Map();
-  const placeKey = stripPlace(uid, strip, at);
-  const mark = cachedByPlace.get(placeKey) ?? newStripMark(stepFacts, uid, strip, at);
+  const placeKey = stripPlace(uid, strip, place);
+  const mark = cachedByPlace.get(placeKey) ?? newStripMark(stepFacts, uid, strip, place);
   if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_MARKS) cachedByPlace.clear();
   cachedMarks.set(cells, cachedByPlace.set(placeKey, mark));
   return mark;
@@ -43,89 +43,89 @@ function stripPlace(uid, { bands }, { x, y, full, grad }) {
   return `${uid} ${x} ${y} ${full} ${grad} ${lines.join()}`;
 }
 
-/** @param {StepFacts} stepFacts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
-function newStripMark(stepFacts, uid, strip, at) {
+/** @param {StepFacts} stepFacts @param {string} uid @param {RowStrip} strip @param {StripPlace} place @returns {VNode} */
+function newStripMark(stepFacts, uid, strip, place) {
   const storage = stepFacts.snap.entities.get(uid);
   const fresh = stepFacts.snap.fresh.has(uid);
-  const written = stepFacts.snap.written.get(uid);
+  const writtenKeys = stepFacts.snap.written.get(uid);
   const hasSeveralDtypes = strip.bands.length > 1;
   const bands = strip.bands.map((band) => {
-    if (storage?.kind !== "storage" || band.mode === "bare") return emptyStorageMark(band, at);
-    if (band.mode === "summary") return rowSummaryMarks(stepFacts, uid, storage, band, strip, at);
+    if (storage?.kind !== "storage" || band.mode === "bare") return emptyStorageMark(band, place);
+    if (band.mode === "summary") return rowSummaryMarks(stepFacts, uid, storage, band, strip, place);
     const values = storage.cells?.[band.dtype] ?? [];
-    const writtenCount = [...(written ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
+    const writtenCount = [...(writtenKeys ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
     const isWhollyWritten = fresh || (writtenCount > 0 && writtenCount === values.length);
     const w = Math.max(1, Math.min(values.length, band.columns)) * band.cw;
     const height = band.lines * band.ch;
     return [
-      isWhollyWritten && haloMark(`halo ${band.dtype}`, at.x, at.y + band.y, w, height, Boolean(written)),
+      isWhollyWritten && haloMark(`halo ${band.dtype}`, place.x, place.y + band.y, w, height, Boolean(writtenKeys)),
       h("rect", {
         key: `ground ${band.dtype}`,
         class: "strip-ground",
-        x: at.x,
-        y: at.y + band.y,
+        x: place.x,
+        y: place.y + band.y,
         width: w,
         height: height,
         rx: 3,
       }),
-      ...cellMarks(stepFacts, uid, band, values, at, isWhollyWritten),
-      outlineMark(band.dtype, at, band.y, w, height),
-      hasSeveralDtypes && dtypeMark(band, at, w),
+      ...cellMarks(stepFacts, uid, band, values, place, isWhollyWritten),
+      outlineMark(band.dtype, place, band.y, w, height),
+      hasSeveralDtypes && dtypeMark(band, place, w),
     ];
   });
   return h("g", { key: `strip ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid }, bands);
 }
 
-/** @param {string} dtype @param {StripPlace} at @param {number} y @param {number} w @param {number} height */
-function outlineMark(dtype, at, y, w, height) {
+/** @param {string} dtype @param {StripPlace} place @param {number} y @param {number} w @param {number} height */
+function outlineMark(dtype, place, y, w, height) {
   return h("rect", {
     key: `frame ${dtype}`,
-    class: cls("strip-frame", at.grad && "grad"),
-    x: at.x,
-    y: at.y + y,
+    class: cls("strip-frame", place.grad && "grad"),
+    x: place.x,
+    y: place.y + y,
     width: w,
     height: height,
     rx: 3,
   });
 }
 
-/** @param {CellBand} band @param {StripPlace} at @param {number} w */
-function dtypeMark(band, at, w) {
-  const y = at.y + band.y + Math.min(band.ch, 20) / 2 + 3.5;
-  return h("text", { key: `dtype ${band.dtype}`, class: "dtype", x: at.x + w + 5, y }, shortDtype(band.dtype));
+/** @param {CellBand} band @param {StripPlace} place @param {number} w */
+function dtypeMark(band, place, w) {
+  const y = place.y + band.y + Math.min(band.ch, 20) / 2 + 3.5;
+  return h("text", { key: `dtype ${band.dtype}`, class: "dtype", x: place.x + w + 5, y }, shortDtype(band.dtype));
 }
 
-/** Memory without cells to show. @param {CellBand} band @param {StripPlace} at */
-function emptyStorageMark(band, at) {
-  const box = { x: at.x, y: at.y + band.y, width: band.cw, height: band.ch, rx: 3 };
+/** Memory without cells to show. @param {CellBand} band @param {StripPlace} place */
+function emptyStorageMark(band, place) {
+  const box = { x: place.x, y: place.y + band.y, width: band.cw, height: band.ch, rx: 3 };
   return [
     h("rect", { key: `void ${band.dtype}`, class: "void", ...box }),
     h(
       "text",
-      { key: `empty ${band.dtype}`, class: "void-text", x: at.x + band.cw / 2, y: box.y + band.ch / 2 + 3.5 },
+      { key: `empty ${band.dtype}`, class: "void-text", x: place.x + band.cw / 2, y: box.y + band.ch / 2 + 3.5 },
       band.dtype ? "∅" : "–",
     ),
   ];
 }
 
-/** @param {StepFacts} stepFacts @param {string} uid @param {CellBand} band @param {Cell[]} values @param {StripPlace} at
+/** @param {StepFacts} stepFacts @param {string} uid @param {CellBand} band @param {Cell[]} values @param {StripPlace} place
  * @param {boolean} isWhollyWritten all of it was written, and the halo says so @returns {(VNode | null)[]} */
-function cellMarks(stepFacts, uid, band, values, at, isWhollyWritten) {
-  if (!at.full && band.mode === "heat") return colourMarks(band, values, at);
+function cellMarks(stepFacts, uid, band, values, place, isWhollyWritten) {
+  if (!place.full && band.mode === "heat") return colourMarks(band, values, place);
   const maxMagnitude = largestMagnitude(values);
-  const written = stepFacts.snap.written.get(uid);
+  const writtenKeys = stepFacts.snap.written.get(uid);
   return values.map((value, i) => {
     const box = bandCell(band, i);
-    const isWritten = Boolean(written?.has(`${band.dtype}:${i}`));
+    const isWritten = Boolean(writtenKeys?.has(`${band.dtype}:${i}`));
     const was = isWritten ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
-    const cellPlace = { x: at.x + box.x, y: at.y + box.y, w: box.w, h: box.h };
+    const cellPlace = { x: place.x + box.x, y: place.y + box.y, w: box.w, h: box.h };
     return cellMark(uid, band, i, value, {
       ...cellPlace,
       most: maxMagnitude,
       now: isWritten,
       was,
       outline: isWritten && !isWhollyWritten,
-      full: at.full,
+      full: place.full,
       first: i % band.columns === 0,
     });
   });
@@ -135,17 +135,17 @@ function cellMarks(stepFacts, uid, band, values, at, isWhollyWritten) {
 const COLOUR_LEVELS = 8;
 
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal stretches.
- * @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
-function colourMarks(band, values, at) {
+ * @param {CellBand} band @param {Cell[]} values @param {StripPlace} place @returns {VNode[]} */
+function colourMarks(band, values, place) {
   const shownValues = values.length > MAX_SLIM ? stretchMeans(values) : values;
   const maxMagnitude = largestMagnitude(shownValues);
   const w = (band.cw * values.length) / shownValues.length;
-  const [top, height] = [at.y + band.y, band.ch];
+  const [top, height] = [place.y + band.y, band.ch];
   const paths = /** @type {Map<string, string>} */ (new Map());
   const addToPath = (/** @type {string} */ key, /** @type {string} */ d) => paths.set(key, (paths.get(key) ?? "") + d);
   shownValues.forEach((value, k) => {
     const tint = signTint(value, maxMagnitude);
-    const x = Math.round((at.x + k * w) * 100) / 100;
+    const x = Math.round((place.x + k * w) * 100) / 100;
     if (tint)
       addToPath(`${tint.sign} ${Math.round(tint.opacity * COLOUR_LEVELS * 3)}`, `M${x} ${top}h${w}v${height}h${-w}z`);
     if (value !== null && typeof value === "object" && "$f" in value)

@@ -33,20 +33,20 @@ function counterFacts(stepFacts, counterUid, handles) {
 
 /**
  * @param {StepFacts} stepFacts @param {string} counterUid
- * @param {{y: number, h: number, wearers: number, open: boolean, several: boolean}} at several: whether the row has other
+ * @param {{y: number, h: number, wearers: number, open: boolean, several: boolean}} place several: whether the row has other
  *   counters, so that each says its name
  * @param {Columns} columns
  */
-export function counterMark(stepFacts, counterUid, at, columns) {
-  const { value, before, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, at.wearers);
+export function counterMark(stepFacts, counterUid, place, columns) {
+  const { value, before, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, place.wearers);
   const { rail: x, railW: w } = columns;
-  const badgeHeight = at.open ? 19 : 16;
-  const isTall = at.h > badgeHeight + 12;
-  const isBoxed = isTall || at.several;
-  const top = isBoxed ? at.y : at.y + (at.open ? 5 : 0);
-  const bottom = isBoxed ? at.h : badgeHeight;
-  const badgeY = isBoxed ? at.y + 2 : top;
-  const showsUid = at.several && at.open;
+  const badgeHeight = place.open ? 19 : 16;
+  const isTall = place.h > badgeHeight + 12;
+  const isBoxed = isTall || place.several;
+  const top = isBoxed ? place.y : place.y + (place.open ? 5 : 0);
+  const bottom = isBoxed ? place.h : badgeHeight;
+  const badgeY = isBoxed ? place.y + 2 : top;
+  const showsUid = place.several && place.open;
   const { text, size } = versionText(before, value, isBumped, w - 3);
   const cx = x + w / 2;
   const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };

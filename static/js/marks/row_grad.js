@@ -20,25 +20,25 @@ export function gradPlaceMark(stepFacts, block, line, columns, y, open) {
   const { grad, uid } = line;
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!grad || !handle) return null;
-  const at = { x: grad.x, y: y + grad.y, path: grad.path };
-  if (grad.block && grad.strip) return gradMark(stepFacts, uid, grad.block, grad.strip, at, columns, open);
+  const place = { x: grad.x, y: y + grad.y, path: grad.path };
+  if (grad.block && grad.strip) return gradMark(stepFacts, uid, grad.block, grad.strip, place, columns, open);
   if (handle.grad && stepFacts.snap.entities.has(handle.grad))
-    return separateGradMark(stepFacts, uid, handle.grad, at, columns, open);
-  return noGradientMark(stepFacts, uid, block.lost.get(uid), at, columns, open);
+    return separateGradMark(stepFacts, uid, handle.grad, place, columns, open);
+  return noGradientMark(stepFacts, uid, block.lost.get(uid), place, columns, open);
 }
 
 /** @param {StepFacts} stepFacts @param {string} ownerUid @param {Block} block
- * @param {import("../layout/row_strip.js").RowStrip} strip @param {GradPlace} at @param {Columns} columns
+ * @param {import("../layout/row_strip.js").RowStrip} strip @param {GradPlace} place @param {Columns} columns
  * @param {boolean} open */
-function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
+function gradMark(stepFacts, ownerUid, block, strip, place, columns, open) {
   const [uid] = block.handles;
   const handle = findHandle(stepFacts.snap.entities, uid);
   const counterUid = handle?.counter;
-  const { path } = at;
+  const { path } = place;
   const fresh = stepFacts.snap.fresh.has(uid);
-  const nameY = at.y + strip.h + 9;
+  const nameY = place.y + strip.h + 9;
   const note = gradMemoryNote(stepFacts, block, handle);
-  const maxWidth = columns.w - 6 - at.x;
+  const maxWidth = columns.w - 6 - place.x;
   const shape = tuple(handle?.shape ?? []);
   const name = textThatFits(`${path}${note ? `  ${note}` : ""}`, maxWidth, 8.5);
   const layout = textThatFits(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, maxWidth - 2, 9);
@@ -56,24 +56,29 @@ function gradMark(stepFacts, ownerUid, block, strip, at, columns, open) {
       "aria-label": `${path} ${shape}`,
     },
     block.storage
-      ? stripMark(stepFacts, block.storage, strip, { x: at.x, y: at.y, full: open, grad: true })
-      : h("text", { key: "layout", class: "meta", x: at.x + 2, y: at.y + 14, "font-size": layout.size }, layout.shown),
-    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && stripHalo(strip, at),
-    counterUid && gradCounterMark(stepFacts, counterUid, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+      ? stripMark(stepFacts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
+      : h(
+          "text",
+          { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, "font-size": layout.size },
+          layout.shown,
+        ),
+    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && stripHalo(strip, place),
+    counterUid &&
+      gradCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
         "g",
         { key: "name", class: "grad-name", "data-ref": uid, "data-path": path },
-        h("text", { x: at.x + 1, y: nameY, "font-size": name.size }, name.shown),
+        h("text", { x: place.x + 1, y: nameY, "font-size": name.size }, name.shown),
         h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
 
-/** Around the strip of a new handle on memory that was there before. @param {import("../layout/row_strip.js").RowStrip} strip @param {GradPlace} at */
-function stripHalo(strip, at) {
+/** Around the strip of a new handle on memory that was there before. @param {import("../layout/row_strip.js").RowStrip} strip @param {GradPlace} place */
+function stripHalo(strip, place) {
   const size = { width: strip.w + 6, height: strip.h + 6 };
-  return h("rect", { key: "halo", class: "halo", x: at.x - 3, y: at.y - 3, ...size, rx: 5 });
+  return h("rect", { key: "halo", class: "halo", x: place.x - 3, y: place.y - 3, ...size, rx: 5 });
 }
 
 /** A text as large as its room allows, and cut where even the smallest letters don't fit. @param {string} text @param {number} maxWidth
@@ -94,35 +99,35 @@ function gradMemoryNote({ labels }, block, handle) {
 }
 
 /** A gradient with a row of its own. @param {StepFacts} stepFacts @param {string} ownerUid @param {string} uid
- * @param {GradPlace} at @param {Columns} columns @param {boolean} open */
-function separateGradMark(stepFacts, ownerUid, uid, at, columns, open) {
+ * @param {GradPlace} place @param {Columns} columns @param {boolean} open */
+function separateGradMark(stepFacts, ownerUid, uid, place, columns, open) {
   const name =
     stepFacts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? stepFacts.names.paths.get(uid) ?? uid;
   const text = `${stepFacts.labels.is} ${name}`;
-  const maxWidth = columns.w - 6 - at.x;
+  const maxWidth = columns.w - 6 - place.x;
   return h(
     "g",
     { key: `grad ${ownerUid}`, class: "grad-elsewhere", "data-grad-of": ownerUid, "data-to": uid },
     h(
       "text",
-      { class: "meta", x: at.x, y: at.y + (open ? 19 : 12), "font-size": 10 },
+      { class: "meta", x: place.x, y: place.y + (open ? 19 : 12), "font-size": 10 },
       truncate(text, Math.max(4, Math.floor(maxWidth / (EM * 10)))),
     ),
-    h("title", {}, `${at.path} → ${uid}`),
+    h("title", {}, `${place.path} → ${uid}`),
   );
 }
 
 /** No gradient yet, or none any more. @param {StepFacts} stepFacts @param {string} ownerUid @param {string | undefined} freedStorage
- * @param {GradPlace} at @param {Columns} columns @param {boolean} open */
-function noGradientMark(stepFacts, ownerUid, freedStorage, at, columns, open) {
+ * @param {GradPlace} place @param {Columns} columns @param {boolean} open */
+function noGradientMark(stepFacts, ownerUid, freedStorage, place, columns, open) {
   const text = freedStorage ? `${freedStorage} ${stepFacts.labels.freed}` : stepFacts.labels.none;
   const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
-  const box = { x: at.x, y: at.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
+  const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
   return h(
     "g",
     { key: `grad ${ownerUid}`, class: cls("placeholder", freedStorage && "lost"), "data-grad-of": ownerUid },
     h("rect", box),
-    h("text", { class: "meta", x: at.x + 8, y: at.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
-    h("title", {}, `${at.path} ${stepFacts.labels.is} None`),
+    h("text", { class: "meta", x: place.x + 8, y: place.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
+    h("title", {}, `${place.path} ${stepFacts.labels.is} None`),
   );
 }

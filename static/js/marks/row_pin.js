@@ -113,10 +113,10 @@ function alarmMarks(stepFacts, flow, { pin: { saved } }, layout, columns, inset)
   const out = [h("text", { key: "alarm", class: "alarm end", x: columns.strip - 7, y, "font-size": size }, text)];
   if (!flow.cause) return out;
   const { line, text: statement, was, cell } = flow.cause;
-  const room = columns.w - 8 - flow.end;
+  const maxWidth = columns.w - 8 - flow.end;
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumber(was, 7)}`;
   const label = lineLabel(labels.line, line);
-  const maxChars = Math.floor(room / (EM * CAUSE_FONT));
+  const maxChars = Math.floor(maxWidth / (EM * CAUSE_FONT));
   const shown = causeText(label, statement, value, maxChars);
   if (shown)
     out.push(

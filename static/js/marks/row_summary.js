@@ -18,22 +18,22 @@ import { cellMark, haloMark } from "./row_cell.js";
 /** @typedef {{uid: string, dtype: string, n: number, x: number, y: number, w: number, ch: number}} HeatPlace   where the colours are */
 
 /** @param {StepFacts} stepFacts @param {string} uid @param {Storage} storage @param {CellBand} band
- * @param {import("../layout/row_strip.js").RowStrip} strip @param {StripPlace} at */
-export function rowSummaryMarks(stepFacts, uid, storage, band, strip, at) {
+ * @param {import("../layout/row_strip.js").RowStrip} strip @param {StripPlace} place */
+export function rowSummaryMarks(stepFacts, uid, storage, band, strip, place) {
   const { dtype } = band;
   const numbers = storage.summary?.[dtype] ?? {};
   const n = elementCount(storage, dtype);
-  const heat = { uid, dtype, n, x: at.x, y: at.y, w: strip.w, ch: at.full ? SUMMARY.heat : SUMMARY.slim };
+  const heat = { uid, dtype, n, x: place.x, y: place.y, w: strip.w, ch: place.full ? SUMMARY.heat : SUMMARY.slim };
   const frame = { x: heat.x, y: heat.y, width: heat.w, height: heat.ch, rx: 3 };
-  const cells = at.full ? knownCells(storage.windows?.[dtype] ?? []) : [];
+  const cells = place.full ? knownCells(storage.windows?.[dtype] ?? []) : [];
   return [
     stepFacts.snap.fresh.has(uid) && haloMark("halo", heat.x, heat.y, heat.w, heat.ch, false),
     h("rect", { key: "ground", class: "strip-ground", ...frame }),
     ...heatMarks(heat, numbers),
     ...writeMarks(stepFacts, heat),
-    h("rect", { key: "frame", class: cls("strip-frame", at.grad && "grad"), ...frame }),
+    h("rect", { key: "frame", class: cls("strip-frame", place.grad && "grad"), ...frame }),
     ...windowMarks(stepFacts, heat, cells, strip.w),
-    at.full && summaryText(heat, numbers, storage.nbytes),
+    place.full && summaryText(heat, numbers, storage.nbytes),
   ];
 }
 
@@ -122,8 +122,8 @@ function summaryText({ uid, n, x, y, w }, numbers, nbytes) {
 function windowMarks(stepFacts, heat, cells, width) {
   if (!cells.length) return [];
   const { uid, dtype, n, x, y } = heat;
-  const written = stepFacts.snap.written.get(uid);
-  const firstWritten = cells.find(({ i }) => written?.has(`${dtype}:${i}`));
+  const writtenKeys = stepFacts.snap.written.get(uid);
+  const firstWritten = cells.find(({ i }) => writtenKeys?.has(`${dtype}:${i}`));
   const cellWidth = 34;
   const indexWidth = width > 170 ? 44 : 0;
   const cellCount = Math.max(1, Math.floor((width - 32 - indexWidth) / cellWidth));
@@ -147,7 +147,7 @@ function windowMarks(stepFacts, heat, cells, width) {
     firstIndex > 0 &&
       windowButton(heat, "before", Math.max(0, firstIndex - cellCount), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
     ...shown.map(({ i, value }, k) => {
-      const isWritten = Boolean(written?.has(`${dtype}:${i}`));
+      const isWritten = Boolean(writtenKeys?.has(`${dtype}:${i}`));
       const was = stepFacts.snap.oldValues.get(`${uid}:${dtype}:${i}`);
       return cellMark(uid, band, i, value, {
         ...place,

@@ -7,17 +7,17 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("../layout/pane_names.js").ShownName} ShownName */
 
 /** @param {import("./labels.js").Labels} labels @param {string} uid what the name leads to @param {ShownName} name
- * @param {{x: number, y: number, w: number, h: number, font: number}} at */
-export function rowTagMark(labels, uid, name, at) {
+ * @param {{x: number, y: number, w: number, h: number, font: number}} place */
+export function rowTagMark(labels, uid, name, place) {
   const { tag, scope, moved } = name;
   const isVariable = tag.kind === "var";
-  const halfHeight = at.h / 2;
+  const halfHeight = place.h / 2;
   const pointWidth = 7;
-  const bodyWidth = at.w - pointWidth - 3;
-  const d = `M${at.x + 3} ${at.y}h${bodyWidth - 3}l${pointWidth} ${halfHeight}l${-pointWidth} ${halfHeight}h${-(bodyWidth - 3)}a3 3 0 0 1 -3 -3v${-(at.h - 6)}a3 3 0 0 1 3 -3z`;
-  const scopeWidth = scope ? textWidth(scope, at.font - 3) + 5 : 0;
-  const text = cutPath(name.text, at.w - scopeWidth - 14, at.font);
-  const baseline = at.y + halfHeight + at.font * 0.35;
+  const bodyWidth = place.w - pointWidth - 3;
+  const d = `M${place.x + 3} ${place.y}h${bodyWidth - 3}l${pointWidth} ${halfHeight}l${-pointWidth} ${halfHeight}h${-(bodyWidth - 3)}a3 3 0 0 1 -3 -3v${-(place.h - 6)}a3 3 0 0 1 3 -3z`;
+  const scopeWidth = scope ? textWidth(scope, place.font - 3) + 5 : 0;
+  const text = cutPath(name.text, place.w - scopeWidth - 14, place.font);
+  const baseline = place.y + halfHeight + place.font * 0.35;
   return h(
     "g",
     {
@@ -32,8 +32,10 @@ export function rowTagMark(labels, uid, name, at) {
       "aria-label": `${scope ? `${scope}: ` : ""}${tag.text}`,
     },
     h("path", { key: "shape", d }),
-    scope ? h("text", { key: "of", class: "of", x: at.x + 6, y: baseline, "font-size": at.font - 3 }, scope) : null,
-    h("text", { key: "text", x: at.x + 6 + scopeWidth, y: baseline, "font-size": at.font }, text),
+    scope
+      ? h("text", { key: "of", class: "of", x: place.x + 6, y: baseline, "font-size": place.font - 3 }, scope)
+      : null,
+    h("text", { key: "text", x: place.x + 6 + scopeWidth, y: baseline, "font-size": place.font }, text),
     h(
       "title",
       { key: "title" },

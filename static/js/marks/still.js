@@ -97,10 +97,12 @@ function drawnTexts({ memory, graph }) {
 
 /** Everything open, one below the other, where that is no higher than the room: a picture needs no places for what comes
  * later. @param {import("../layout/stage_plan.js").StageModel} model @param {number} i
- * @param {import("../layout/stage_plan.js").Size} room @param {import("../layout/stage_plan.js").StageOptions} options */
-function stillPlan(model, i, room, options) {
-  const openPlan = stagePlan(model, i, { w: room.w, h: Infinity }, { ...options, compact: true });
-  return HEADING + paneHeight(openPlan) <= room.h ? openPlan : stagePlan(model, i, room, { ...options, compact: true });
+ * @param {import("../layout/stage_plan.js").Size} paneSize @param {import("../layout/stage_plan.js").StageOptions} options */
+function stillPlan(model, i, paneSize, options) {
+  const openPlan = stagePlan(model, i, { w: paneSize.w, h: Infinity }, { ...options, compact: true });
+  return HEADING + paneHeight(openPlan) <= paneSize.h
+    ? openPlan
+    : stagePlan(model, i, paneSize, { ...options, compact: true });
 }
 
 /** How far each pane is scrolled so that what the step touched is in the picture. @param {StagePlan} plan */

@@ -94,9 +94,9 @@ export function startCellCard(table, properties, onChoice) {
     onChoice();
   }
 
-  /** @param {string} at as the address names a cell */
-  function openCell(at) {
-    const [row, property] = at.split(".");
+  /** @param {string} cellAddress as the address names a cell */
+  function openCell(cellAddress) {
+    const [row, property] = cellAddress.split(".");
     const rowElement = rows.find(({ id }) => id === row);
     const link =
       rowElement?.querySelector(`a[data-property="${CSS.escape(property ?? "")}"]`) ?? rowElement?.querySelector("a");

@@ -35,8 +35,8 @@ export function switchPredict(state, on, step) {
   const { predict, opened } = state;
   if (on === (predict !== null)) return state;
   if (predict) {
-    const shown = predict.whole ?? opened;
-    return { ...state, predict: null, opened: shown, isLive: predict.wasLive };
+    const wholeRun = predict.whole ?? opened;
+    return { ...state, predict: null, opened: wholeRun, isLive: predict.wasLive };
   }
   const next = { ...state, isLive: false, question: null, selection: null, predict: emptyPrediction(state.isLive) };
   return opened ? hideFuture(next, opened, step) : next;

@@ -67,7 +67,7 @@ function moveItem(from, to) {
 
 /** @param {number} k */
 function removeItem(k) {
-  draft = { ...draft, items: draft.items.filter((_, at) => at !== k) };
+  draft = { ...draft, items: draft.items.filter((_, index) => index !== k) };
   const isOther = k === chosenIndex;
   if (k < chosenIndex || chosenIndex >= draft.items.length) chosenIndex = Math.max(0, chosenIndex - 1);
   render(isOther);

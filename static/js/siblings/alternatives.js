@@ -187,7 +187,7 @@ export function replaceLine(source, line, { text, imports }) {
   const edits = new Map([[line, text]]);
   if (missingImports.length) edits.set(1, [...missingImports, edits.get(1) ?? lines[0]].join("\n"));
   return {
-    edits: [...edits].map(([at, changed]) => ({ line: at, old: lines[at - 1], new: changed })),
+    edits: [...edits].map(([lineNumber, changed]) => ({ line: lineNumber, old: lines[lineNumber - 1], new: changed })),
     line: line + missingImports.length,
   };
 }
