@@ -39,7 +39,7 @@ from server.wire.records import (
 from server.worker.device_name import device_name
 from server.worker.displayhook import expressions_with_output
 from server.worker.files.install import install_files
-from server.worker.gradient_check.check import Check
+from server.worker.gradient_check.check import GradientChecker
 from server.worker.gradient_check.replay import Program
 from server.worker.instrument import Statements, instrument
 from server.worker.outcomes import NO_MEMORY, error_record, lines_in_program, refused_outcome
@@ -170,8 +170,8 @@ class ProgramRun:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         program = Program(code, lambda: seed_generators(self._seed, self._device), self._input)
         with Replacements(ProbeContext()):
-            check = Check(program, options, self._cpu)
-            result = check.result()
+            check = GradientChecker(program, options, self._cpu)
+            result = check.run()
         outcome: OutcomeRecord = {"status": "finished"}
         if check.error is not None:
             outcome = {"status": "raised", "error": error_record(check.error)}

@@ -6,20 +6,20 @@ from typing import Any
 import torch
 
 
-def _at_zero(args: Any, _kwargs: Any, _out: Any) -> bool:
+def _is_at_zero(args: Any, _kwargs: Any, _out: Any) -> bool:
     return bool((args[0] == 0).any())
 
 
-def _equal_operands(args: Any, _kwargs: Any, _out: Any) -> bool:
+def _has_equal_operands(args: Any, _kwargs: Any, _out: Any) -> bool:
     return bool((args[0] == args[1]).any())
 
 
-def _at_bound(args: Any, kwargs: Any, _out: Any) -> bool:
+def _is_at_bound(args: Any, kwargs: Any, _out: Any) -> bool:
     bounds = [*args[1:3], kwargs.get("min"), kwargs.get("max")]
     return any(bool((args[0] == bound).any()) for bound in bounds if bound is not None)
 
 
-def _ties(args: Any, kwargs: Any, out: Any) -> bool:
+def _has_ties(args: Any, kwargs: Any, out: Any) -> bool:
     """Whether the largest, or smallest, stands in several places."""
     best = out[0] if isinstance(out, tuple) else out
     dims = args[1] if len(args) > 1 else kwargs.get("dim", [])
@@ -33,29 +33,29 @@ def _ties(args: Any, kwargs: Any, out: Any) -> bool:
     return bool(((args[0] == best).sum(dims) > 1).any())
 
 
-CORNERS: dict[str, Callable[[Any, Any, Any], bool]] = {
-    "relu": _at_zero,
-    "leaky_relu": _at_zero,
-    "abs": _at_zero,
-    "clamp": _at_bound,
-    "clamp_min": _at_bound,
-    "clamp_max": _at_bound,
-    "hardtanh": _at_bound,
-    "threshold": _at_bound,
-    "maximum": _equal_operands,
-    "minimum": _equal_operands,
-    "max": _ties,
-    "min": _ties,
-    "amax": _ties,
-    "amin": _ties,
+CORNER_CHECKS: dict[str, Callable[[Any, Any, Any], bool]] = {
+    "relu": _is_at_zero,
+    "leaky_relu": _is_at_zero,
+    "abs": _is_at_zero,
+    "clamp": _is_at_bound,
+    "clamp_min": _is_at_bound,
+    "clamp_max": _is_at_bound,
+    "hardtanh": _is_at_bound,
+    "threshold": _is_at_bound,
+    "maximum": _has_equal_operands,
+    "minimum": _has_equal_operands,
+    "max": _has_ties,
+    "min": _has_ties,
+    "amax": _has_ties,
+    "amin": _has_ties,
 }
 """By the operator's name. Those that write in place are missing: afterwards nobody knows what their input was."""
 
 
-def corner_of(func: Any, args: Any, kwargs: Any, out: Any) -> str | None:
+def corner_operation(func: Any, args: Any, kwargs: Any, out: Any) -> str | None:
     """The name of an operation that has an input where its slope jumps; None of any other."""
     name = func.__name__.split(".")[0]
-    check = CORNERS.get(name)
+    check = CORNER_CHECKS.get(name)
     if check is None or not args or not isinstance(args[0], torch.Tensor) or not args[0].is_floating_point():
         return None
     try:

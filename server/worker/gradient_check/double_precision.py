@@ -7,14 +7,14 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-WIDER = {
+WIDER_DTYPES = {
     torch.float32: torch.float64,
     torch.float16: torch.float64,
     torch.bfloat16: torch.float64,
     torch.complex64: torch.complex128,
 }
 
-SAMPLERS = (
+SAMPLING_OPERATORS = (
     "rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "uniform", "normal", "normal_functional",
     "bernoulli", "random", "exponential", "geometric", "cauchy", "log_normal", "multinomial", "poisson",
 )  # fmt: skip
@@ -35,21 +35,21 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, before: BeforeOperation | None = None, after: AfterOperation | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._before, self._after = before, after
-        self.count = 0
+        self.operation_count = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        index = self.count
-        self.count += 1
+        index = self.operation_count
+        self.operation_count += 1
         if self._before is not None:
             self._before(index, func, args, kwargs)
         if torch.Tag.nondeterministic_seeded in func.tags:
             out = sample_in_own_precision(func, args, kwargs)
         else:
-            out = func(*args, **(with_wider_dtype(kwargs) if kwargs.get("dtype") in WIDER else kwargs))
+            out = func(*args, **(with_wider_dtype(kwargs) if kwargs.get("dtype") in WIDER_DTYPES else kwargs))
         if isinstance(out, torch.Tensor):
-            if out.dtype in WIDER:
-                out = out.to(WIDER[out.dtype])
+            if out.dtype in WIDER_DTYPES:
+                out = out.to(WIDER_DTYPES[out.dtype])
         elif out is not None:
             out = tree_map_only(torch.Tensor, to_wider, out)
         if self._after is not None:
@@ -58,11 +58,11 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def with_wider_dtype(kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {**kwargs, "dtype": WIDER[kwargs["dtype"]]}
+    return {**kwargs, "dtype": WIDER_DTYPES[kwargs["dtype"]]}
 
 
 def to_wider(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.to(WIDER[tensor.dtype]) if tensor.dtype in WIDER else tensor
+    return tensor.to(WIDER_DTYPES[tensor.dtype]) if tensor.dtype in WIDER_DTYPES else tensor
 
 
 def narrow_dtype() -> torch.dtype:
@@ -76,7 +76,7 @@ def sample_in_own_precision(func: Any, args: Any, kwargs: Any) -> Any:
     Raises UnsupportedInDouble for one that computes with its arguments, too.
     """
     name = func.__name__.split(".")[0]
-    if name.rstrip("_") not in SAMPLERS:
+    if name.rstrip("_") not in SAMPLING_OPERATORS:
         if all(not value.is_floating_point() for value in tensors_of(args, kwargs)):
             return func(*args, **kwargs)
         raise UnsupportedInDouble(name)

@@ -8,12 +8,12 @@ import torch
 MAX_NODES = 100_000
 
 
-class Graph:
-    """leaves: in the order in which they are found from the roots. numbers: the sequence numbers of its nodes."""
+class BackwardGraph:
+    """leaves: in the order in which they are found from the roots. sequence_numbers: the sequence numbers of its nodes."""
 
     def __init__(self, roots: Iterable[torch.Tensor]) -> None:
         self.leaves: list[torch.Tensor] = []
-        self.numbers: set[int] = set()
+        self.sequence_numbers: set[int] = set()
         self._nodes: set[Any] = set()
         waiting = [torch.autograd.graph.get_gradient_edge(root).node for root in roots if root.requires_grad]
         waiting.reverse()
@@ -26,7 +26,7 @@ class Graph:
             if variable is not None and node.name().endswith("AccumulateGrad"):
                 self.leaves.append(variable)
             else:
-                self.numbers.add(node._sequence_nr())
+                self.sequence_numbers.add(node._sequence_nr())
             waiting.extend(other for other, _ in reversed(node.next_functions) if other is not None)
 
     def leads_to(self, tensor: torch.Tensor) -> bool:

@@ -19,8 +19,8 @@ from server.worker.gradient_check.verdicts import (
 class Leaf:
     """A leaf as the run in float64 has it.
 
-    values, own, double: of all elements: its own, and its gradients in the program's precision and in float64; None where
-    none came, no values where it can't be varied.
+    values, torch_grad, double_grad: of all elements: its own, and its gradients in the program's precision and in
+    float64; None where none came, no values where it can't be varied.
     """
 
     name: str | None
@@ -29,26 +29,26 @@ class Leaf:
     strides: list[int]
     offset: int
     values: torch.Tensor | None
-    moment: VariationPoint
+    point: VariationPoint
     in_graph: bool
     hooked: bool
-    own: torch.Tensor | None = None
-    double: torch.Tensor | None = None
-    largest: float = 0.0
+    torch_grad: torch.Tensor | None = None
+    double_grad: torch.Tensor | None = None
+    largest_grad: float = 0.0
     rows: list[ElementCheck] = field(default_factory=list)
 
-    def double_at(self, element: int) -> float | None:
+    def double_grad_at(self, element: int) -> float | None:
         """The gradient of an element in float64."""
-        return None if self.double is None else float(self.double[element])
+        return None if self.double_grad is None else float(self.double_grad[element])
 
 
 def element_check(leaf: Leaf, element: int, judgement: Judgement) -> ElementCheck:
     """An element's row."""
     slopes, verdict = judgement.slopes, judgement.verdict
-    own = None if leaf.own is None else float(leaf.own[element])
-    double = leaf.double_at(element)
+    own = None if leaf.torch_grad is None else float(leaf.torch_grad[element])
+    double = leaf.double_grad_at(element)
     if verdict == "agrees" and own is not None and double is not None:
-        verdict = "rounding" if loses_digits(own, double, leaf.largest, leaf.dtype) else verdict
+        verdict = "rounding" if loses_digits(own, double, leaf.largest_grad, leaf.dtype) else verdict
     numeric = slopes.central if slopes else None
     shows_sides = slopes is not None and verdict in ("kink", "differs") and slopes.gap > 0.01 * abs(slopes.central)
     index = []
@@ -67,20 +67,20 @@ def leaf_check(leaf: Leaf) -> LeafCheck:
     """A leaf with its rows, and the gravest of their verdicts."""
     worst = min(
         range(len(leaf.rows)),
-        key=lambda k: (VERDICTS_BY_SEVERITY.index(leaf.rows[k].verdict), -distance(leaf.rows[k])),
+        key=lambda k: (VERDICTS_BY_SEVERITY.index(leaf.rows[k].verdict), -torch_error(leaf.rows[k])),
         default=None,
     )
     size = 1
     for length in leaf.shape:
         size *= length
     return LeafCheck(
-        name=leaf.name, line=leaf.moment.line, shape=leaf.shape, dtype=leaf.dtype, elements=size,
+        name=leaf.name, line=leaf.point.line, shape=leaf.shape, dtype=leaf.dtype, elements=size,
         verdict="unknown" if worst is None else leaf.rows[worst].verdict, worst=worst, hooked=leaf.hooked,
-        problem=leaf.moment.problem, problem_line=leaf.moment.problem_line, rows=leaf.rows,
+        problem=leaf.point.problem, problem_line=leaf.point.problem_line, rows=leaf.rows,
     )  # fmt: skip
 
 
-def distance(row: ElementCheck) -> float:
+def torch_error(row: ElementCheck) -> float:
     """By how much torch is off: relative where it gave a value, else the whole slope."""
     if row.difference is not None:
         return row.difference

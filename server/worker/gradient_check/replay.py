@@ -44,10 +44,12 @@ Listener = Callable[[BackwardCall], Any]
 
 
 class Program:
-    """A compiled program that can be run many times. reseed: seeds all generators; text: what its standard input reads."""
+    """A compiled program that can be run many times. reseed: seeds all generators; stdin_text: what its standard input
+    reads.
+    """
 
-    def __init__(self, code: types.CodeType, reseed: Callable[[], None], text: str = "") -> None:
-        self._code, self._reseed, self._text = code, reseed, text
+    def __init__(self, code: types.CodeType, reseed: Callable[[], None], stdin_text: str = "") -> None:
+        self._code, self._reseed, self._stdin_text = code, reseed, stdin_text
         self.runs = 0
 
     def run(self, listener: Listener) -> BaseException | None:
@@ -58,7 +60,7 @@ class Program:
         sys.modules["__main__"] = module
         self._reseed()
         try:
-            with initial_modes(), standard_streams(self._text), intercepted(listener):
+            with initial_modes(), standard_streams(self._stdin_text), intercepted_backward(listener):
                 exec(self._code, module.__dict__)
         except BackwardReached:
             return None
@@ -95,7 +97,7 @@ def standard_streams(text: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def intercepted(listener: Listener) -> Iterator[None]:
+def intercepted_backward(listener: Listener) -> Iterator[None]:
     """The program's calls of the engine come to the listener; those within another do not."""
     original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
     state = {"calls": 0, "inside": 0}
@@ -115,7 +117,7 @@ def intercepted(listener: Listener) -> Iterator[None]:
         arguments = dict(zip(("grads", "keep_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         starts, grads, inputs = list(roots), list(arguments["grads"]), list(arguments.get("inputs") or ())
         accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
-        has_one_loss = all(map(is_plain, (*starts, *inputs, *(grad for grad in grads if grad is not None))))
+        has_one_loss = all(map(is_plain_tensor, (*starts, *inputs, *(grad for grad in grads if grad is not None))))
         return listener(
             BackwardCall(number, starts, grads, inputs or None, accumulates, has_one_loss, program_frame(), proceed)
         )
@@ -127,7 +129,7 @@ def intercepted(listener: Listener) -> Iterator[None]:
         setattr(torch.autograd, "_engine_run_backward", original)
 
 
-def is_plain(value: Any) -> bool:
+def is_plain_tensor(value: Any) -> bool:
     """Whether it is a tensor, and none that stands for several or that a transform of `torch.func` wraps."""
     if not isinstance(value, torch.Tensor) or torch._C._functorch.is_functorch_wrapped_tensor(value):
         return False

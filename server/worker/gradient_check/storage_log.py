@@ -9,7 +9,7 @@ import torch
 from torch._C._autograd import _get_sequence_nr
 
 from server.wire.gradient_check import MAX_CORNERS
-from server.worker.gradient_check.corners import corner_of
+from server.worker.gradient_check.corners import corner_operation
 from server.worker.gradient_check.double_precision import tensors_of
 from server.worker.stack import PROGRAM
 
@@ -24,15 +24,15 @@ class TooManyOperations(Exception):
 class Access:
     """An operation's access to a storage. operation: its number. argument: which of its tensors has the storage.
 
-    node: the sequence number of the node of the graph that the operation became; None where it became none. latest: that of
-    the last node before it ended: of a custom Function, whose forward it may be part of.
+    node: the sequence number of the node of the graph that the operation became; None where it became none.
+    latest_node: that of the last node before it ended: of a custom Function, whose forward it may be part of.
     """
 
     kind: Literal["made", "written", "read"]
     operation: int
     argument: int
     node: int | None
-    latest: int
+    latest_node: int
     line: int | None
 
 
@@ -42,21 +42,21 @@ class StorageLog:
     def __init__(self) -> None:
         self.accesses: dict[int, list[Access]] = {}
         self.leaves: dict[int, weakref.ref[torch.Tensor]] = {}
-        self.storages: dict[int, dict[int, list[int]]] = {}
+        self.storages_by_leaf: dict[int, dict[int, list[int]]] = {}
         """By the id of a leaf: the storages that it had when it was read, each with the numbers of the latest nodes."""
         self.corners: dict[tuple[str, int | None], None] = {}
-        self._sequence = _get_sequence_nr()
-        self._line: int | None = None
-        self._node: int | None = None
+        self._next_sequence_number = _get_sequence_nr()
+        self._current_line: int | None = None
+        self._current_node: int | None = None
 
     def before(self, operation: int, func: Any, args: Any, kwargs: Any) -> None:
         """An operation begins. Raises TooManyOperations."""
         if operation >= MAX_OPERATIONS:
             raise TooManyOperations
         sequence = _get_sequence_nr()
-        self._node = sequence - 1 if sequence != self._sequence else None
-        self._sequence = sequence
-        self._line = program_line()
+        self._current_node = sequence - 1 if sequence != self._next_sequence_number else None
+        self._next_sequence_number = sequence
+        self._current_line = program_line()
         written = {id(tensor) for tensor in written_tensors(func, args, kwargs)}
         for k, tensor in enumerate(tensors_of(args, kwargs)):
             key = storage_key(tensor)
@@ -64,13 +64,13 @@ class StorageLog:
                 continue
             kind: Literal["written", "read"] = "written" if id(tensor) in written else "read"
             self.accesses.setdefault(key, []).append(
-                Access(kind, operation, k, self._node, self._sequence - 1, self._line)
+                Access(kind, operation, k, self._current_node, self._next_sequence_number - 1, self._current_line)
             )
             if tensor.requires_grad and tensor.is_leaf:
                 known = self.leaves.get(id(tensor))
                 if known is None or known() is not tensor:
-                    self.leaves[id(tensor)], self.storages[id(tensor)] = weakref.ref(tensor), {}
-                self.storages[id(tensor)].setdefault(key, []).append(sequence - 1)
+                    self.leaves[id(tensor)], self.storages_by_leaf[id(tensor)] = weakref.ref(tensor), {}
+                self.storages_by_leaf[id(tensor)].setdefault(key, []).append(sequence - 1)
 
     def after(self, operation: int, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """An operation has a result: where its storage is none of the arguments', it is new."""
@@ -78,10 +78,14 @@ class StorageLog:
         for tensor in tensors_of((out,), {}):
             key = storage_key(tensor)
             if key is not None and key not in known:
-                self.accesses[key] = [Access("made", operation, -1, self._node, self._sequence - 1, self._line)]
-        corner = corner_of(func, args, kwargs, out)
+                self.accesses[key] = [
+                    Access(
+                        "made", operation, -1, self._current_node, self._next_sequence_number - 1, self._current_line
+                    )
+                ]
+        corner = corner_operation(func, args, kwargs, out)
         if corner is not None and len(self.corners) < MAX_CORNERS:
-            self.corners[corner, self._line] = None
+            self.corners[corner, self._current_line] = None
 
     def living_leaves(self) -> list[torch.Tensor]:
         """The leaves that were seen and are alive, in the order in which they were first used."""

@@ -6,40 +6,40 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from server.worker.gradient_check.double_precision import DoublePrecision, tensors_of
-from server.worker.gradient_check.graph import Graph
+from server.worker.gradient_check.graph import BackwardGraph
 from server.worker.gradient_check.leaf_rows import Leaf
 from server.worker.gradient_check.replay import BackwardCall, BackwardReached, Program
 
 
-class Variation:
+class VariedRun:
     """Runs a program with one element of a leaf changed. overwritten: something changed it back before it was used."""
 
     def __init__(
-        self, program: Program, call: int, grad_tensors: list[torch.Tensor | None], leaf: Leaf, element: int
+        self, program: Program, call_number: int, grad_tensors: list[torch.Tensor | None], leaf: Leaf, element: int
     ) -> None:
-        self._program, self._call, self._grad_tensors, self._leaf = program, call, grad_tensors, leaf
+        self._program, self._call_number, self._grad_tensors, self._leaf = program, call_number, grad_tensors, leaf
         place, self._position = element, leaf.offset
         for size, stride in zip(reversed(leaf.shape), reversed(leaf.strides), strict=True):
             self._position += place % size * stride
             place //= size
         self.overwritten = False
 
-    def loss(self, change: float) -> float | None:
+    def loss_with_change(self, change: float) -> float | None:
         """The loss then; None where the program raised, or never came to its backward."""
-        moment, losses = self._leaf.moment, list[float | None]()
+        point, losses = self._leaf.point, list[float | None]()
         varied: list[float] = []
 
         def before(operation: int, _func: Any, args: Any, kwargs: Any) -> None:
-            if operation == moment.operation:
-                memory = flat_storage(tensors_of(args, kwargs)[moment.argument])
+            if operation == point.operation:
+                memory = flat_storage(tensors_of(args, kwargs)[point.argument])
                 memory[self._position] += change
                 varied.append(memory[self._position].item())
-            if operation == moment.use:
-                memory = flat_storage(tensors_of(args, kwargs)[moment.use_argument])
+            if operation == point.first_use:
+                memory = flat_storage(tensors_of(args, kwargs)[point.first_use_argument])
                 self.overwritten |= [memory[self._position].item()] != varied
 
         def listener(call: BackwardCall) -> Any:
-            if call.number != self._call:
+            if call.number != self._call_number:
                 return call.proceed()
             losses.append(loss_of(call.roots, self._grad_tensors))
             raise BackwardReached
@@ -68,7 +68,7 @@ def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) 
         return total
 
 
-def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
+def run_backward(graph: BackwardGraph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
     """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program gets."""
     tensors = requested_tensors(graph, call)
     if not call.accumulates:
@@ -97,7 +97,7 @@ def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | Non
             handle.remove()
 
 
-def requested_tensors(graph: Graph, call: BackwardCall) -> list[torch.Tensor]:
+def requested_tensors(graph: BackwardGraph, call: BackwardCall) -> list[torch.Tensor]:
     """The tensors whose gradients a call asks for: its inputs, or else all leaves of the graph."""
     return graph.leaves if call.inputs is None else call.inputs
 

@@ -10,8 +10,9 @@ from server.worker.gradient_check.storage_log import Access, StorageLog, storage
 
 @dataclass(frozen=True)
 class VariationPoint:
-    """operation: before which the value is varied; argument: which of its tensors has the memory; use, use_argument: the
-    same of the first operation through which the loss depends on it. problem: why it can't be varied, and where.
+    """operation: before which the value is varied; argument: which of its tensors has the memory; first_use,
+    first_use_argument: the same of the first operation through which the loss depends on it. problem: why it can't be
+    varied, and where.
 
     line: of the statement that made the value.
     """
@@ -19,8 +20,8 @@ class VariationPoint:
     line: int | None = None
     operation: int = -1
     argument: int = -1
-    use: int = -1
-    use_argument: int = -1
+    first_use: int = -1
+    first_use_argument: int = -1
     problem: LeafProblem | None = None
     problem_line: int | None = None
 
@@ -49,7 +50,7 @@ def variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None)
         return VariationPoint(line, problem="not_followed")
     writes = [access for access in accesses if access.kind != "read"]
     # within a custom Function: what it reads may reach the loss
-    possible = [access for access in reads if nodes is not None and access.node is None and access.latest in nodes]
+    possible = [access for access in reads if nodes is not None and access.node is None and access.latest_node in nodes]
     first, last = uses[0].operation, uses[-1].operation
     earliest = min([first, *(access.operation for access in possible)])
     between = [access for access in writes if earliest < access.operation < last]
@@ -58,7 +59,7 @@ def variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None)
         first = uses[0].operation
     elif between:
         return VariationPoint(line, problem="written_between", problem_line=between[0].line)
-    return _before_first_read(line, writes, reads, uses[0], first)
+    return _point_before_first_read(line, writes, reads, uses[0], first)
 
 
 def accesses_since_made(accesses: list[Access], node: int) -> list[Access]:
@@ -69,18 +70,18 @@ def accesses_since_made(accesses: list[Access], node: int) -> list[Access]:
     makers = [
         k
         for k, access in enumerate(accesses)
-        if access.kind != "read" and node == (access.latest if access.node is None else access.node)
+        if access.kind != "read" and node == (access.latest_node if access.node is None else access.node)
     ]
     return accesses[makers[-1] :] if makers else []
 
 
 def has_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
     """Whether the graph's operations read the leaf when it had other memory: its data were exchanged."""
-    storages = log.storages.get(id(leaf), {})
+    storages = log.storages_by_leaf.get(id(leaf), {})
     return any(not nodes.isdisjoint(numbers) for other, numbers in storages.items() if other != key)
 
 
-def _before_first_read(
+def _point_before_first_read(
     line: int | None, writes: list[Access], reads: list[Access], use: Access, first: int
 ) -> VariationPoint:
     settled = max((access.operation for access in writes if access.operation < first), default=-1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from server.wire.gradient_check import Number, Verdict
 
-STEP = 2.0**-17
+UNIT_STEP = 2.0**-17
 """Of an element around 1: with it, the errors of a central quotient are about 1e-10, those of rounding as large."""
 
 STEP_RATIO = 8.0
@@ -18,12 +18,12 @@ ROUNDING_ERRORS = 64 * 2.0**-52
 TOLERANCE = 1e-5
 """Relative difference of quotient and gradient in float64 that is none."""
 
-PRECISION = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
+USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
 """Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual rounding."""
 
 VERDICTS_BY_SEVERITY: tuple[Verdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
 
-Evaluate = Callable[[float], float | None]
+LossAfterChange = Callable[[float], float | None]
 """The loss after an element has changed by so much; None where there is none."""
 
 
@@ -60,36 +60,38 @@ class Judgement:
 def step_for(value: float) -> float:
     """The step for an element of this value: a power of two, so that it changes by exactly that."""
     size = abs(value)
-    return STEP * (2.0 ** math.floor(math.log2(size)) if math.isfinite(size) and size > 1 else 1.0)
+    return UNIT_STEP * (2.0 ** math.floor(math.log2(size)) if math.isfinite(size) and size > 1 else 1.0)
 
 
-def slopes(evaluate: Evaluate, loss: float, step: float) -> Slopes | None:
+def measure_slopes(loss_after: LossAfterChange, loss: float, step: float) -> Slopes | None:
     """The quotients at a step; None where a loss is missing or not finite."""
-    up, down = evaluate(step), evaluate(-step)
+    up, down = loss_after(step), loss_after(-step)
     if up is None or down is None or not all(map(math.isfinite, (up, down, loss))):
         return None
     noise = ROUNDING_ERRORS * max(abs(up), abs(down), abs(loss)) / step
     return Slopes((loss - down) / step, (up - loss) / step, noise)
 
 
-def judge(evaluate: Evaluate, loss: float, step: float, double: float | None) -> Judgement:
-    """What the quotients say of the gradient `double` that torch gave in float64; None: none came, so it counts as 0."""
-    expected = 0.0 if double is None else double
-    coarse = slopes(evaluate, loss, step)
+def judge(loss_after: LossAfterChange, loss: float, step: float, double_grad: float | None) -> Judgement:
+    """What the quotients say of the gradient `double_grad` that torch gave in float64; None: none came, so it counts as
+    0.
+    """
+    expected = 0.0 if double_grad is None else double_grad
+    coarse = measure_slopes(loss_after, loss, step)
     if coarse is None:
         return Judgement("unknown")
     fine = coarse
     suspicious = coarse.gap > 1e-3 * max(abs(coarse.left), abs(coarse.right), abs(expected)) + 4 * coarse.noise
     if suspicious or not coarse.agrees(expected):
-        fine = slopes(evaluate, loss, step / STEP_RATIO) or coarse
+        fine = measure_slopes(loss_after, loss, step / STEP_RATIO) or coarse
     if suspicious and fine is not coarse and fine.gap > coarse.gap / 2 and fine.gap > 4 * fine.noise:
-        if double is None:
+        if double_grad is None:
             return Judgement("cut", fine)
         return Judgement("kink" if fine.encloses(expected) else "differs", fine)
     best = fine if fine.agrees(expected) else coarse
     if best.agrees(expected):
-        return Judgement("unused" if double is None else "agrees", best)
-    if double is None:
+        return Judgement("unused" if double_grad is None else "agrees", best)
+    if double_grad is None:
         return Judgement("cut", fine)
     unsettled = abs(fine.central - coarse.central) - fine.noise
     if math.isfinite(expected) and unsettled > 0.05 * abs(fine.central - expected):
@@ -97,11 +99,11 @@ def judge(evaluate: Evaluate, loss: float, step: float, double: float | None) ->
     return Judgement("differs", fine)
 
 
-def loses_digits(torch_value: float, double: float, largest: float, dtype: str) -> bool:
+def loses_digits(torch_grad: float, double_grad: float, largest_grad: float, dtype: str) -> bool:
     """Whether a gradient in a lower precision is farther from that in float64 than usual."""
-    if not math.isfinite(torch_value):
-        return math.isfinite(double)
-    return abs(torch_value - double) > PRECISION.get(dtype, 1e-3) * max(largest, abs(double))
+    if not math.isfinite(torch_grad):
+        return math.isfinite(double_grad)
+    return abs(torch_grad - double_grad) > USUAL_ROUNDING.get(dtype, 1e-3) * max(largest_grad, abs(double_grad))
 
 
 def relative_difference(value: float | None, numeric: float | None, noise: float) -> float | None:
