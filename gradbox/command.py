@@ -27,7 +27,7 @@ NO_TORCH = (
 NOTHING_RECORDED = "gradbox: nothing was recorded: the process ended before the script began"
 NO_PART_RECORDED = "gradbox: nothing was recorded: none of the parts that were asked for came"
 NOT_A_TRACE = "this is no trace; `gradbox open --trace run.json FILE` writes one"
-CANNOT_BEGIN = 2
+EXIT_CANNOT_BEGIN = 2
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -43,13 +43,13 @@ def build_parser() -> argparse.ArgumentParser:
     opened.add_argument("--trace", metavar="FILE", help="write the trace as JSON instead of opening the picture")
     opened.add_argument("--no-browser", action="store_true", help="print the address of the picture, open no browser")
     opened.add_argument("--port", type=int, default=0, help="of the picture's server on this machine")
-    add_script(opened)
+    add_script_arguments(opened)
     trace = add_command(commands, "trace", "run a script and print its trace as JSON; the script prints to stderr")
     trace.add_argument("--pretty", action="store_true", help="for reading: how it ended, why, and what each step did")
-    add_script(trace)
+    add_script_arguments(trace)
     explain = add_command(commands, "explain", "run a script and print what there is to say of it, its errors first")
     explain.add_argument("--json", action="store_true", help="as JSON; the script prints to stderr")
-    add_script(explain)
+    add_script_arguments(explain)
     export = add_command(commands, "export", "make a file of a recorded trace")
     export.add_argument("trace", metavar="TRACE", help="what `gradbox open --trace` wrote, or a server's /s/….json")
     export.add_argument("--out", metavar="FILE", required=True, help=".html to step through; .svg or .png of one step")
@@ -71,12 +71,12 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def add_command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, help_text: str
 ) -> argparse.ArgumentParser:
-    return commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    return commands.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
 
 
-def add_script(parser: argparse.ArgumentParser) -> None:
+def add_script_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is run, and how it is recorded."""
     parser.add_argument("--also", metavar="GLOB", action="append", default=[],
                         help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
@@ -152,39 +152,39 @@ def run_server(arguments: list[str]) -> int:
     sys.path.insert(0, str(ENGINE_FOLDER))
     if importlib.util.find_spec("torch") is None:
         print(NO_TORCH, file=sys.stderr)
-        return CANNOT_BEGIN
+        return EXIT_CANNOT_BEGIN
     status: int = importlib.import_module("server.__main__").main(arguments, "gradbox")
     return status
 
 
 def run_recorded(args: argparse.Namespace) -> int:
     """Run the script, and do with its run what the command asks for; the script's exit status."""
-    problem = find_problem(args)
+    problem = why_not_runnable(args)
     if problem:
         print(problem, file=sys.stderr)
-        return CANNOT_BEGIN
+        return EXIT_CANNOT_BEGIN
     if args.command == "open" and not args.module and Path(args.file).suffix == ".json":
         return open_trace(args)
     for_stdout = args.command == "trace" or (args.command == "explain" and args.json)
     parts = PartOptions(args.lines, args.iterations or (), args.after)
     script = Script(
         args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
-        parts=parts if parts.any else None,
+        parts=parts if parts.any_given else None,
     )  # fmt: skip
     recorded = record(script, args.language)
     if not recorded.runs:
         if not recorded.status:
-            print(NO_PART_RECORDED if parts.any else NOTHING_RECORDED, file=sys.stderr)
+            print(NO_PART_RECORDED if parts.any_given else NOTHING_RECORDED, file=sys.stderr)
         return recorded.status or 1
     try:
-        return output_runs(args, recorded, parts.any)
+        return output_runs(args, recorded, parts.any_given)
     except (OSError, RuntimeError, ValueError) as error:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"gradbox: {reason}", file=sys.stderr)
         return recorded.status or 1
 
 
-def find_problem(args: argparse.Namespace) -> str:
+def why_not_runnable(args: argparse.Namespace) -> str:
     """Why a script can't be run at all; "" where it can."""
     if importlib.util.find_spec("torch") is None:
         return NO_TORCH
@@ -241,7 +241,7 @@ def open_trace(args: argparse.Namespace) -> int:
     body = Path(args.file).read_bytes()
     if not is_trace(body):
         print(f"gradbox: {args.file}: {NOT_A_TRACE}", file=sys.stderr)
-        return CANNOT_BEGIN
+        return EXIT_CANNOT_BEGIN
     try:
         open_or_write(args, {"": Run(body, Path(args.file).stem, language=args.language)})
     except (OSError, RuntimeError, ValueError) as error:
@@ -256,7 +256,7 @@ def open_or_write(args: argparse.Namespace, runs: dict[str, Run]) -> None:
         written = []
         for target in filter(None, (args.trace, args.out)):
             path = recording_path(target, name, len(runs))
-            write(run, path, as_trace=target is args.trace)
+            write_run(run, path, as_trace=target is args.trace)
             written.append(str(path))
         where = f" Written to {' and '.join(written)}" if written else ""
         print(f"gradbox: {run.summary()}{where}", file=sys.stderr)
@@ -270,7 +270,7 @@ def recording_path(target: str, name: str, count: int) -> Path:
     return path if count == 1 else path.with_stem(f"{path.stem}-{re.sub(r'[^0-9a-z]+', '-', name)}")
 
 
-def write(run: Run, path: Path, as_trace: bool) -> None:
+def write_run(run: Run, path: Path, as_trace: bool) -> None:
     """Write a file of a run. Raises OSError, RuntimeError, ValueError; the trace is then in another file.
 
     as_trace: its JSON, whatever the name ends with.

@@ -22,18 +22,18 @@ from gradbox.script_process import Script, record
 from gradbox.viewer import has_browser
 
 TIMEOUT = 120.0
-SCRIPT = "import torch\nx = torch.ones(3, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"
-ASK_TORCH = """\
+SMALL_SCRIPT = "import torch\nx = torch.ones(3, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"
+TORCH_QUERY_CODE = """\
 import json, torch
 can_ask = hasattr(torch._C._autograd.SavedTensor, "unpack_hook")
 devices = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
 print(json.dumps({"version": torch.__version__, "can_ask": can_ask, "devices": devices}))
 """
-NO_TORCH = "pip install torch; see https://pytorch.org for the build that fits"
-TOO_OLD = "torch 2.11 or later is needed: older ones can't be asked what autograd saved"
+NO_TORCH_ADVICE = "pip install torch; see https://pytorch.org for the build that fits"
+TORCH_TOO_OLD = "torch 2.11 or later is needed: older ones can't be asked what autograd saved"
 
 
-class Check(NamedTuple):
+class CheckResult(NamedTuple):
     """A line of the report. problem: why nothing can be recorded, drawn or explained; "" where it keeps nobody from that."""
 
     name: str
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     return int(not is_ready)
 
 
-def verdict(checks: list[Check]) -> str:
+def verdict(checks: list[CheckResult]) -> str:
     """The last line of the report."""
     problems = [f"{check.name}: {check.problem}" for check in checks if check.problem]
     if problems:
@@ -68,25 +68,25 @@ def verdict(checks: list[Check]) -> str:
     return "Verdict: ready to record, show and explain scripts, notebooks and tests of this machine"
 
 
-def all_checks() -> Iterator[Check]:
-    yield Check("gradbox", f"{__version__}, {Path(__file__).parent}")
-    yield Check("python", f"{platform.python_version()}, {sys.executable}")
-    torch = ask_torch()
+def all_checks() -> Iterator[CheckResult]:
+    yield CheckResult("gradbox", f"{__version__}, {Path(__file__).parent}")
+    yield CheckResult("python", f"{platform.python_version()}, {sys.executable}")
+    torch = query_torch()
     yield from torch_checks(torch)
     built = (ENGINE_FOLDER / "static/dist/offline.js").is_file()
-    yield Check("page", "built" if built else "missing", "" if built else "build it with `make build`")
+    yield CheckResult("page", "built" if built else "missing", "" if built else "build it with `make build`")
     if built and torch is not None and torch.get("can_ask"):
         yield from recording_checks()
-    yield from place_checks()
+    yield from display_and_folder_checks()
     yield from tool_checks()
 
 
-def ask_torch() -> dict[str, Any] | None:
+def query_torch() -> dict[str, Any] | None:
     """What another process says of torch, {"error": …} where that fails; None where there is no torch."""
     if importlib.util.find_spec("torch") is None:
         return None
     try:
-        done = subprocess.run([sys.executable, "-c", ASK_TORCH], capture_output=True, text=True, timeout=TIMEOUT)
+        done = subprocess.run([sys.executable, "-c", TORCH_QUERY_CODE], capture_output=True, text=True, timeout=TIMEOUT)
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     except subprocess.TimeoutExpired:
         return {"error": f"importing it took more than {TIMEOUT:.0f} seconds"}
@@ -95,73 +95,75 @@ def ask_torch() -> dict[str, Any] | None:
     return answer
 
 
-def torch_checks(torch: dict[str, Any] | None) -> Iterator[Check]:
-    """torch: what `ask_torch` gives."""
+def torch_checks(torch: dict[str, Any] | None) -> Iterator[CheckResult]:
+    """torch: what `query_torch` gives."""
     if torch is None:
-        yield Check("torch", "none", NO_TORCH)
+        yield CheckResult("torch", "none", NO_TORCH_ADVICE)
     elif "error" in torch:
-        yield Check("torch", "can't be imported", torch["error"])
+        yield CheckResult("torch", "can't be imported", torch["error"])
     else:
-        yield Check("torch", torch["version"])
-        yield Check(
-            "autograd", "can be asked" if torch["can_ask"] else "can't be asked", "" if torch["can_ask"] else TOO_OLD
+        yield CheckResult("torch", torch["version"])
+        yield CheckResult(
+            "autograd",
+            "can be asked" if torch["can_ask"] else "can't be asked",
+            "" if torch["can_ask"] else TORCH_TOO_OLD,
         )
-        yield Check("GPU", ", ".join(torch["devices"]) or "none that torch can use")
+        yield CheckResult("GPU", ", ".join(torch["devices"]) or "none that torch can use")
 
 
-def recording_checks() -> Iterator[Check]:
+def recording_checks() -> Iterator[CheckResult]:
     """Records a small script, and has it explained."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="gradbox-doctor-") as folder:
         path = Path(folder) / "small.py"
-        path.write_text(SCRIPT)
+        path.write_text(SMALL_SCRIPT)
         try:
             recorded: Run | None = record(Script(str(path), quiet=True)).runs.get("")
         except (OSError, ValueError) as error:
-            yield Check("recording", "failed", str(error))
+            yield CheckResult("recording", "failed", str(error))
             return
     if recorded is None or recorded.trace["outcome"]["status"] != "finished":
-        yield Check(
+        yield CheckResult(
             "recording",
             "failed",
             "the small script was not recorded to its end" if recorded is None else recorded.summary(),
         )
         return
     seconds = time.perf_counter() - start
-    yield Check("recording", f"{len(recorded.trace['steps'])} steps of a small script, after {seconds:.1f} s")
+    yield CheckResult("recording", f"{len(recorded.trace['steps'])} steps of a small script, after {seconds:.1f} s")
     try:
         recorded.findings()
-        yield Check("findings", "can be made")
+        yield CheckResult("findings", "can be made")
     except RuntimeError as error:
-        yield Check("findings", "none", str(error))
+        yield CheckResult("findings", "none", str(error))
 
 
-def place_checks() -> Iterator[Check]:
+def display_and_folder_checks() -> Iterator[CheckResult]:
     """Where pictures go, and where they are shown."""
     environment = os.environ
     opens = has_browser(environment, sys.platform)
     why = "over ssh" if "SSH_CONNECTION" in environment else "in CI" if environment.get("CI") else "no display"
-    yield Check("browser", "opens here" if opens else f"is not opened ({why}): `gradbox open` prints the address")
+    yield CheckResult("browser", "opens here" if opens else f"is not opened ({why}): `gradbox open` prints the address")
     display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
-    yield Check("display", display or ("the system's" if sys.platform in ("darwin", "win32") else "none"))
+    yield CheckResult("display", display or ("the system's" if sys.platform in ("darwin", "win32") else "none"))
     for name, folder in (("files of regions", Path.cwd()), ("temporary files", Path(tempfile.gettempdir()))):
         writable = os.access(folder, os.W_OK)
         free = shutil.disk_usage(folder).free / 1e9
         problem = "it can't be written" if name == "temporary files" and not writable else ""
-        yield Check(name, f"{folder}, {free:.1f} GB free" + ("" if writable else "; can't be written"), problem)
+        yield CheckResult(name, f"{folder}, {free:.1f} GB free" + ("" if writable else "; can't be written"), problem)
 
 
-def tool_checks() -> Iterator[Check]:
+def tool_checks() -> Iterator[CheckResult]:
     """The notebook extension and the plugin of pytest."""
     ipython, kernel = version_of("ipython"), version_of("ipykernel")
-    yield Check(
+    yield CheckResult(
         "notebooks",
         f"%load_ext gradbox, with IPython {ipython}, ipykernel {kernel or 'none'}" if ipython else "no IPython here",
     )
     pytest = version_of("pytest")
     has_plugin = any(entry.value == "gradbox.pytest_plugin" for entry in metadata.entry_points(group="pytest11"))
     how = "--gradbox" if has_plugin else "-p gradbox.pytest_plugin --gradbox, for gradbox is not installed as a package"
-    yield Check("tests", f"pytest {pytest}: {how}" if pytest else "no pytest here")
+    yield CheckResult("tests", f"pytest {pytest}: {how}" if pytest else "no pytest here")
 
 
 def version_of(package: str) -> str:

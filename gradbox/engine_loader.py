@@ -16,12 +16,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_HERE = Path(__file__).resolve().parent
+_PACKAGE_FOLDER = Path(__file__).resolve().parent
 
-ENGINE_FOLDER = _HERE / "engine" if (_HERE / "engine").is_dir() else _HERE.parent
+ENGINE_FOLDER = _PACKAGE_FOLDER / "engine" if (_PACKAGE_FOLDER / "engine").is_dir() else _PACKAGE_FOLDER.parent
 """Where `server`, `static`, `templates` and `scenarios` are: beside this file in a wheel, beside its folder in a checkout."""
 
-PREFIX = "gradbox.engine."
+ENGINE_PREFIX = "gradbox.engine."
 
 _lock = threading.RLock()
 
@@ -33,12 +33,12 @@ def load(name: str) -> Any:
     In a process whose `server` is ours already, like a test's, that one is used: a second copy of the recorder in one
     process would register its kernels twice.
     """
-    if PREFIX + "server" not in sys.modules and is_ours(sys.modules.get("server")):
+    if ENGINE_PREFIX + "server" not in sys.modules and is_engine_package(sys.modules.get("server")):
         return importlib.import_module(name)
     return _load(name)
 
 
-def is_ours(module: ModuleType | None) -> bool:
+def is_engine_package(module: ModuleType | None) -> bool:
     """Whether a module called `server` is the one that belongs to this package."""
     file = getattr(module, "__file__", None)
     return isinstance(file, str) and Path(file).resolve() == ENGINE_FOLDER / "server/__init__.py"
@@ -46,7 +46,7 @@ def is_ours(module: ModuleType | None) -> bool:
 
 def _load(name: str) -> ModuleType:
     with _lock:
-        module = sys.modules.get(PREFIX + name)
+        module = sys.modules.get(ENGINE_PREFIX + name)
         if module is not None:
             return module
         package, _, last = name.rpartition(".")
@@ -54,7 +54,7 @@ def _load(name: str) -> ModuleType:
         path = _source_path(name)
         if path is None:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        module = _execute(PREFIX + name, path)
+        module = _execute_module(ENGINE_PREFIX + name, path)
         if parent is not None:
             setattr(parent, last, module)
         return module
@@ -66,14 +66,14 @@ def _source_path(name: str) -> Path | None:
     return next((file for file in (path / "__init__.py", path.with_name(path.name + ".py")) if file.is_file()), None)
 
 
-def _execute(full_name: str, path: Path) -> ModuleType:
+def _execute_module(full_name: str, path: Path) -> ModuleType:
     """Make a module of a file, with our builtins, and run it."""
     folders = [str(path.parent)] if path.name == "__init__.py" else None
     loader = SourceFileLoader(full_name, str(path))
     spec = spec_from_file_location(full_name, path, loader=loader, submodule_search_locations=folders)
     assert spec is not None
     module = module_from_spec(spec)
-    module.__dict__["__builtins__"] = OUR_BUILTINS
+    module.__dict__["__builtins__"] = ENGINE_BUILTINS
     sys.modules[full_name] = module
     try:
         loader.exec_module(module)
@@ -83,7 +83,7 @@ def _execute(full_name: str, path: Path) -> ModuleType:
     return module
 
 
-def _import(
+def _engine_import(
     name: str,
     globals_: Mapping[str, object] | None = None,
     locals_: Mapping[str, object] | None = None,
@@ -95,11 +95,11 @@ def _import(
         return builtins.__import__(name, globals_, locals_, fromlist or (), level)
     module = _load(name)
     if not fromlist:
-        return sys.modules[PREFIX + "server"]
+        return sys.modules[ENGINE_PREFIX + "server"]
     for attribute in fromlist:
         if not hasattr(module, attribute) and _source_path(f"{name}.{attribute}") is not None:
             _load(f"{name}.{attribute}")
     return module
 
 
-OUR_BUILTINS = {**vars(builtins), "__import__": _import}
+ENGINE_BUILTINS = {**vars(builtins), "__import__": _engine_import}

@@ -16,17 +16,17 @@ class LineFiles:
         self._folder = folder
         self._steps = (folder / STEPS).open("ab", buffering=0)
 
-    def header(self, line: bytes) -> None:
+    def write_header(self, line: bytes) -> None:
         part = self._folder / (HEADER + ".part")
         part.write_bytes(line)
         part.replace(self._folder / HEADER)
 
-    def step(self, line: bytes) -> None:
+    def write_step(self, line: bytes) -> None:
         self._steps.write(line)
 
-    def end(self, first: bytes, last: bytes) -> None:
+    def write_end(self, first: bytes, last: bytes) -> None:
         """Write the first line as it is at the end, and the last."""
-        self.header(first)
+        self.write_header(first)
         (self._folder / END).write_bytes(last)
         self._steps.close()
 

@@ -46,7 +46,7 @@ class Magic:
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell, self._parser = shell, make_parser()
-        self._last: Run | None = None
+        self._last_run: Run | None = None
 
     def __call__(self, line: str, cell: str | None = None) -> Any:
         """%%gradbox [NAME] [--steps N] [--also MODULE] [--height PIXELS] [--language en|zh]
@@ -59,11 +59,11 @@ class Magic:
             return self._record(self._options(line), cell)
         if line.strip() not in ("", "explain"):
             raise UsageError("%gradbox explain, %gradbox for the cell recorded last, or %%gradbox above a cell")
-        if self._last is None:
+        if self._last_run is None:
             raise UsageError("%gradbox: no cell was recorded yet; put %%gradbox above one")
         if not line.strip():
-            return self._last
-        print(self._last.explain())
+            return self._last_run
+        print(self._last_run.explain())
         return None
 
     def _options(self, line: str) -> argparse.Namespace:
@@ -93,18 +93,18 @@ class Magic:
         program = options_module.ProgramFile(path, title, shown_source(cell, source))
         session = in_process.Session(
             options_module.SessionOptions(
-                limits={"steps": options.steps, "trace": TRACE_BYTES}, title=title, outermost=False, visible=True,
-                hidden=hidden_names(shell, tree), also=tuple(options.also),
+                limits={"steps": options.steps, "trace": TRACE_BYTES}, title=title, module_is_outermost=False,
+                shows_earlier_names=True, hidden_names=hidden_names(shell, tree), also=tuple(options.also),
             ),
             [program], shell.user_ns,
         )  # fmt: skip
         with session:
             session.record_begin()
             error = session.run(tree, flags=flags)
-        self._last = Run.from_lines(session.lines, title, language=options.language, height=options.height)
-        display(self._last)
+        self._last_run = Run.from_lines(session.lines, title, language=options.language, height=options.height)
+        display(self._last_run)
         if error is not None:
-            show_plainly(shell, error)
+            set_plain_traceback(shell, error)
             raise error
         return session.last_expression if shows_value(shell, source) else None
 
@@ -149,7 +149,7 @@ def shows_value(shell: InteractiveShell, source: str) -> bool:
     return shell.ast_node_interactivity != "none" and not shell.displayhook.semicolon_at_end_of_expression(source)
 
 
-def show_plainly(shell: InteractiveShell, error: BaseException) -> None:
+def set_plain_traceback(shell: InteractiveShell, error: BaseException) -> None:
     """Have the shell show a traceback that begins in the cell, as without this magic."""
     frames = error.__traceback__
 

@@ -38,7 +38,7 @@ $scripts
 </html>
 """)
 
-UNPACK = Template("""
+UNPACK_SCRIPT = Template("""
 (async () => {
   const unpack = async (id) => {
     const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (character) => character.charCodeAt(0));
@@ -55,14 +55,14 @@ UNPACK = Template("""
 """What a cell's output does first: all it holds is packed, to a third of its size. It makes no request, which the policy of
 a notebook could refuse."""
 
-FRAME = Template(
+FRAME_HTML = Template(
     '<div class="gradbox" style="position:relative;width:100%;height:${height}px">'
     '<p style="margin:0;padding:8px">$fallback</p>'
     '<iframe title="$title" style="position:absolute;left:0;top:0;width:100%;height:100%;border:0" srcdoc="$page"></iframe>'
     "</div>"
 )
 
-SCRIPTS_OFF = {
+SCRIPTS_OFF_MESSAGES = {
     "en": "Scripts are off here: trust the notebook, or export it to HTML, to step through this run.",
     "zh": "这里停用了脚本：信任此笔记本，或将其导出为 HTML，即可逐步查看这次运行。",
 }
@@ -82,7 +82,7 @@ def offline_page(trace: bytes, title: str, language: str = "en") -> str:
         head=f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
         body=_offline_markup(language),
-        scripts=f'<script type="application/json" id="first">{_script_json(_page_data(trace, title))}</script>\n'
+        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data(trace, title))}</script>\n'
         f'<script nonce="{nonce}">\n{script}\n</script>',
     )
 
@@ -100,7 +100,7 @@ def notebook_page(trace: bytes, title: str, language: str = "en") -> str:
         body=_offline_markup(language),
         scripts=f'<script type="text/plain" id="viewer">{_packed_viewer(language)}</script>\n'
         f'<script type="text/plain" id="run">{run}</script>\n'
-        f'<script nonce="{nonce}">{UNPACK.substitute(nonce=nonce)}</script>',
+        f'<script nonce="{nonce}">{UNPACK_SCRIPT.substitute(nonce=nonce)}</script>',
     )
 
 
@@ -109,9 +109,9 @@ def notebook_frame(trace: bytes, title: str, summary: str, language: str = "en",
 
     summary: the run in a sentence. height: of the frame, in pixels.
     """
-    return FRAME.substitute(
+    return FRAME_HTML.substitute(
         height=int(height),
-        fallback=html.escape(f"{summary} {SCRIPTS_OFF[language]}"),
+        fallback=html.escape(f"{summary} {SCRIPTS_OFF_MESSAGES[language]}"),
         title=html.escape(f"Gradbox: {title}"),
         page=html.escape(notebook_page(trace, title, language)),
     )
@@ -134,7 +134,7 @@ def _base64_gzip(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _script_json(text: str) -> str:
+def _escaped_script_json(text: str) -> str:
     """JSON as the content of a script element: nothing in it can end the element or begin another."""
     return re.sub("[<>&\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", text)
 

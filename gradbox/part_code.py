@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from gradbox.parts import Part
 
-_MARK = "of gradbox"
-_LONG, _NONE = 14, 15
+_PLACEHOLDER = "of gradbox"
+_LONG_ENTRY, _NO_LOCATION_ENTRY = 14, 15
 """Codes of entries in CPython's table of locations; see its `Objects/locations.md`."""
 
 Location = tuple[int | None, int | None, int | None, int | None]
@@ -46,46 +46,46 @@ def compile_with_parts(
     The tree is changed. Raises SyntaxError where blocks would be nested too deeply. Warns of nothing: who compiles the
     plain text has heard of it.
     """
-    nowhere = max((node.end_lineno or 0 for node in tree.body), default=0) + 2
+    unused_line = max((node.end_lineno or 0 for node in tree.body), default=0) + 2
     watchers = [watcher for _, watcher in parts]
     ends_first = sorted(enumerate(parts), key=lambda item: -item[1][0].start)
-    for number, (part, _) in ends_first:
-        part.block[part.start : part.stop] = [in_watcher(part, number, after, nowhere)]
+    for part_index, (part, _) in ends_first:
+        part.block[part.start : part.stop] = [wrapped_in_watcher(part, part_index, after, unused_line)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(tree, path, "exec", dont_inherit=True)
-    return bind(code, watchers, nowhere)
+    return bind_watchers(code, watchers, unused_line)
 
 
-def in_watcher(part: Part, number: int, after: str | None, nowhere: int) -> ast.stmt:
+def wrapped_in_watcher(part: Part, part_index: int, after: str | None, unused_line: int) -> ast.stmt:
     """The part's statements in a `with` of its watcher, and a `try` that evaluates `after` when they are over."""
     inner = part.block[part.start : part.stop]
     first = inner[0]
-    enter = ast.Expr(ast.Call(watcher_constant(number, "enter"), [], []))
+    enter = ast.Expr(ast.Call(watcher_constant(part_index, "enter"), [], []))
     for node in ast.walk(enter):  # a step of the first statement begins here
         if isinstance(node, ast.expr | ast.stmt):
             ast.copy_location(node, first)
             node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
-    block: ast.stmt = on_line(ast.With([ast.withitem(watcher_constant(number, ""))], []), nowhere)
+    block: ast.stmt = placed_on_line(ast.With([ast.withitem(watcher_constant(part_index, ""))], []), unused_line)
     block.body = [enter, *inner]  # type: ignore[attr-defined]
     if after is None:
         return block
     value = ast.parse(after, mode="eval").body
-    check = ast.Expr(ast.Call(watcher_constant(number, "check"), [value], []))
-    fail = ast.Expr(ast.Call(watcher_constant(number, "fail"), [], []))
-    caught = ast.ExceptHandler(watcher_constant(number, "Exception"), None, [fail])
-    last = on_line(ast.Try([check], [caught], [], []), nowhere)
-    whole: ast.stmt = on_line(ast.Try([], [], [], [last]), nowhere)
+    check = ast.Expr(ast.Call(watcher_constant(part_index, "check"), [value], []))
+    fail = ast.Expr(ast.Call(watcher_constant(part_index, "fail"), [], []))
+    caught = ast.ExceptHandler(watcher_constant(part_index, "Exception"), None, [fail])
+    last = placed_on_line(ast.Try([check], [caught], [], []), unused_line)
+    whole: ast.stmt = placed_on_line(ast.Try([], [], [], [last]), unused_line)
     whole.body = [block]  # type: ignore[attr-defined]
     return whole
 
 
-def watcher_constant(number: int, name: str) -> Any:
+def watcher_constant(part_index: int, name: str) -> Any:
     """Stands for a watcher, or for a method of it, until the code is bound."""
-    return ast.Constant((_MARK, number, name))  # type: ignore[arg-type]
+    return ast.Constant((_PLACEHOLDER, part_index, name))  # type: ignore[arg-type]
 
 
-def on_line(node: Any, line: int) -> Any:
+def placed_on_line(node: Any, line: int) -> Any:
     """The node, and all in it, on one line."""
     for child in ast.walk(node):
         if isinstance(child, ast.expr | ast.stmt | ast.ExceptHandler):
@@ -94,31 +94,31 @@ def on_line(node: Any, line: int) -> Any:
     return node
 
 
-def bind(code: CodeType, watchers: Sequence[Watcher], nowhere: int) -> CodeType:
-    """The code with the watchers in the place of the constants that stand for them, and nothing on line `nowhere`."""
+def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int) -> CodeType:
+    """The code with the watchers in the place of the constants that stand for them, and nothing on line `unused_line`."""
     constants: list[Any] = []
     for value in code.co_consts:
         if isinstance(value, CodeType):
-            constants.append(bind(value, watchers, nowhere))
-        elif type(value) is tuple and len(value) == 3 and value[0] == _MARK:
+            constants.append(bind_watchers(value, watchers, unused_line))
+        elif type(value) is tuple and len(value) == 3 and value[0] == _PLACEHOLDER:
             watcher, name = watchers[value[1]], value[2]
             constants.append(Exception if name == "Exception" else getattr(watcher, name) if name else watcher)
         else:
             constants.append(value)
     locations = list(code.co_positions())
-    if not any(line == nowhere for line, *_ in locations):
+    if not any(line == unused_line for line, *_ in locations):
         return code.replace(co_consts=tuple(constants))
-    table = location_table(code.co_firstlineno, location_entries(code, without_line(code, locations, nowhere)))
+    table = location_table(code.co_firstlineno, location_entries(code, without_line(code, locations, unused_line)))
     return code.replace(co_consts=tuple(constants), co_linetable=table)
 
 
-def without_line(code: CodeType, locations: list[Location], nowhere: int) -> list[Location]:
+def without_line(code: CodeType, locations: list[Location], unused_line: int) -> list[Location]:
     """The locations without those on a line. A jump back stays with the statement before it: Ctrl-C may strike there."""
     out = list(locations)
     jumps = {i.offset // 2 for i in dis.get_instructions(code) if i.opname.startswith("JUMP_BACKWARD")}
     last: Location = (None, None, None, None)
     for k, location in enumerate(locations):
-        if location[0] == nowhere:
+        if location[0] == unused_line:
             out[k] = last if k in jumps else (None, None, None, None)
         elif location[0] is not None:
             last = location
@@ -135,14 +135,14 @@ def location_entries(code: CodeType, locations: list[Location]) -> Iterator[tupl
             at += length
 
 
-def location_table(first_line: int, rows: Iterator[tuple[int, Location]]) -> bytes:
-    """CPython's table of locations. rows: as `location_entries` gives them."""
+def location_table(first_line: int, entries: Iterator[tuple[int, Location]]) -> bytes:
+    """CPython's table of locations. entries: as `location_entries` gives them."""
     out, before = bytearray(), first_line
-    for length, (line, end_line, column, end_column) in rows:
+    for length, (line, end_line, column, end_column) in entries:
         if line is None:
-            out.append(0x80 | _NONE << 3 | length - 1)
+            out.append(0x80 | _NO_LOCATION_ENTRY << 3 | length - 1)
             continue
-        out.append(0x80 | _LONG << 3 | length - 1)
+        out.append(0x80 | _LONG_ENTRY << 3 | length - 1)
         delta, before = line - before, line
         out += varint(-delta << 1 | 1 if delta < 0 else delta << 1)
         out += varint((line if end_line is None else end_line) - line)

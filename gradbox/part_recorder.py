@@ -21,53 +21,54 @@ MAX_RECORDINGS = 20
 
 
 class PartWatcher:
-    """What the code of one part calls: see `part_code.Watcher`. count: how often the part has begun.
+    """What the code of one part calls: see `part_code.Watcher`. times_begun: how often the part has begun.
 
-    lines: of the part. around: where the statement begins in whose block it is. loop: the line of the loop whose iteration
-    it is. due: the count at which it is recorded next, -1 for none. failed: the expression of `--after` has raised.
+    lines: of the part. enclosing_position: where the statement begins in whose block it is. loop_line: the line of the
+    loop whose iteration it is. next_recorded: the count at which it is recorded next, -1 for none. condition_failed:
+    the expression of `--after` has raised.
     """
 
     def __init__(self, recorder: "PartRecorder", part: Part, options: PartOptions) -> None:
-        self.lines, self.count = part.lines, 0
-        self.loop = None if part.loop is None else part.loop.lineno
-        self.around = None if part.around is None else (part.around.lineno, part.around.col_offset)
-        self.due = -1
-        self.failed = self._was_true = False
+        self.lines, self.times_begun = part.lines, 0
+        self.loop_line = None if part.loop is None else part.loop.lineno
+        self.enclosing_position = None if part.enclosing is None else (part.enclosing.lineno, part.enclosing.col_offset)
+        self.next_recorded = -1
+        self.condition_failed = self._condition_was_true = False
         self._recorder = recorder
-        self._wanted = sorted(set(options.iterations))
-        if not self._wanted and options.after is None:
-            self._wanted = [0]
+        self._requested_iterations = sorted(set(options.iterations))
+        if not self._requested_iterations and options.after is None:
+            self._requested_iterations = [0]
         self.plan_next()
 
     @property
-    def missed(self) -> list[int]:
+    def missed_iterations(self) -> list[int]:
         """The iterations that were asked for and did not come."""
-        return [n for n in self._wanted if n >= self.count]
+        return [n for n in self._requested_iterations if n >= self.times_begun]
 
     def plan_next(self) -> None:
         """Have the next of those that are wanted recorded."""
-        self.due = next((n for n in self._wanted if n >= self.count), -1)
+        self.next_recorded = next((n for n in self._requested_iterations if n >= self.times_begun), -1)
 
     def enter(self) -> None:
         """The part begins, in the caller."""
-        count = self.count
-        self.count = count + 1
-        if count == self.due:
+        count = self.times_begun
+        self.times_begun = count + 1
+        if count == self.next_recorded:
             self.plan_next()
             self._recorder.begin(self, sys._getframe(1), count)
 
     def check(self, value: Any) -> None:
         """The part is over; where the value has become true, the next time is recorded."""
-        if bool(value) is not self._was_true:
-            self._was_true = not self._was_true
-            if self._was_true:
-                self.due = self.count
+        if bool(value) is not self._condition_was_true:
+            self._condition_was_true = not self._condition_was_true
+            if self._condition_was_true:
+                self.next_recorded = self.times_begun
 
     def fail(self) -> None:
         """The expression of `--after` raised."""
-        if not self.failed:
-            self.failed = True
-            error, line = sys.exc_info()[1], self.loop or self.lines[0]
+        if not self.condition_failed:
+            self.condition_failed = True
+            error, line = sys.exc_info()[1], self.loop_line or self.lines[0]
             self._recorder.say_once(
                 f"--after {self._recorder.after!r}, evaluated for line {line}: {type(error).__name__}: {error}"
             )
@@ -84,7 +85,7 @@ class PartRecorder:
     """The recordings of one run of a script, and what its user is told of them.
 
     path: of the script, as its code names it. folder: one for each recording is made in it. frame: in which the recorded
-    part runs; None while nothing is recorded. progress, clear: as `SessionOptions` has them.
+    part runs; None while nothing is recorded. on_step, clear_progress: as `SessionOptions` has them.
     """
 
     def __init__(
@@ -96,46 +97,46 @@ class PartRecorder:
         also: Sequence[str] = (),
         steps: int | None = None,
         arguments: Sequence[str] = (),
-        progress: Callable[[], None] | None = None,
-        clear: Callable[[], None] | None = None,
+        on_step: Callable[[], None] | None = None,
+        clear_progress: Callable[[], None] | None = None,
     ) -> None:
         self.frame: FrameType | None = None
         self.watchers: list[PartWatcher] = []
         self.after = options.after
-        self._path, self._name, self._folder, self._options = path, Path(path).name, folder, options
+        self._path, self._script_name, self._folder, self._options = path, Path(path).name, folder, options
         self._also, self._steps, self._arguments = also, steps, tuple(arguments)
-        self._progress, self._clear = progress, clear
+        self._on_step, self._clear_progress = on_step, clear_progress
         self._session: Any = None
         self._files: LineFiles | None = None
-        self._recordings, self._said = 0, set[str]()
-        self._process = os.getpid()
+        self._recording_count, self._messages_shown = 0, set[str]()
+        self._process_id = os.getpid()
 
-    def watch(self, parts: Sequence[Part]) -> list[PartWatcher]:
+    def create_watchers(self, parts: Sequence[Part]) -> list[PartWatcher]:
         """A watcher for each part."""
         self.watchers = [PartWatcher(self, part, self._options) for part in parts]
         return self.watchers
 
-    def begin(self, watcher: PartWatcher, frame: FrameType, count: int) -> None:
+    def begin(self, watcher: PartWatcher, frame: FrameType, iteration: int) -> None:
         """A part begins in this frame, and is to be recorded; nothing where another is being recorded, or in a fork."""
-        if self.frame is not None or os.getpid() != self._process:
+        if self.frame is not None or os.getpid() != self._process_id:
             return
-        if self._recordings == MAX_RECORDINGS:
+        if self._recording_count == MAX_RECORDINGS:
             self.say_once(f"{MAX_RECORDINGS} recordings are the most of one run; what comes now is not recorded")
             return
-        label, folder = self._label(watcher, count), self._folder / f"{self._recordings:02}"
+        label, folder = self._label(watcher, iteration), self._folder / f"{self._recording_count:02}"
         first, last = watcher.lines
         region = {"name": label, "first_line": first, "last_line": last}
-        if watcher.loop is not None:
-            region["iteration"] = count
-        self.frame, self._recordings = frame, self._recordings + 1
+        if watcher.loop_line is not None:
+            region["iteration"] = iteration
+        self.frame, self._recording_count = frame, self._recording_count + 1
         try:
             folder.mkdir()
             (folder / LABEL_FILE).write_text(label)
             self._files = LineFiles(folder)
             self._session = begin_session(
-                self._path, frame.f_globals, frame, title=self._name, also=list(self._modules()), steps=self._steps,
-                outermost=True, region=region, sink=self._files, arguments=self._arguments, progress=self._progress,
-                before_output=self._clear,
+                self._path, frame.f_globals, frame, title=self._script_name, also=list(self._matching_module_files()),
+                steps=self._steps, module_is_outermost=True, region=region, sink=self._files, arguments=self._arguments,
+                on_step=self._on_step, before_output=self._clear_progress,
             )  # fmt: skip
         except Exception as error:  # the script goes on
             self.frame = self._session = None
@@ -143,10 +144,10 @@ class PartRecorder:
 
     def end(self, watcher: PartWatcher, frame: FrameType, error: BaseException | None) -> None:
         """A part that may be the recorded one is over in this frame. error: by which."""
-        if frame is self.frame and os.getpid() == self._process:
-            self._end(error, lambda session: session.leave(frame, watcher.around))
+        if frame is self.frame and os.getpid() == self._process_id:
+            self._end_recording(error, lambda session: session.leave(frame, watcher.enclosing_position))
 
-    def _end(self, error: BaseException | None, leave: Callable[[Any], None] | None = None) -> None:
+    def _end_recording(self, error: BaseException | None, leave: Callable[[Any], None] | None = None) -> None:
         session, self._session, self.frame = self._session, None, None
         try:
             if leave is not None:
@@ -154,59 +155,59 @@ class PartRecorder:
             session.end(error)
             if self._files is not None:
                 first, *_, last = session.lines
-                self._files.end(first, last)
+                self._files.write_end(first, last)
         except Exception as fault:  # ours; the script goes on
             self.say_once(f"a recording could not be finished: {fault}")
-        if self._clear is not None:
-            self._clear()
+        if self._clear_progress is not None:
+            self._clear_progress()
 
     def finish(self) -> None:
         """The script is over: end what a generator that waits has left open, and tell what did not come."""
-        if os.getpid() != self._process:
+        if os.getpid() != self._process_id:
             return
         if self.frame is not None:
-            self._end(None)
-        for line in self._missing():
+            self._end_recording(None)
+        for line in self._missing_messages():
             self.say_once(line)
 
     def say_once(self, text: str) -> None:
         """Tell the user, on stderr."""
-        if text not in self._said and os.getpid() == self._process:
-            self._said.add(text)
-            if self._clear is not None:
-                self._clear()
+        if text not in self._messages_shown and os.getpid() == self._process_id:
+            self._messages_shown.add(text)
+            if self._clear_progress is not None:
+                self._clear_progress()
             with contextlib.suppress(OSError, ValueError, AttributeError):  # a stderr that is closed, or none
                 print(f"gradbox: {text}", file=sys.__stderr__, flush=True)
 
-    def _label(self, watcher: PartWatcher, count: int) -> str:
+    def _label(self, watcher: PartWatcher, iteration: int) -> str:
         """What a recording is called."""
-        if watcher.loop is not None:
-            return f"iteration {count}"
+        if watcher.loop_line is not None:
+            return f"iteration {iteration}"
         lines = watcher.lines if len(self.watchers) > 1 else self._options.lines or watcher.lines
         shown = f"lines {lines[0]}-{lines[1]}" if lines[0] < lines[1] else f"line {lines[0]}"
-        return f"{shown}, time {count}" if self._options.iterations or self._options.after is not None else shown
+        return f"{shown}, time {iteration}" if self._options.iterations or self._options.after is not None else shown
 
-    def _missing(self) -> Iterator[str]:
+    def _missing_messages(self) -> Iterator[str]:
         """What was asked for and did not come, a sentence each."""
         options = self._options
         for watcher in self.watchers:
-            loop, (first, last) = watcher.loop, watcher.lines
+            loop, (first, last) = watcher.loop_line, watcher.lines
             what = f"the loop of line {loop}" if loop is not None else f"line {first}" if first == last else f"lines {first}-{last}"  # fmt: skip
-            if not watcher.count:
-                yield f"{what} of {self._name} never {'began an iteration' if loop is not None else 'ran'}"
-            elif options.iterations and watcher.missed:
-                numbers = ", ".join(map(str, watcher.missed))
+            if not watcher.times_begun:
+                yield f"{what} of {self._script_name} never {'began an iteration' if loop is not None else 'ran'}"
+            elif options.iterations and watcher.missed_iterations:
+                numbers = ", ".join(map(str, watcher.missed_iterations))
                 ran = (
-                    f"{what} had {watcher.count}"
+                    f"{what} had {watcher.times_begun}"
                     if loop is not None
-                    else f"{what} ran {watcher.count} time{'s' * (watcher.count > 1)}"
+                    else f"{what} ran {watcher.times_begun} time{'s' * (watcher.times_begun > 1)}"
                 )
-                yield f"iteration{'s' if len(watcher.missed) > 1 else ''} {numbers} never came: {ran}, counted from 0"
-        came = [watcher for watcher in self.watchers if watcher.count and not watcher.failed]
-        if options.after is not None and not self._recordings and came:
+                yield f"iteration{'s' if len(watcher.missed_iterations) > 1 else ''} {numbers} never came: {ran}, counted from 0"
+        came = [watcher for watcher in self.watchers if watcher.times_begun and not watcher.condition_failed]
+        if options.after is not None and not self._recording_count and came:
             yield f"--after {options.after!r} was never true while another iteration was to come"
 
-    def _modules(self) -> Iterator[str]:
+    def _matching_module_files(self) -> Iterator[str]:
         """The files of imported modules that `--also` names."""
         for name, module in list(sys.modules.items()):
             file = getattr(module, "__file__", None)

@@ -24,7 +24,7 @@ class PartOptions:
     after: str | None = None
 
     @property
-    def any(self) -> bool:
+    def any_given(self) -> bool:
         return self.lines is not None or bool(self.iterations) or self.after is not None
 
 
@@ -32,14 +32,14 @@ class PartOptions:
 class Part:
     """Statements that follow one another in one block: `block[start:stop]`.
 
-    around: the statement whose block it is; None for that of a function or of the module. loop: whose iteration it is,
-    if it is one.
+    enclosing: the statement whose block it is; None for that of a function or of the module. loop: whose iteration it
+    is, if it is one.
     """
 
     block: list[ast.stmt]
     start: int
     stop: int
-    around: ast.stmt | None
+    enclosing: ast.stmt | None
     loop: ast.stmt | None = None
 
     @property
@@ -49,23 +49,23 @@ class Part:
         return first_line(self.block[self.start]), last.end_lineno or last.lineno
 
 
-def choose_parts(tree: ast.Module, source: str, options: PartOptions, name: str) -> list[Part]:
+def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name: str) -> list[Part]:
     """The parts of a script that its options name.
 
-    tree, source: of the script. name: its file's, for messages. Raises ValueError, which names the option and the lines,
-    where there is no such part or more than one may be meant.
+    tree, source: of the script. file_name: its file's, for messages. Raises ValueError, which names the option and the
+    lines, where there is no such part or more than one may be meant.
     """
     if options.lines is None:
         option = "--iterations" if options.iterations else "--after"
-        return [body_of(find_loop(list(loops_that_train(tree)), all_loops(tree.body), option, name))]
+        return [iteration_part(find_loop(list(loops_that_train(tree)), all_loops(tree.body), option, file_name))]
     first, last = options.lines
     option = f"--lines {first}:{last}" if last > first else f"--lines {first}"
     count = len(source.splitlines())
     if first > count:
-        raise ValueError(f"{option}: {name} has {count} line{'' if count == 1 else 's'}")
+        raise ValueError(f"{option}: {file_name} has {count} line{'' if count == 1 else 's'}")
     parts = sorted(parts_in(tree.body, None, first, last), key=lambda part: part.lines)
     if not parts:
-        raise ValueError(f"{option}: there is no statement in these lines of {name}")
+        raise ValueError(f"{option}: there is no statement in these lines of {file_name}")
     if not options.iterations and options.after is None:
         return parts
     loops = [loop for part in parts for loop in outermost_loops(part.block[part.start : part.stop])]
@@ -73,24 +73,26 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, name: str)
         return parts
     training = [loop for loop in loops_that_train(tree) if loop in loops]
     chosen = training if len(loops) > 1 and len(training) == 1 else loops
-    return [body_of(find_loop(chosen, loops, option, name))]
+    return [iteration_part(find_loop(chosen, loops, option, file_name))]
 
 
-def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, name: str) -> ast.stmt:
+def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, file_name: str) -> ast.stmt:
     """The only loop that may be meant. Raises ValueError, which lists them all, where it is not the only one."""
     if len(chosen) == 1:
         return chosen[0]
-    listed = ", ".join(f"line {loop.lineno} ({head_of(loop)})" for loop in (chosen or list(loops)))
+    listed = ", ".join(f"line {loop.lineno} ({head_text(loop)})" for loop in (chosen or list(loops)))
     if chosen:
-        raise ValueError(f"{option}: {name} has several loops: {listed}. Name the lines of one of them with --lines")
+        raise ValueError(
+            f"{option}: {file_name} has several loops: {listed}. Name the lines of one of them with --lines"
+        )
     if listed:
         raise ValueError(
-            f"{option}: no loop of {name} calls backward(); it has these: {listed}. Name the lines of one with --lines"
+            f"{option}: no loop of {file_name} calls backward(); it has these: {listed}. Name the lines of one with --lines"
         )
-    raise ValueError(f"{option}: there is no loop in {name}")
+    raise ValueError(f"{option}: there is no loop in {file_name}")
 
 
-def head_of(loop: ast.stmt) -> str:
+def head_text(loop: ast.stmt) -> str:
     """A loop's head as text."""
     if isinstance(loop, ast.While):
         return f"while {ast.unparse(loop.test)}:"
@@ -98,34 +100,34 @@ def head_of(loop: ast.stmt) -> str:
     return f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}:"
 
 
-def body_of(loop: ast.stmt) -> Part:
+def iteration_part(loop: ast.stmt) -> Part:
     """An iteration of a loop."""
     block: list[ast.stmt] = loop.body  # type: ignore[attr-defined]
     return Part(block, 0, len(block), loop, loop)
 
 
 def parts_in(
-    block: list[ast.stmt], around: ast.stmt | None, first: int, last: int, taken: bool = False
+    block: list[ast.stmt], enclosing: ast.stmt | None, first: int, last: int, inside_part: bool = False
 ) -> Iterator[Part]:
     """The parts of a block, and of the blocks in it, that lie in these lines.
 
     A statement is in with the first line of it, a simple one with any. What a function or a method does is a part of its
-    own. taken: the block belongs to a part already.
+    own. inside_part: the block belongs to a part already.
     """
-    run: list[int] = []
+    indices: list[int] = []
     for k, statement in enumerate(block):
-        inside = taken or is_in(statement, first, last)
+        inside = inside_part or is_in_lines(statement, first, last)
         if isinstance(statement, Definition):
             yield from parts_of_definition(statement, first, last)
         else:
             for inner in blocks_of(statement):
                 yield from parts_in(inner, statement, first, last, inside)
-        if inside and not taken:
-            run.append(k)
+        if inside and not inside_part:
+            indices.append(k)
         else:
-            yield from part_of_statements(block, run, around)
-            run = []
-    yield from part_of_statements(block, run, around)
+            yield from part_of_statements(block, indices, enclosing)
+            indices = []
+    yield from part_of_statements(block, indices, enclosing)
 
 
 def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Part]:
@@ -138,14 +140,14 @@ def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Par
             yield from parts_of_definition(member, first, last)
 
 
-def part_of_statements(block: list[ast.stmt], run: list[int], around: ast.stmt | None) -> Iterator[Part]:
+def part_of_statements(block: list[ast.stmt], indices: list[int], enclosing: ast.stmt | None) -> Iterator[Part]:
     """The part that these statements are, without definitions and the like at its ends; nothing where that is all."""
-    while run and is_passive(block[run[0]], run[0] == 0):
-        run = run[1:]
-    while run and is_passive(block[run[-1]], False):
-        run = run[:-1]
-    if run:
-        yield Part(block, run[0], run[-1] + 1, around)
+    while indices and is_passive(block[indices[0]], indices[0] == 0):
+        indices = indices[1:]
+    while indices and is_passive(block[indices[-1]], False):
+        indices = indices[:-1]
+    if indices:
+        yield Part(block, indices[0], indices[-1] + 1, enclosing)
 
 
 def is_passive(statement: ast.stmt, is_first: bool) -> bool:
@@ -156,7 +158,7 @@ def is_passive(statement: ast.stmt, is_first: bool) -> bool:
     return is_future or isinstance(statement, Definition | ast.Global | ast.Nonlocal)
 
 
-def is_in(statement: ast.stmt, first: int, last: int) -> bool:
+def is_in_lines(statement: ast.stmt, first: int, last: int) -> bool:
     """Whether a statement is one of these lines': by its head, if it has a body."""
     end = statement.end_lineno or statement.lineno
     if isinstance(statement, Compound):

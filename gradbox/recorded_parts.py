@@ -10,7 +10,7 @@ from gradbox.part_code import compile_with_parts
 from gradbox.part_recorder import PartRecorder
 from gradbox.parts import PartOptions, choose_parts
 
-CANNOT_BEGIN = 2
+EXIT_CANNOT_BEGIN = 2
 
 
 def run_parts(
@@ -18,18 +18,18 @@ def run_parts(
     path: str,
     namespace: dict[str, Any],
     source: str,
-    progress: Callable[[], None],
-    clear: Callable[[], None],
+    on_step: Callable[[], None],
+    clear_progress: Callable[[], None],
 ) -> BaseException | None:
     """Run the script in its module's namespace; what it raised. request: see `gradbox.script_process.record`.
 
-    progress, clear: as `SessionOptions` has `progress` and `before_output`. Ends the process where the options name no
-    part of the script.
+    on_step, clear_progress: as `SessionOptions` has `on_step` and `before_output`. Ends the process where the options
+    name no part of the script.
     """
     options = PartOptions(**request["parts"])
     recorder = PartRecorder(
         path, Path(request["folder"]), options, also=request["also"], steps=request["limits"].get("steps"),
-        arguments=sys.argv[1:], progress=progress, clear=clear,
+        arguments=sys.argv[1:], on_step=on_step, clear_progress=clear_progress,
     )  # fmt: skip
     try:
         tree = ast.parse(source, path)
@@ -39,11 +39,11 @@ def run_parts(
         return error
     try:
         parts = choose_parts(tree, source, options, Path(path).name)
-        watchers = recorder.watch(parts)
+        watchers = recorder.create_watchers(parts)
         code = compile_with_parts(tree, path, list(zip(parts, watchers, strict=True)), options.after)
     except (ValueError, SyntaxError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
-        raise SystemExit(CANNOT_BEGIN) from None
+        raise SystemExit(EXIT_CANNOT_BEGIN) from None
     del tree, plain, parts
     try:
         exec(code, namespace)

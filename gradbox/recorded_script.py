@@ -19,7 +19,7 @@ from gradbox.engine_loader import load
 from gradbox.line_files import LineFiles
 from gradbox.recorded_parts import run_parts
 
-INTERRUPTED = 130
+EXIT_INTERRUPTED = 130
 PROGRESS_SECONDS = 0.2
 
 
@@ -31,15 +31,15 @@ class Progress:
 
     def __init__(self, stream: TextIO, quiet: bool) -> None:
         self._stream = stream
-        self._on = not quiet and stream is not None and stream.isatty()
-        self._shown, self._steps, self._next = False, 0, 0.0
+        self._enabled = not quiet and stream is not None and stream.isatty()
+        self._shown, self._steps, self._next_draw = False, 0, 0.0
         self.at_line_start = True
 
-    def step(self) -> None:
+    def count_step(self) -> None:
         """A step was recorded."""
         self._steps += 1
-        if self._on and self.at_line_start and time.monotonic() >= self._next:
-            self._next, self._shown = time.monotonic() + PROGRESS_SECONDS, True
+        if self._enabled and self.at_line_start and time.monotonic() >= self._next_draw:
+            self._next_draw, self._shown = time.monotonic() + PROGRESS_SECONDS, True
             os.write(self._stream.fileno(), f"\r\x1b[2Kgradbox: {self._steps:,} steps\r".encode())
 
     def clear(self) -> None:
@@ -74,7 +74,7 @@ def find_script(target: str, is_module: bool) -> tuple[str, Any]:
     return spec.origin, spec
 
 
-def main_module(path: str, spec: Any) -> ModuleType:
+def create_main_module(path: str, spec: Any) -> ModuleType:
     """The module `__main__` as Python has it when it runs this file."""
     module = ModuleType("__main__")
     module.__file__, module.__builtins__ = path, builtins  # type: ignore[attr-defined]
@@ -106,19 +106,19 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
     if source is None:
         return encoding_error(data, path)
     if request["parts"] is not None:
-        module = sys.modules["__main__"] = main_module(path, spec)
+        module = sys.modules["__main__"] = create_main_module(path, spec)
         progress = Progress(sys.stderr, request["quiet"])
         if request["stdout_to_stderr"]:
             sys.stdout = second_stderr()
-        return run_parts(request, path, module.__dict__, source, progress.step, progress.clear)
+        return run_parts(request, path, module.__dict__, source, progress.count_step, progress.clear)
     files = LineFiles(Path(request["folder"]))
     in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
     progress = Progress(sys.stderr, request["quiet"])
     options = options_module.SessionOptions(
         limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,
-        sink=files, progress=progress.step, before_output=progress.clear,
+        sink=files, on_step=progress.count_step, before_output=progress.clear,
     )  # fmt: skip
-    module = sys.modules["__main__"] = main_module(path, spec)
+    module = sys.modules["__main__"] = create_main_module(path, spec)
     session = in_process.Session(options, [options_module.ProgramFile(path, Path(path).name, source)], module.__dict__)
     if request["stdout_to_stderr"]:
         sys.stdout = second_stderr()
@@ -134,7 +134,7 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
     if os.getpid() != process:  # a fork, which records nothing
         return error
     first, *_, last = session.lines
-    files.end(first, last)
+    files.write_end(first, last)
     if isinstance(error, SyntaxError) and error.filename == path and not session.step_count:
         error.__traceback__ = None
     return error
@@ -159,4 +159,4 @@ def main() -> None:
         raise error
     if error is not None:
         sys.excepthook(type(error), error, error.__traceback__)
-        raise SystemExit(INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1)
+        raise SystemExit(EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1)

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from gradbox.engine_loader import load
 from gradbox.run import Run, check_target
-from gradbox.showing import show_region, write
+from gradbox.showing import show_region, write_and_report
 
 runs: list[Run] = []
 """What this process has recorded in regions, the last ones first dropped: see MAX_RUNS."""
@@ -86,7 +86,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         runs.append(self._run)
         del runs[:-MAX_RUNS]
         if self._out is not None:
-            write(self._run, Path(self._out), self._quiet)
+            write_and_report(self._run, Path(self._out), self._quiet)
         elif self._shows:
             show_region(self._run, self._quiet)
 
@@ -111,8 +111,8 @@ def begin_session(
         raise RuntimeError("gradbox: the program is being recorded already")
     files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in stepped_files(path, also)]
     settings = options_module.SessionOptions(**{
-        "limits": {} if steps is None else {"steps": steps}, "outermost": False, "visible": True, "title": title,
-        "hidden": hidden_names(namespace), **options,
+        "limits": {} if steps is None else {"steps": steps}, "module_is_outermost": False, "shows_earlier_names": True,
+        "title": title, "hidden_names": hidden_names(namespace), **options,
     })  # fmt: skip
     session = in_process.Session(settings, files, namespace)
     session.begin()

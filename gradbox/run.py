@@ -13,10 +13,10 @@ from typing import Any
 from gradbox import page
 from gradbox.engine_loader import ENGINE_FOLDER, load
 
-RENDERER = "server.pictures.renderer_process"
-NO_END = "it ended without Python's own end, as os._exit does"
+RENDERER_MODULE = "server.pictures.renderer_process"
+ENDED_ABRUPTLY = "it ended without Python's own end, as os._exit does"
 
-ENDINGS = (".html", ".htm", ".svg", ".png", ".json")
+FILE_SUFFIXES = (".html", ".htm", ".svg", ".png", ".json")
 
 TIMEOUT = 60.0
 """Seconds for the findings of a run."""
@@ -53,7 +53,7 @@ class Run:
             outcome = load("server.wire.trace").Outcome(status="crashed", signal=signal, error=error)
         elif not complete:
             trace = load("server.wire.trace")
-            outcome = trace.Outcome(status="crashed", error=trace.Error(type="Exit", message=NO_END))
+            outcome = trace.Outcome(status="crashed", error=trace.Error(type="Exit", message=ENDED_ABRUPTLY))
         cost = json.loads(data[-1]).get("cost") if data and outcome is None else None
         usage = wire.Usage(wall_ms=cost["wall_ms"]) if cost else wire.Usage()
         job = load("server.wire.api").Job(source="")
@@ -87,7 +87,7 @@ class Run:
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
         parts = [
-            "\n".join(terminal.finding_lines(finding, source, words, False, self._files()))
+            "\n".join(terminal.finding_lines(finding, source, words, False, self._program_files()))
             for finding in self.findings()[:max_findings]
         ]
         return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
@@ -102,7 +102,7 @@ class Run:
         words = load("server.terminal").load_sentences(self.language)
         source = self.trace["program"]["source"]
         lines = load("server.pretty").pretty(
-            self.title, reading, self.findings(), source, words, colours, self._files()
+            self.title, reading, self.findings(), source, words, colours, self._program_files()
         )
         return "\n".join(lines)
 
@@ -119,14 +119,14 @@ class Run:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
 
-    def _files(self) -> list[Any]:
+    def _program_files(self) -> list[Any]:
         """Those of the source, where it has several."""
         file = load("server.wire.program").ProgramFile
         return [file.model_validate(value) for value in self.trace["program"].get("files", ())]
 
     def _line_label(self, line: int) -> str:
         """A line of the source, with its file where there are several."""
-        files = self._files()
+        files = self._program_files()
         place: str = load("server.terminal").place_text(line, files)
         return place if files else f"line {place}"
 
@@ -178,7 +178,7 @@ class Run:
 
 def check_target(path: Path) -> None:
     """Whether `Run.save` can write a file of this name. Raises ValueError for its ending, FileNotFoundError without its folder."""
-    if path.suffix not in ENDINGS:
+    if path.suffix not in FILE_SUFFIXES:
         raise ValueError(f"{path.name}: a name that ends with .html, .svg, .png or .json is needed")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder", str(path.parent))
@@ -206,8 +206,8 @@ def render(trace: bytes, **fields: Any) -> bytes:
     }
     try:
         done = subprocess.run(
-            [sys.executable, "-m", RENDERER], input=request + b"\n" + packed, capture_output=True, timeout=TIMEOUT,
-            env=environment, cwd=ENGINE_FOLDER, check=False,
+            [sys.executable, "-m", RENDERER_MODULE], input=request + b"\n" + packed, capture_output=True,
+            timeout=TIMEOUT, env=environment, cwd=ENGINE_FOLDER, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"it took more than {TIMEOUT:.0f} seconds") from None

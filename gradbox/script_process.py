@@ -20,7 +20,7 @@ BOOTSTRAP_CODE = "import sys; sys.path[0] = {folder!r}; from gradbox.recorded_sc
 
 @dataclass(frozen=True)
 class Script:
-    """What is to run. module: `target` is a module, as after `python -m`. steps: most of them, None for the default.
+    """What is to run. is_module: `target` is a module, as after `python -m`. steps: most of them, None for the default.
 
     also: globs of modules that are stepped too. quiet: no line of progress. stdout_to_stderr: the script prints to
     stderr, since stdout is for the trace. parts: which of it are recorded; None for all of it.
@@ -28,7 +28,7 @@ class Script:
 
     target: str
     arguments: list[str] = field(default_factory=list)
-    module: bool = False
+    is_module: bool = False
     also: list[str] = field(default_factory=list)
     steps: int | None = None
     quiet: bool = False
@@ -52,7 +52,7 @@ def record(script: Script, language: str = "en") -> Recorded:
     with tempfile.TemporaryDirectory(prefix="gradbox-") as name:
         folder = Path(name)
         request = {
-            "folder": name, "module": script.module, "also": script.also, "quiet": script.quiet,
+            "folder": name, "module": script.is_module, "also": script.also, "quiet": script.quiet,
             "limits": {} if script.steps is None else {"steps": script.steps},
             "stdout_to_stderr": script.stdout_to_stderr,
             "parts": None if script.parts is None else asdict(script.parts),
@@ -65,31 +65,33 @@ def record(script: Script, language: str = "en") -> Recorded:
                 [sys.executable, *flags, "-c", code, json.dumps(request), script.target, *script.arguments],
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
-            with passed_on(signal.SIGTERM, process):
-                returned = process.wait()
+            with forwarded_signal(signal.SIGTERM, process):
+                return_code = process.wait()
         finally:
             signal.signal(signal.SIGINT, before)
-        return Recorded(collect(folder, script, returned, language), returned if returned >= 0 else 128 - returned)
+        return Recorded(
+            collect_runs(folder, script, return_code, language), return_code if return_code >= 0 else 128 - return_code
+        )
 
 
 @contextlib.contextmanager
-def passed_on(number: signal.Signals, process: subprocess.Popen[bytes]) -> Iterator[None]:
+def forwarded_signal(signal_number: signal.Signals, process: subprocess.Popen[bytes]) -> Iterator[None]:
     """A signal that asks this process to end ends the script, and what was recorded is kept."""
-    before = signal.signal(number, lambda *_: process.send_signal(number))
+    before = signal.signal(signal_number, lambda *_: process.send_signal(signal_number))
     try:
         yield
     finally:
-        signal.signal(number, before)
+        signal.signal(signal_number, before)
 
 
-def collect(folder: Path, script: Script, returned: int, language: str) -> dict[str, Run]:
-    """The runs of the lines that the process has left, in order. returned: as `subprocess` gives it."""
+def collect_runs(folder: Path, script: Script, return_code: int, language: str) -> dict[str, Run]:
+    """The runs of the lines that the process has left, in order. return_code: as `subprocess` gives it."""
     name, runs = Path(script.target).name, {}
     for part in [folder] if script.parts is None else sorted(path for path in folder.iterdir() if path.is_dir()):
         lines, has_end = read_lines(part)
         if lines:
             label = "" if script.parts is None else (part / LABEL_FILE).read_text()
-            number = -returned if returned < 0 and not has_end else 0
+            number = -return_code if return_code < 0 and not has_end else 0
             title = f"{name}: {label}" if label else name
             runs[label] = Run.from_lines(lines, title, signal=number, complete=has_end, language=language)
     return runs

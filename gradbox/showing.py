@@ -14,9 +14,9 @@ from gradbox.viewer import has_browser, open_in_browser
 MAX_PICTURES = 20
 """Pictures that a process writes, or that a notebook's cell shows, for regions that name no file."""
 
-UNDER_PYTEST = "PYTEST_CURRENT_TEST"
+PYTEST_VARIABLE = "PYTEST_CURRENT_TEST"
 
-pictures: set[Path] = set()
+picture_paths: set[Path] = set()
 """Files that this process has chosen for regions that name none."""
 
 runs_shown_in_cell = [0, 0]
@@ -30,27 +30,27 @@ def show_region(run: Run, quiet: bool = False) -> None:
     in the browser, if standard output is a terminal and a browser can be opened here. Under pytest it is not shown. Nothing is
     raised: what can't be written is said on stderr. quiet: no line that says where it was written.
     """
-    if UNDER_PYTEST in os.environ:
+    if PYTEST_VARIABLE in os.environ:
         return
     shell = notebook_shell()
     if shell is not None:
         show_in_cell(run, shell)
         return
     path = picture_path(run.title)
-    if path not in pictures and len(pictures) >= MAX_PICTURES:
+    if path not in picture_paths and len(picture_paths) >= MAX_PICTURES:
         return
-    is_first = not pictures
-    pictures.add(path)
+    is_first = not picture_paths
+    picture_paths.add(path)
     if not os.access(path.parent, os.W_OK):
         path = Path(tempfile.mkdtemp(prefix="gradbox-")) / path.name
-    note = " Later regions are not written: name a file with out=." if len(pictures) == MAX_PICTURES else ""
-    if not write(run, path, quiet, note):
+    note = " Later regions are not written: name a file with out=." if len(picture_paths) == MAX_PICTURES else ""
+    if not write_and_report(run, path, quiet, note):
         return
     if is_first and is_terminal() and has_browser(os.environ, sys.platform, of_file=True):
         open_in_browser(path.as_uri())
 
 
-def write(run: Run, path: Path, quiet: bool = False, note: str = "") -> bool:
+def write_and_report(run: Run, path: Path, quiet: bool = False, note: str = "") -> bool:
     """Write a file of a run, and say where; where it can't be written, say why and return False: the program goes on.
 
     quiet: don't say where. note: more to say.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-BACKWARD, STEP = {"backward", "autograd.grad"}, {"step"}
+BACKWARD_NAMES, STEP_NAMES = {"backward", "autograd.grad"}, {"step"}
 
 
 def loops_that_train(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -17,20 +17,20 @@ def loops_that_train(tree: ast.Module) -> Iterator[ast.stmt]:
     for node in ast.walk(tree):
         if isinstance(node, Function):
             functions.setdefault(node.name, []).append(node)
-    callees = {name: called_by(nodes) for name, nodes in functions.items()}
-    to_backward, to_step = leading_to(callees, BACKWARD), leading_to(callees, STEP)
+    callees = {name: called_names(nodes) for name, nodes in functions.items()}
+    to_backward, to_step = functions_reaching(callees, BACKWARD_NAMES), functions_reaching(callees, STEP_NAMES)
     loops = [node for node in ast.walk(tree) if isinstance(node, LOOPS)]
-    calls = {loop: called_by(loop.body) for loop in loops}
+    calls = {loop: called_names(loop.body) for loop in loops}
     candidates = [loop for loop in loops if calls[loop] & to_backward]
     candidates = [loop for loop in candidates if calls[loop] & to_step] or candidates
     holders = {name for name, nodes in functions.items() if any(contains(node, candidates) for node in nodes)}
-    to_loop = leading_to(callees, holders)
+    to_loop = functions_reaching(callees, holders)
     for loop in candidates:
         if not contains(loop, [other for other in candidates if other is not loop]) and not calls[loop] & to_loop:
             yield loop
 
 
-def called_by(nodes: Iterable[ast.AST]) -> set[str]:
+def called_names(nodes: Iterable[ast.AST]) -> set[str]:
     """The names of what is called in these nodes; functions that they only define are not called."""
     names: set[str] = set()
     waiting = list(nodes)
@@ -40,12 +40,12 @@ def called_by(nodes: Iterable[ast.AST]) -> set[str]:
         if isinstance(node, Function | ast.ClassDef) and id(node) not in roots:
             continue
         if isinstance(node, ast.Call):
-            names |= names_of(node.func)
+            names |= callee_names(node.func)
         waiting += ast.iter_child_nodes(node)
     return names
 
 
-def names_of(function: ast.expr) -> set[str]:
+def callee_names(function: ast.expr) -> set[str]:
     """How what is called is named: by its last name, and by the last two."""
     if isinstance(function, ast.Name):
         return {function.id}
@@ -56,7 +56,7 @@ def names_of(function: ast.expr) -> set[str]:
     return {function.attr, f"{before}.{function.attr}"}
 
 
-def leading_to(callees: dict[str, set[str]], targets: set[str]) -> set[str]:
+def functions_reaching(callees: dict[str, set[str]], targets: set[str]) -> set[str]:
     """The targets and the functions that call one of them, themselves or through others."""
     functions = set(targets)
     while True:

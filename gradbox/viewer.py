@@ -20,7 +20,7 @@ class Viewer:
         """
         token = secrets.token_urlsafe(16)
         content = {f"/{token}/{name}": page.encode() for name, page in pages.items()}
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(content, f"/{token}/"))
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), create_handler(content, f"/{token}/"))
         self._server.daemon_threads = True
 
     @property
@@ -43,7 +43,7 @@ class Viewer:
         self._server.shutdown()
 
 
-def handler_of(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHandler]:
+def create_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHandler]:
     """What answers requests for pages: GET and HEAD of their paths, nothing else. path: of the first."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.showing import UNDER_PYTEST
+from gradbox.showing import PYTEST_VARIABLE
 from tests.sampling import places, sampled
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the notebook, run.ipynb and run.html."""
     folder = tmp_path_factory.mktemp("notebook")
     (folder / "cells.json").write_text(json.dumps([*CELLS.values()]))
-    environment = {name: value for name, value in os.environ.items() if name != UNDER_PYTEST} | {
+    environment = {name: value for name, value in os.environ.items() if name != PYTEST_VARIABLE} | {
         "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"),
     }  # fmt: skip

@@ -13,7 +13,7 @@ from gradbox.parts import PartOptions, choose_parts
 from gradbox.recorded_parts import run_parts
 from gradbox.run import Run
 from gradbox.run_list import run_pages
-from gradbox.script_process import Script, collect
+from gradbox.script_process import Script, collect_runs
 from tests.tracing import events
 
 TRAIN = '''"""Trains."""
@@ -139,7 +139,7 @@ def recorded(
     namespace: dict[str, Any] = {"__name__": "__main__"}
     request = {"parts": vars(parts), "folder": str(folder), "also": [], "limits": {}}
     error = run_parts(request, str(script), namespace, source, lambda: None, lambda: None)
-    return collect(folder, Script(str(script), parts=parts), 0, "en"), error, namespace
+    return collect_runs(folder, Script(str(script), parts=parts), 0, "en"), error, namespace
 
 
 def rows(run: Run) -> list[tuple[str, str]]:

@@ -60,7 +60,7 @@ def test_without_a_terminal_nothing_is_opened_and_under_pytest_nothing_is_writte
     monkeypatch.setattr(showing, "is_terminal", lambda: False)
     showing.show_region(run)
     assert opened == [] and len(list(tmp_path.iterdir())) == 1
-    monkeypatch.setenv(showing.UNDER_PYTEST, "a test")
+    monkeypatch.setenv(showing.PYTEST_VARIABLE, "a test")
     run.title = "another"
     showing.show_region(run)
     assert len(list(tmp_path.iterdir())) == 1
@@ -70,7 +70,7 @@ def test_a_file_that_can_not_be_written_does_not_end_the_program(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "x.html").mkdir()
-    assert not showing.write(run, tmp_path / "x.html")
+    assert not showing.write_and_report(run, tmp_path / "x.html")
     assert "x.html could not be written: Is a directory" in capsys.readouterr().err
     with pytest.raises(ValueError, match="ends with"):
         check_target(tmp_path / "x.pdf")

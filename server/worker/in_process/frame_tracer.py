@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from server.worker.in_process.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
 from server.worker.in_process.value_stack import UNKNOWN
-from server.worker.in_process.waiting_return import waiting_value
+from server.worker.in_process.waiting_return import waiting_return_value
 from server.worker.instrument import LOOPS
 from server.worker.recorder import Recorder
 from server.worker.stack import program_line
@@ -24,35 +24,36 @@ TRIES = ("Try", "TryStar")
 BRANCHES = ("If", "Match")
 JUMPS = ("Break", "Continue")
 COMPOUND = (*LOOPS, *WITHS, *TRIES, *BRANCHES)
-STEP_AFTER = (*FORS, *WITHS, *TRIES)
+STEPPED_AFTER = (*FORS, *WITHS, *TRIES)
 """Compound statements that have a step of their own where they are over."""
 
-ASLEEP = -3
+SUSPENDED = -3
 
 
 class ThreadTracer(Protocol):
     """Who follows the thread; see `LineTracer`."""
 
     active: bool
-    root_arrives: Any
+    on_root_statement: Any
 
 
 class FrameTracer:
     """The trace function of one frame, which alone holds on to it: it dies with the frame, and does not keep the frame.
 
-    other: the trace function that another tool has for this frame, None without one; it hears of all but instructions.
+    other_trace: another tool's trace function for this frame, None without one; it hears of all but instructions.
 
-    `_statement` is the one that runs, NOWHERE after an exception; `_place` also the one that an exception ended. `_cut`:
-    compound statements that a jump or an exception leaves, after which there is no step. `_from_inside`: the statement was
-    reached from its own body. `_handled`: the last statement of a handler that is over, whose position what follows may
-    have. `_asker`: the `with` whose `__exit__` is asked about an exception. `_returning`: the `return`
-    that waits for `finally` and `with`; `_returned` is the same once it is recorded. `_jumping`: the `break` or `continue` that leaves blocks. `_sentinel`: of a generator
-    that waits; it dies with it.
+    `_statement` is the one that runs, NOWHERE after an exception; `_last_statement` also the one that an exception
+    ended. `_left_early`: compound statements that a jump or an exception leaves, after which there is no step.
+    `_reached_from_body`: the statement was reached from its own body. `_ended_handler`: the last statement of a handler
+    that is over, whose position what follows may have. `_exiting_with`: the `with` whose `__exit__` is asked about an
+    exception. `_pending_return`: the `return` that waits for `finally` and `with`; `_recorded_return` is the same once
+    it is recorded. `_pending_jump`: the `break` or `continue` that leaves blocks. `_sentinel`: of a waiting generator.
     """
 
     __slots__ = (
-        "__weakref__", "_asker", "_asleep_in", "_code", "_cut", "_fast", "_from_inside", "_handled", "_is_root", "_jumping",
-        "_place", "_recorder", "_returned", "_returning", "_sentinel", "_statement", "_table", "_thread_tracer", "other",
+        "__weakref__", "_code", "_ended_handler", "_exiting_with", "_is_root", "_last_statement", "_left_early",
+        "_pending_jump", "_pending_return", "_reached_from_body", "_recorded_return", "_recorder", "_sentinel",
+        "_statement", "_statements_or_special", "_suspended_at", "_table", "_thread_tracer", "other_trace",
     )  # fmt: skip
 
     def __init__(
@@ -64,16 +65,16 @@ class FrameTracer:
         is_root: bool = False,
     ) -> None:
         self._thread_tracer, self._recorder, self._table = thread_tracer, recorder, table
-        self._code: CodeTable = table.code(frame.f_code)
-        self._fast = self._code.fast
-        self._statement = self._place = self._asker = self._returning = self._asleep_in = NOWHERE
-        self._jumping = self._returned = NOWHERE
-        self._handled: tuple[int, ...] = ()
-        self._cut: set[int] = set()
-        self._from_inside = False
+        self._code: CodeTable = table.code_table(frame.f_code)
+        self._statements_or_special = self._code.statements_or_special
+        self._statement = self._last_statement = self._exiting_with = self._pending_return = NOWHERE
+        self._suspended_at = self._pending_jump = self._recorded_return = NOWHERE
+        self._ended_handler: tuple[int, ...] = ()
+        self._left_early: set[int] = set()
+        self._reached_from_body = False
         self._sentinel: Any = None
         self._is_root = is_root
-        self.other: Any = None
+        self.other_trace: Any = None
 
     def belongs_to(self, thread_tracer: ThreadTracer) -> bool:
         return self._thread_tracer is thread_tracer
@@ -88,35 +89,35 @@ class FrameTracer:
             self._recorder.on_call(0, frame=frame)
             self._recorder.frames.past_lines.clear()
             return
-        self.begin_within(frame)
+        self.begin_midway(frame)
         if suspended == "yield":
             self._sentinel = self._recorder.on_resume(0, frame=frame)
-            self.wake()
+            self.mark_resumed()
 
-    def begin_within(self, frame: FrameType) -> None:
+    def begin_midway(self, frame: FrameType) -> None:
         """The frame runs already: the statement that is at work is the first."""
-        self._statement = self._place = self._code.statements[frame.f_lasti // 2]
+        self._statement = self._last_statement = self._code.statements[frame.f_lasti // 2]
 
-    def leave(self, frame: FrameType, around: int) -> None:
-        """Nothing of the frame is followed any more, though it goes on: what ran in it is over. around: the statement in
-        whose block that was; NOWHERE where it was the frame's own.
+    def leave(self, frame: FrameType, enclosing: int) -> None:
+        """Nothing of the frame is followed any more, though it goes on: what ran in it is over. enclosing: the
+        statement in whose block that was; NOWHERE where it was the frame's own.
         """
-        if self._statement in (NOWHERE, ASLEEP):
+        if self._statement in (NOWHERE, SUSPENDED):
             return
         if self._table.kind(self._statement) == "Return":
-            self._step(frame, self._statement)
+            self._record_step(frame, self._statement)
         else:
-            self._finish(frame, around)
+            self._finish_statement(frame, enclosing)
         self._statement = NOWHERE
 
-    def wake(self) -> None:
+    def mark_resumed(self) -> None:
         """The generator goes on; by an exception, if that is the next event."""
-        if self._sentinel is not None and self._statement != ASLEEP:
-            self._asleep_in, self._statement = self._statement, ASLEEP
+        if self._sentinel is not None and self._statement != SUSPENDED:
+            self._suspended_at, self._statement = self._statement, SUSPENDED
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> Any:
         if event == "opcode":
-            i = self._fast[frame.f_lasti // 2]
+            i = self._statements_or_special[frame.f_lasti // 2]
             if i == self._statement or i == NOWHERE:
                 return self
             self._on_instruction(frame, frame.f_lasti // 2)
@@ -124,46 +125,46 @@ class FrameTracer:
             self._on_return_event(frame, value)
         elif event == "exception":
             self._on_exception_event(frame, value)
-        if self.other is not None and event != "opcode":
-            self.other = self.other(frame, event, value) or self.other
-        return self if self._thread_tracer.active else self.other
+        if self.other_trace is not None and event != "opcode":
+            self.other_trace = self.other_trace(frame, event, value) or self.other_trace
+        return self if self._thread_tracer.active else self.other_trace
 
     def _on_instruction(self, frame: FrameType, k: int) -> None:
-        if self._statement == ASLEEP:
-            self._statement, sentinel, self._sentinel = self._asleep_in, self._sentinel, None
+        if self._statement == SUSPENDED:
+            self._statement, sentinel, self._sentinel = self._suspended_at, self._sentinel, None
             sentinel(None)
         i = self._code.statements[k]
         if k in self._code.with_handlers:
-            self._asker = i
+            self._exiting_with = i
         if k in self._code.reraises:
-            if i not in (NOWHERE, self._statement, *self._handled) and self._table.kind(i) == "Pass":
-                self._go_to(frame, i)  # the last of a `finally`, which has no other instruction
+            if i not in (NOWHERE, self._statement, *self._ended_handler) and self._table.kind(i) == "Pass":
+                self._begin_statement(frame, i)  # the last of a `finally`, which has no other instruction
             self._propagate_exception(frame)
             return
         if k in self._code.handler_ends:
             self._end_handler(frame, i)
             return
-        if i in self._handled:
+        if i in self._ended_handler:
             return
-        loop = self._code.endless.get(k)
+        loop = self._code.endless_loop_starts.get(k)
         if loop is not None and loop != self._statement:
-            self._go_to(frame, loop)
+            self._begin_statement(frame, loop)
         if i not in (NOWHERE, self._statement):
-            self._go_to(frame, i)
+            self._begin_statement(frame, i)
 
     def _propagate_exception(self, frame: FrameType) -> None:
         """The end of a `finally`, or nobody who took the exception."""
-        place, asker, self._asker = self._statement, self._asker, NOWHERE
+        place, asker, self._exiting_with = self._statement, self._exiting_with, NOWHERE
         if (
             asker == place != NOWHERE and not frame.f_code.co_code[frame.f_lasti + 1]
         ):  # a `with` passes on by `RERAISE 2`
-            self._cut.difference_update((place, *self._around_in_part(place)))
+            self._left_early.difference_update((place, *self._enclosing_in_handler(place)))
         if place != NOWHERE:
-            self._finish(frame, NOWHERE)
-            self._cut.update((place, *self._table.around(place)))
+            self._finish_statement(frame, NOWHERE)
+            self._left_early.update((place, *self._table.enclosing_statements(place)))
         self._statement = NOWHERE
 
-    def _around_in_part(self, i: int) -> Iterator[int]:
+    def _enclosing_in_handler(self, i: int) -> Iterator[int]:
         """The statements around statement i within the `finally` or handler that it stands in, innermost first."""
         for statement, part in self._table.enclosing_blocks(i):
             if part.startswith(("handlers", "finalbody")):
@@ -175,134 +176,136 @@ class FrameTracer:
 
         i: the statement whose position the instruction has: the first that `pass`, `break` and the like have.
         """
-        if i not in (NOWHERE, self._statement, *self._handled):
-            self._go_to(frame, i)
+        if i not in (NOWHERE, self._statement, *self._ended_handler):
+            self._begin_statement(frame, i)
         last = self._statement
         if last != NOWHERE and self._table.kind(last) == "Return":
             self._record_return(frame, last, last)
-        elif NOWHERE == self._returning == self._jumping and last != NOWHERE:
+        elif NOWHERE == self._pending_return == self._pending_jump and last != NOWHERE:
             around = next((j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NOWHERE)
             if around != NOWHERE and self._table.kind(last) not in JUMPS:
-                self._go_to(frame, around)
-                self._handled = (last, i)
+                self._begin_statement(frame, around)
+                self._ended_handler = (last, i)
 
-    def _go_to(self, frame: FrameType, i: int) -> None:
+    def _begin_statement(self, frame: FrameType, i: int) -> None:
         """Statement i begins, or goes on."""
         if self._statement != NOWHERE:
-            self._finish(frame, i)
-        place, table = self._place, self._table
-        self._handled = ()
+            self._finish_statement(frame, i)
+        place, table = self._last_statement, self._table
+        self._ended_handler = ()
         entered = set(table.enclosing_blocks(i))
         if place != NOWHERE:
             entered.difference_update(table.enclosing_blocks(place))
         for statement, part in entered:
             if part.startswith("handlers"):
-                self._cut.difference_update((statement, *table.around(statement)))
+                self._left_early.difference_update((statement, *table.enclosing_statements(statement)))
             if part.startswith(("handlers", "finalbody")):
                 self._recorder.frames.past_lines[id(frame)] = table.part_line(statement, part)
                 self._recorder.on_caught(frame=frame)
                 self._recorder.frames.past_lines.clear()
-        self._from_inside = place != NOWHERE and i in table.around(place)
-        if i not in (self._returning, place) and not self._from_inside:
+        self._reached_from_body = place != NOWHERE and i in table.enclosing_statements(place)
+        if i not in (self._pending_return, place) and not self._reached_from_body:
             for silent in self._code.silent_before.get(i, ()):
-                self._step(frame, silent)
+                self._record_step(frame, silent)
         if table.kind(i) in LOOPS:
-            self._jumping = NOWHERE
-            if place != i and not self._from_inside:
+            self._pending_jump = NOWHERE
+            if place != i and not self._reached_from_body:
                 self._recorder.on_loop(i, frame=frame)
-        self._statement = self._place = i
+        self._statement = self._last_statement = i
         if table.kind(i) in JUMPS:
-            self._jump(frame, i)
-        elif self._jumping != NOWHERE and i not in table.around(self._jumping):
-            self._jumping = NOWHERE
-        if self._is_root and self._thread_tracer.root_arrives is not None:
-            self._thread_tracer.root_arrives(i)
+            self._record_jump(frame, i)
+        elif self._pending_jump != NOWHERE and i not in table.enclosing_statements(self._pending_jump):
+            self._pending_jump = NOWHERE
+        if self._is_root and self._thread_tracer.on_root_statement is not None:
+            self._thread_tracer.on_root_statement(i)
 
-    def _finish(self, frame: FrameType, to: int) -> None:
-        """The statement that ran is over, or its head is; `to` comes next."""
+    def _finish_statement(self, frame: FrameType, next_statement: int) -> None:
+        """The statement that ran is over, or its head is; `next_statement` comes next."""
         i, table = self._statement, self._table
         kind = table.kind(i)
-        around_next = () if to == NOWHERE else (to, *table.around(to))
-        if self._asker == i and i not in around_next:  # the `with` took the exception
-            self._cut.difference_update((i, *table.around(i)))
-        self._asker = NOWHERE
+        around_next = () if next_statement == NOWHERE else (next_statement, *table.enclosing_statements(next_statement))
+        if self._exiting_with == i and i not in around_next:  # the `with` took the exception
+            self._left_early.difference_update((i, *table.enclosing_statements(i)))
+        self._exiting_with = NOWHERE
         if kind in COMPOUND:
-            self._finish_head(frame, i, kind, to)
+            self._record_head(frame, i, kind, next_statement)
         elif kind == "Return":
-            self._returning = i
-            self._cut.update(table.around(i))
-            if to != NOWHERE and not self._record_return(frame, i, to):
-                self._step(frame, i)
+            self._pending_return = i
+            self._left_early.update(table.enclosing_statements(i))
+            if next_statement != NOWHERE and not self._record_return(frame, i, next_statement):
+                self._record_step(frame, i)
         elif kind == "Raise":
-            self._cut.update(table.around(i))
+            self._left_early.update(table.enclosing_statements(i))
         elif kind not in JUMPS:
-            self._step(frame, i)
-        for left in ((i,) if kind in COMPOUND else ()) + tuple(table.around(i)):
+            self._record_step(frame, i)
+        for left in ((i,) if kind in COMPOUND else ()) + tuple(table.enclosing_statements(i)):
             if left in around_next:
                 break
-            if left not in self._cut and self._has_step_after(left):
-                self._step(frame, left)
-            self._cut.discard(left)
+            if left not in self._left_early and self._has_step_after(left):
+                self._record_step(frame, left)
+            self._left_early.discard(left)
 
-    def _record_return(self, frame: FrameType, i: int, to: int) -> bool:
-        """A `return` has its value, and `to` comes before it leaves, see `waiting_value`: it is a return now where its value
-        can be told, which is the answer; else a statement now, and a return when it leaves.
+    def _record_return(self, frame: FrameType, i: int, next_statement: int) -> bool:
+        """A `return` has its value, and `next_statement` comes before it leaves, see `waiting_return_value`: it is a
+        return now where its value can be told, which is the answer; else a statement now, and a return when it leaves.
         """
-        if self._returned == i:
+        if self._recorded_return == i:
             return True
-        value = waiting_value(frame, self._table, i, to)
+        value = waiting_return_value(frame, self._table, i, next_statement)
         if value is UNKNOWN:
             return False
-        self._returned = i
-        self._past(frame, i)
+        self._recorded_return = i
+        self._set_past_line(frame, i)
         self._recorder.on_return(i, value, frame=frame)
         self._recorder.frames.past_lines.clear()
         return True
 
-    def _finish_head(self, frame: FrameType, i: int, kind: str, to: int) -> None:
+    def _record_head(self, frame: FrameType, i: int, kind: str, next_statement: int) -> None:
         part = (
             ""
-            if to == NOWHERE
-            else next((part for parent, part in self._table.enclosing_blocks(to) if parent == i), "")
+            if next_statement == NOWHERE
+            else next((part for parent, part in self._table.enclosing_blocks(next_statement) if parent == i), "")
         )
         if kind in FORS:
             due = part == "body"
         elif kind in WITHS:
-            due = part == "body" and not self._from_inside
+            due = part == "body" and not self._reached_from_body
         else:
-            due = kind not in TRIES and (kind == "While" or not self._from_inside)
-        if due and to != i:
-            self._past(frame, i)
+            due = kind not in TRIES and (kind == "While" or not self._reached_from_body)
+        if due and next_statement != i:
+            self._set_past_line(frame, i)
             self._recorder.on_head(i, frame=frame)
             self._recorder.frames.past_lines.clear()
 
-    def _jump(self, frame: FrameType, i: int) -> None:
+    def _record_jump(self, frame: FrameType, i: int) -> None:
         """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left.
 
         Its step comes before what it leaves, which may run the program's code: `with`, `finally`, a generator that dies.
         """
-        if self._jumping != i:
-            self._step(frame, i)
-        self._jumping, self._returning, self._returned = i, NOWHERE, NOWHERE
+        if self._pending_jump != i:
+            self._record_step(frame, i)
+        self._pending_jump, self._pending_return, self._recorded_return = i, NOWHERE, NOWHERE
         inside = True
         for statement, part in self._table.enclosing_blocks(i):
             if inside and self._table.kind(statement) in LOOPS and part == "body":
                 inside = False
             if inside:
-                self._cut.add(statement)
+                self._left_early.add(statement)
             else:
-                self._cut.discard(statement)
+                self._left_early.discard(statement)
 
     def _has_step_after(self, i: int) -> bool:
         node = self._table.node(i)
-        return type(node).__name__ in STEP_AFTER and not (isinstance(node, ast.Try | ast.TryStar) and not node.handlers)
+        return type(node).__name__ in STEPPED_AFTER and not (
+            isinstance(node, ast.Try | ast.TryStar) and not node.handlers
+        )
 
-    def _step(self, frame: FrameType, i: int) -> None:
-        self._past(frame, i)
+    def _record_step(self, frame: FrameType, i: int) -> None:
+        self._set_past_line(frame, i)
         self._recorder.on_step(i, frame=frame)
         self._recorder.frames.past_lines.clear()
 
-    def _past(self, frame: FrameType, i: int) -> None:
+    def _set_past_line(self, frame: FrameType, i: int) -> None:
         """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
         self._recorder.frames.past_lines[id(frame)] = self._table.line(i)
 
@@ -310,16 +313,16 @@ class FrameTracer:
         k = frame.f_lasti // 2
         if k in self._code.iterations and issubclass(error[0], StopIteration | StopAsyncIteration):
             return  # it only ends a loop
-        if self._statement == ASLEEP:
-            self._statement = self._asleep_in
+        if self._statement == SUSPENDED:
+            self._statement = self._suspended_at
         self._sentinel = None
         place = self._code.statements[k]
         place = self._statement if place == NOWHERE else place
         if place != NOWHERE:
-            self._cut.update((place, *self._table.around(place)))
-            self._place = place
-        self._handled = ()
-        self._statement = self._asker = self._returning = self._returned = NOWHERE
+            self._left_early.update((place, *self._table.enclosing_statements(place)))
+            self._last_statement = place
+        self._ended_handler = ()
+        self._statement = self._exiting_with = self._pending_return = self._recorded_return = NOWHERE
 
     def _on_return_event(self, frame: FrameType, value: Any) -> None:
         k = frame.f_lasti // 2
@@ -332,16 +335,16 @@ class FrameTracer:
             return
         if k in self._code.returns:
             if self._statement != NOWHERE and self._table.kind(self._statement) == "Return":
-                self._returning = self._statement
+                self._pending_return = self._statement
             elif self._statement != NOWHERE:
-                self._finish(frame, NOWHERE)
-            if self._returning not in (NOWHERE, self._returned):
-                self._past(frame, self._returning)
-                self._recorder.on_return(self._returning, value, frame=frame)
+                self._finish_statement(frame, NOWHERE)
+            if self._pending_return not in (NOWHERE, self._recorded_return):
+                self._set_past_line(frame, self._pending_return)
+                self._recorder.on_return(self._pending_return, value, frame=frame)
                 self._recorder.frames.past_lines.clear()
         suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (0, 1, 2))
-        if self._is_root and not suspended and self._thread_tracer.root_arrives is not None:
-            self._thread_tracer.root_arrives(NOWHERE)
+        if self._is_root and not suspended and self._thread_tracer.on_root_statement is not None:
+            self._thread_tracer.on_root_statement(NOWHERE)
 
 
-assert SPECIAL not in (NOWHERE, ASLEEP)
+assert SPECIAL not in (NOWHERE, SUSPENDED)

@@ -18,79 +18,79 @@ from server.worker.instrument import Statements
 from server.worker.recorder import Recorder
 from server.worker.stack import engine_waits, too_deep
 
-_MARK = "hook of gradbox"
+_PLACEHOLDER = "hook of gradbox"
 
 
 class Hooks:
     """The hooks of one session. They record in the session's thread, and in those of torch's engine while that waits.
 
-    values: the values of bare expressions of the module, by statement; kept where `keep_values` has the statement.
+    kept_statement: the statement whose value, of a bare expression, is kept; kept_value: that value.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder, self._thread = recorder, threading.get_ident()
-        self.keep_value: int | None = None
-        self.value: Any = None
+        self.kept_statement: int | None = None
+        self.kept_value: Any = None
         self.by_name = {
-            instrument.STEP: functools.partial(self._step),
-            instrument.HEAD: functools.partial(self._head),
-            instrument.CALL: functools.partial(self._call),
-            instrument.RETURN: functools.partial(self._return),
-            instrument.VALUE: functools.partial(self._value),
-            instrument.YIELD: functools.partial(self._yield),
-            instrument.RESUME: functools.partial(self._resume),
-            instrument.CAUGHT: functools.partial(self._caught),
-            instrument.LOOP: functools.partial(self._loop),
-            instrument.LAMBDA: functools.partial(self._lambda),
+            instrument.STEP: functools.partial(self._on_step),
+            instrument.HEAD: functools.partial(self._on_head),
+            instrument.CALL: functools.partial(self._on_call),
+            instrument.RETURN: functools.partial(self._on_return),
+            instrument.VALUE: functools.partial(self._on_value),
+            instrument.YIELD: functools.partial(self._on_yield),
+            instrument.RESUME: functools.partial(self._on_resume),
+            instrument.CAUGHT: functools.partial(self._on_caught),
+            instrument.LOOP: functools.partial(self._on_loop),
+            instrument.LAMBDA: functools.partial(self._on_lambda),
         }
 
     def disconnect(self) -> None:
         """Have all of them do nothing."""
         for name, hook in self.by_name.items():
-            set_function(hook, WITHOUT_EFFECT[name])
+            set_function(hook, HOOKS_WITHOUT_EFFECT[name])
 
     def is_recorded(self) -> bool:
         """Whether what this thread does is recorded."""
         return is_recorded_thread(self._thread)
 
-    def _step(self, i: int) -> None:
+    def _on_step(self, i: int) -> None:
         if self.is_recorded():
             self._recorder.on_step(i, frame=sys._getframe(1))
 
-    def _head(self, i: int, *test: Any) -> Any:
+    def _on_head(self, i: int, *test: Any) -> Any:
         if self.is_recorded():
             return self._recorder.on_head(i, *test, frame=sys._getframe(1))
         return test[0] if test else None
 
-    def _call(self, i: int) -> None:
+    def _on_call(self, i: int) -> None:
         if too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         if self.is_recorded():
             self._recorder.on_call(i, frame=sys._getframe(1))
 
-    def _return(self, i: int, value: Any) -> Any:
+    def _on_return(self, i: int, value: Any) -> Any:
         return self._recorder.on_return(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
 
-    def _value(self, i: int, value: Any) -> Any:
-        if i == self.keep_value:
-            self.value = value
+    def _on_value(self, i: int, value: Any) -> Any:
+        if i == self.kept_statement:
+            self.kept_value = value
         return self._recorder.on_value(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
 
-    def _yield(self, i: int, value: Any) -> Any:
+    def _on_yield(self, i: int, value: Any) -> Any:
         return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
 
-    def _resume(self, i: int) -> Callable[[Any], Any]:
+    def _on_resume(self, i: int) -> Callable[[Any], Any]:
         return self._recorder.on_resume(i, frame=sys._getframe(1)) if self.is_recorded() else unchanged
 
-    def _caught(self) -> None:
+    def _on_caught(self) -> None:
         if self.is_recorded():
             self._recorder.on_caught(frame=sys._getframe(1))
 
-    def _loop(self, i: int) -> None:
+    def _on_loop(self, i: int) -> None:
         if self.is_recorded():
             self._recorder.on_loop(i, frame=sys._getframe(1))
 
-    def _lambda(self) -> None:
+    def _on_lambda(self) -> None:
         if too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         if self.is_recorded():
@@ -129,7 +129,7 @@ def resume_unchanged(_: int) -> Callable[[Any], Any]:
     return unchanged
 
 
-WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
+HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
     instrument.STEP: no_effect,
     instrument.HEAD: pass_value,
     instrument.CALL: no_effect,
@@ -143,12 +143,12 @@ WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
 }
 
 
-class _Constants(ast.NodeTransformer):
+class _HookConstants(ast.NodeTransformer):
     """Names of hooks become constants that stand for them."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id in WITHOUT_EFFECT:
-            constant = ast.Constant((_MARK, node.id))  # type: ignore[arg-type]
+        if node.id in HOOKS_WITHOUT_EFFECT:
+            constant = ast.Constant((_PLACEHOLDER, node.id))  # type: ignore[arg-type]
             return ast.copy_location(constant, node)
         return node
 
@@ -164,22 +164,22 @@ def compile_with_hooks(
     sys.setrecursionlimit(max(limit, 20_000))
     try:
         tree, _ = instrument.instrument(tree, statements, line_offset)
-        tree = _Constants().visit(tree)
+        tree = _HookConstants().visit(tree)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code = compile(tree, path, "exec", flags, dont_inherit=True)
-        return bind(code, hooks)
+        return bind_hooks(code, hooks)
     finally:
         sys.setrecursionlimit(limit)
 
 
-def bind(code: CodeType, hooks: Hooks) -> CodeType:
+def bind_hooks(code: CodeType, hooks: Hooks) -> CodeType:
     """The code with the hooks in the place of the constants that stand for them."""
     constants: list[Any] = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            constants.append(bind(constant, hooks))
-        elif type(constant) is tuple and len(constant) == 2 and constant[0] == _MARK:
+            constants.append(bind_hooks(constant, hooks))
+        elif type(constant) is tuple and len(constant) == 2 and constant[0] == _PLACEHOLDER:
             constants.append(hooks.by_name[constant[1]])
         else:
             constants.append(constant)

@@ -8,7 +8,7 @@ from importlib.util import decode_source
 from types import CodeType, ModuleType
 from typing import Any, Self
 
-Instrument = Callable[[str, str], CodeType | None]
+CompileModule = Callable[[str, str], CodeType | None]
 """Of a path and its text: the code that is run in the place of the plain one; None for the plain one."""
 
 
@@ -19,8 +19,8 @@ class RecordedImports:
     imported before, and those that are not read from a Python file, stay as they are.
     """
 
-    def __init__(self, patterns: Sequence[str], instrument: Instrument) -> None:
-        self._patterns, self._instrument = patterns, instrument
+    def __init__(self, patterns: Sequence[str], compile_module: CompileModule) -> None:
+        self._patterns, self._compile_module = patterns, compile_module
 
     def __enter__(self) -> Self:
         sys.meta_path.insert(0, self)
@@ -43,7 +43,7 @@ class RecordedImports:
             spec: ModuleSpec | None = find(name, path, target) if find is not None else None
             if spec is not None:
                 if type(spec.loader) is SourceFileLoader:
-                    spec.loader = RecordedLoader(name, spec.loader.path, self._instrument)
+                    spec.loader = RecordedLoader(name, spec.loader.path, self._compile_module)
                 return spec
         return None
 
@@ -51,11 +51,11 @@ class RecordedImports:
 class RecordedLoader(SourceFileLoader):
     """Loads a module as ever, but for the code that runs."""
 
-    def __init__(self, name: str, path: str, instrument: Instrument) -> None:
+    def __init__(self, name: str, path: str, compile_module: CompileModule) -> None:
         super().__init__(name, path)
-        self._instrument = instrument
+        self._compile_module = compile_module
 
     def get_code(self, fullname: str) -> Any:
         path = self.get_filename(fullname)
-        code = self._instrument(path, decode_source(self.get_data(path)))
+        code = self._compile_module(path, decode_source(self.get_data(path)))
         return super().get_code(fullname) if code is None else code

@@ -10,11 +10,11 @@ from server.worker import introspection, recorder_frames, stack
 
 
 @contextlib.contextmanager
-def program_files(offsets: dict[str, int]) -> Iterator[None]:
-    """While entered these files are the program's; `offsets` says where each begins, and may grow."""
+def program_files(line_offsets: dict[str, int]) -> Iterator[None]:
+    """While entered these files are the program's; `line_offsets` says where each begins, and may grow."""
     before = stack.line_offsets.copy()
     stack.line_offsets.clear()
-    stack.line_offsets.update(offsets)
+    stack.line_offsets.update(line_offsets)
     try:
         yield
     finally:
@@ -56,10 +56,10 @@ def room_for_own_frames() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hidden_own_frames(outermost: bool) -> Iterator[None]:
+def hidden_own_frames(module_is_outermost: bool) -> Iterator[None]:
     """While entered `traceback` prints a stack without the recorder's frames."""
     before = traceback.walk_stack
-    walk = recorder_frames.walk_program_stack if outermost else recorder_frames.walk_whole_stack
+    walk = recorder_frames.walk_program_stack if module_is_outermost else recorder_frames.walk_whole_stack
     setattr(traceback, "walk_stack", walk)
     try:
         yield

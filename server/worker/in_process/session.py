@@ -40,7 +40,7 @@ from server.worker.trace_lines import cost_record, encode_line
 
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 
-RESERVE = 1 << 16
+OUTCOME_RESERVE_BYTES = 1 << 16
 """Bytes of the trace that the outcome may need."""
 
 DEFAULT_LIMITS: dict[str, int | float] = {
@@ -61,23 +61,25 @@ class Session:
     files: what is stepped; the first is the program's main file. One session at a time.
     """
 
-    def __init__(self, options: SessionOptions, files: list[ProgramFile], space: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, options: SessionOptions, files: list[ProgramFile], namespace: dict[str, Any] | None = None
+    ) -> None:
         self.options = options
         self.limits = DEFAULT_LIMITS | options.limits
-        self.space: dict[str, Any] = {} if space is None else space
+        self.namespace: dict[str, Any] = {} if namespace is None else namespace
         self.recorder: Recorder | None = None
         self.hooks: Hooks | None = None
         self.last_expression: Any = None
         self._steps: list[bytes] = []
-        self._size = 0
+        self._trace_bytes = 0
         self._code = SessionCode(files)
         self._outcome: OutcomeRecord | None = None
         self._outcome_line: bytes | None = None
-        self._stack = contextlib.ExitStack()
+        self._exit_stack = contextlib.ExitStack()
         self._line_tracer: LineTracer | None = None
-        self._traced: FrameType | None = None  # the frame that asked for `trace_lines`
+        self._traced_frame: FrameType | None = None  # the frame that asked for `trace_lines`
         self._muted_output = False
-        self._wall = self._cpu = 0.0
+        self._wall_start = self._cpu_start = 0.0
         self._seed = 0
 
     @property
@@ -106,31 +108,32 @@ class Session:
             raise RuntimeError(
                 f"gradbox needs torch 2.11 or later to ask what autograd saved; this is {torch.__version__}"
             )
-        self._wall, self._cpu, self._seed = time.perf_counter(), time.process_time(), torch.initial_seed()
+        self._wall_start, self._cpu_start, self._seed = time.perf_counter(), time.process_time(), torch.initial_seed()
         _active.append(self)
-        self._stack.callback(_active.remove, self)
+        self._exit_stack.callback(_active.remove, self)
         try:
             self._install()
         except BaseException:
-            self._stack.close()
+            self._exit_stack.close()
             raise
 
     def _install(self) -> None:
         hidden = None
-        if self.options.visible:
-            hidden = frozenset(n for n in self.space if n.startswith("_")) | self.options.hidden
+        if self.options.shows_earlier_names:
+            hidden = frozenset(n for n in self.namespace if n.startswith("_")) | self.options.hidden_names
         context = RunContext(
-            self.space, self._code.statements, self.limits, self._write_step, self._stop_at_limit, self.options.focus,
-            hidden_names=hidden, is_recorded=functools.partial(is_recorded_thread, threading.get_ident()),
+            self.namespace, self._code.statements, self.limits, self._write_step, self._stop_at_limit,
+            self.options.focus, hidden_names=hidden,
+            is_recorded=functools.partial(is_recorded_thread, threading.get_ident()),
         )  # fmt: skip
         self.recorder = recorder = Recorder(context)
         self.hooks = hooks = Hooks(recorder)
-        enter = self._stack.enter_context
-        self._stack.callback(hooks.disconnect)
+        enter = self._exit_stack.enter_context
+        self._exit_stack.callback(hooks.disconnect)
         enter(process_changes.program_files(self._code.line_offsets))
         enter(process_changes.program_classes(self._code.line_offsets))
         enter(process_changes.room_for_own_frames())
-        enter(process_changes.hidden_own_frames(self.options.outermost))
+        enter(process_changes.hidden_own_frames(self.options.module_is_outermost))
         for name in STREAMS:
             enter(recorded_stream(name, self._write_output, self.options.before_output))
         enter(recorded_warnings(recorder.record_warning, self._without_output))
@@ -150,7 +153,7 @@ class Session:
         known = len(self._code.files)
         code = self._code.compile_module(path, source, self.hooks)
         if len(self._code.files) > known:
-            self._announce_files()
+            self._write_header()
         return code
 
     def end(self, error: BaseException | None = None) -> None:
@@ -169,7 +172,7 @@ class Session:
         if taken:
             warn_tracing_taken(self.options.title)
         assert self._outcome is not None
-        line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall, self._cpu)}
+        line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
         self._outcome_line = encode_line(line)
 
     def __enter__(self) -> Self:
@@ -184,11 +187,11 @@ class Session:
         assert recorder is not None
         recorder.close()
         if self._line_tracer is not None:
-            self._line_tracer.release()
-        self._stack.close()
+            self._line_tracer.release_generators()
+        self._exit_stack.close()
         self._code.restore()
         recorder.observer.node_uids.release()
-        self.recorder = self.hooks = self._traced = None
+        self.recorder = self.hooks = self._traced_frame = None
 
     def abandon(self) -> None:
         """In a forked child: record nothing, leave the trace to the parent."""
@@ -212,28 +215,30 @@ class Session:
         """
         assert self.recorder is not None
         tables = self._code.statement_tables()
-        self._traced = frame
+        self._traced_frame = frame
         self.record_begin(frame)
         self._line_tracer = LineTracer(self.recorder, tables)
         if self._outcome is None:
             self._line_tracer.start(frame)
-        self._announce_files()
+        self._write_header()
 
-    def leave(self, frame: FrameType, place: tuple[int, int] | None = None) -> None:
+    def leave(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
         """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
 
-        place: line and column of the statement in whose block the recorded part is, None for the frame's own.
+        position: line and column of the statement in whose block the recorded part is, None for the frame's own.
         """
         if self._line_tracer is not None:
-            self._line_tracer.leave(frame, place)
+            self._line_tracer.leave(frame, position)
 
-    def run(self, code: ast.Module | str, space: dict[str, Any] | None = None, flags: int = 0) -> BaseException | None:
-        """Run the main file's code in `space`, every statement a step; what it raised is returned, not raised.
+    def run(
+        self, code: ast.Module | str, namespace: dict[str, Any] | None = None, flags: int = 0
+    ) -> BaseException | None:
+        """Run the main file's code in `namespace`, every statement a step; what it raised is returned, not raised.
 
         code: the file's text or tree. flags: as `compile` takes them. last_expression: the value of the last statement,
         where that is an expression.
         """
-        if space is not None and space is not self.space:
+        if namespace is not None and namespace is not self.namespace:
             raise ValueError("the session was made for another namespace")
         assert self.recorder is not None and self.hooks is not None, "the session has not begun"
         file = self._code.files[0]
@@ -243,14 +248,14 @@ class Session:
             self._outcome = refused_outcome([policy.syntax_refusal(error, file.source)])
             return error
         try:
-            exec(compiled, self.space)
+            exec(compiled, self.namespace)
         except BaseException as error:
             recorder_frames.drop_leading_frames(error)
             recorder_frames.hide_recorder_frames(error)
             self._record_outcome(error)
             return error
         finally:
-            self.last_expression = self.hooks.value if self.hooks is not None else None
+            self.last_expression = self.hooks.kept_value if self.hooks is not None else None
         return None
 
     def _compile(self, code: ast.Module | str, file: ProgramFile, flags: int) -> CodeType:
@@ -260,9 +265,9 @@ class Session:
         first = len(rows)
         last = tree.body[-1] if tree.body else None
         compiled = self._code.compile(tree, file.path, self.hooks, flags)
-        self._announce_files()
+        self._write_header()
         if isinstance(last, ast.Expr):
-            self.hooks.keep_value = max(k for k in range(first, len(rows)) if rows[k]["parent"] is None)
+            self.hooks.kept_statement = max(k for k in range(first, len(rows)) if rows[k]["parent"] is None)
         return compiled
 
     # What is recorded
@@ -281,22 +286,22 @@ class Session:
             outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
             line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
         if self._outcome is None:  # else a limit was reached just now
-            recorder.record_end(line, self._traced)
+            recorder.record_end(line, self._traced_frame)
         self._outcome = self._outcome or outcome
 
     def _write_step(self, step: StepRecord) -> int:
         if self._outcome is not None:
             return 0
         line = encode_line({"step": step})
-        if self._size + len(line) > int(self.limits["trace"]) - RESERVE:
+        if self._trace_bytes + len(line) > int(self.limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self.limits["trace"])
             return 0
         self._steps.append(line)
         if self.options.sink is not None:
-            self.options.sink.step(line)
-        self._size += len(line)
-        if self.options.progress is not None:
-            self.options.progress()
+            self.options.sink.write_step(line)
+        self._trace_bytes += len(line)
+        if self.options.on_step is not None:
+            self.options.on_step()
         return len(line)
 
     def _stop_at_limit(self, limit: Limit, value: float) -> None:
@@ -332,9 +337,9 @@ class Session:
             }
         )
 
-    def _announce_files(self) -> None:
+    def _write_header(self) -> None:
         if self.options.sink is not None:
-            self.options.sink.header(self._header_line())
+            self.options.sink.write_header(self._header_line())
 
 
 def _after_fork_in_child() -> None:

@@ -26,7 +26,7 @@ class SessionCode:
         self.line_offsets: dict[str, int] = {}
         self.statements = Statements()
         self.statements.passes_mutators = True  # code that is not stepped may change anything
-        self._source_lines = 0
+        self._line_count = 0
         self._modules: dict[str, tuple[str, CodeType]] = {}
         self._code_pairs: CodePairs = {}
         for file in files:
@@ -34,8 +34,8 @@ class SessionCode:
 
     def _append_file(self, file: ProgramFile) -> None:
         self.files.append(file)
-        self.line_offsets[file.path] = self._source_lines
-        self._source_lines += line_count(file.source)
+        self.line_offsets[file.path] = self._line_count
+        self._line_count += line_count(file.source)
 
     def compile(self, tree: ast.Module, path: str, hooks: Hooks, flags: int = 0) -> CodeType:
         """The instrumented code of a file. flags: as `compile` takes them. Raises what the compiler raises."""

@@ -25,26 +25,26 @@ _SUSPENSIONS = {1: "yield", 2: "yield from", 3: "await"}
 class CodeTable:
     """Of one code object, by instruction (half its offset): the statement, and which instructions mean more than that.
 
-    fast: the statements, but for special instructions. resumes: what they resume, "" where the function begins. yields:
-    by which a `yield` hands over its value. endless: the first instruction of a `while True`, which has no test.
-    handler_ends: by which an exception that a handler took is dropped. silent_before: by statement, those right before it
-    that have no instruction, like `global`.
+    statements_or_special: the statements, but for special instructions. resumes: what they resume, "" where the
+    function begins. yields: by which a `yield` hands over its value. endless_loop_starts: the first instruction of a
+    `while True`, which has no test. handler_ends: by which an exception that a handler took is dropped. silent_before:
+    by statement, those right before it that have no instruction, like `global`.
     """
 
     statements: list[int]
-    fast: list[int] = field(default_factory=list)
+    statements_or_special: list[int] = field(default_factory=list)
     reraises: set[int] = field(default_factory=set)
     with_handlers: set[int] = field(default_factory=set)
     returns: set[int] = field(default_factory=set)
     yields: set[int] = field(default_factory=set)
     iterations: set[int] = field(default_factory=set)
     resumes: dict[int, str] = field(default_factory=dict)
-    endless: dict[int, int] = field(default_factory=dict)
+    endless_loop_starts: dict[int, int] = field(default_factory=dict)
     handler_ends: set[int] = field(default_factory=set)
     silent_before: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
-_SETS = {
+_SET_BY_OPNAME = {
     "RERAISE": "reraises",
     "WITH_EXCEPT_START": "with_handlers",
     "RETURN_VALUE": "returns",
@@ -64,12 +64,12 @@ class StatementTable:
     def __init__(self, tree: ast.Module, statements: Statements, first: int = 0) -> None:
         self._rows, self._first = statements.rows, first
         self._nodes: list[ast.stmt] = []
-        self._blocks: list[tuple[int, str] | None] = []
-        self._before: dict[int, int] = {}
+        self._block_of: list[tuple[int, str] | None] = []
+        self._previous: dict[int, int] = {}
         self._functions: dict[tuple[str, int], ast.stmt] = {}
         self._add_body(tree.body, None)
         self._starts = sorted((start_of(node), first + k) for k, node in enumerate(self._nodes))
-        self._paths: dict[int, tuple[tuple[int, str], ...]] = {}
+        self._enclosing: dict[int, tuple[tuple[int, str], ...]] = {}
         self._tables: dict[CodeType, CodeTable] = {}
 
     def node(self, i: int) -> ast.stmt:
@@ -92,13 +92,13 @@ class StatementTable:
 
     def enclosing_blocks(self, i: int) -> tuple[tuple[int, str], ...]:
         """The blocks around a statement within its function, innermost first: each by its statement and the part of it."""
-        path = self._paths.get(i)
+        path = self._enclosing.get(i)
         if path is None:
-            block = self._blocks[i - self._first]
-            path = self._paths[i] = () if block is None else (block, *self.enclosing_blocks(block[0]))
+            block = self._block_of[i - self._first]
+            path = self._enclosing[i] = () if block is None else (block, *self.enclosing_blocks(block[0]))
         return path
 
-    def around(self, i: int) -> list[int]:
+    def enclosing_statements(self, i: int) -> list[int]:
         """The statements around statement i within its function, innermost first."""
         return [parent for parent, _ in self.enclosing_blocks(i)]
 
@@ -110,14 +110,14 @@ class StatementTable:
         """The line of the file on which the function begins, after its decorators."""
         return self._functions[code.co_name, code.co_firstlineno].lineno
 
-    def code(self, code: CodeType) -> CodeTable:
+    def code_table(self, code: CodeType) -> CodeTable:
         """The table of one code object of the file."""
         table = self._tables.get(code)
         if table is None:
-            table = self._tables[code] = self._make(code)
+            table = self._tables[code] = self._make_code_table(code)
         return table
 
-    def at(self, line: int, col: int) -> int:
+    def statement_at(self, line: int, col: int) -> int:
         """The innermost statement that holds a place of the file."""
         k = bisect_right(self._starts, ((line, col), len(self._rows))) - 1
         i: int | None = self._starts[k][1] if k >= 0 else None
@@ -131,10 +131,10 @@ class StatementTable:
     def _add_body(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
         before = NOWHERE
         for node in body:
-            i = self._add(node, block)
-            self._before[i], before = before, i
+            i = self._add_statement(node, block)
+            self._previous[i], before = before, i
 
-    def _add(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
+    def _add_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
         i = self._append_statement(node, block)
         if isinstance(node, Function):
             self._add_function(node)
@@ -152,7 +152,7 @@ class StatementTable:
 
     def _append_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
         self._nodes.append(node)
-        self._blocks.append(block)
+        self._block_of.append(block)
         return self._first + len(self._nodes) - 1
 
     def _add_function(self, node: Function) -> None:
@@ -167,26 +167,26 @@ class StatementTable:
             elif isinstance(member, ast.ClassDef):
                 self._add_methods(member)
 
-    def _make(self, code: CodeType) -> CodeTable:
-        table = CodeTable([NOWHERE if line is None or col is None else self.at(line, col)
+    def _make_code_table(self, code: CodeType) -> CodeTable:
+        table = CodeTable([NOWHERE if line is None or col is None else self.statement_at(line, col)
                            for line, _, col, _ in code.co_positions()])  # fmt: skip
         instructions = list(dis.get_instructions(code))
         before = NOWHERE
         for instruction in instructions:
             k = instruction.offset // 2
-            if instruction.opname in _SETS:
-                getattr(table, _SETS[instruction.opname]).add(k)
+            if instruction.opname in _SET_BY_OPNAME:
+                getattr(table, _SET_BY_OPNAME[instruction.opname]).add(k)
             elif instruction.opname == "RESUME":
                 table.resumes[k] = _SUSPENSIONS.get((instruction.arg or 0) & 3, "")
                 if table.resumes[k] == "yield":
                     table.yields.update((before, k))  # a frame that waits is at the one, since Python 3.13 at the other
             before = k
-        self._add_endless(table)
+        self._add_endless_loops(table)
         add_handler_ends(table, instructions)
         self._add_silent_statements(table)
-        table.fast = list(table.statements)
-        for k in (*table.reraises, *table.with_handlers, *table.endless, *table.handler_ends):
-            table.fast[k] = SPECIAL
+        table.statements_or_special = list(table.statements)
+        for k in (*table.reraises, *table.with_handlers, *table.endless_loop_starts, *table.handler_ends):
+            table.statements_or_special[k] = SPECIAL
         return table
 
     def _add_silent_statements(self, table: CodeTable) -> None:
@@ -194,21 +194,21 @@ class StatementTable:
         present = set(table.statements)
         for i in present - {NOWHERE}:
             silent: list[int] = []
-            before = self._before.get(i, NOWHERE)
+            before = self._previous.get(i, NOWHERE)
             while before != NOWHERE and before not in present and is_silent(self.node(before)):
                 silent.insert(0, before)
-                before = self._before.get(before, NOWHERE)
+                before = self._previous.get(before, NOWHERE)
             if silent:
                 table.silent_before[i] = tuple(silent)
 
-    def _add_endless(self, table: CodeTable) -> None:
+    def _add_endless_loops(self, table: CodeTable) -> None:
         """`while True` has no instruction of its own where a jump goes straight to its body."""
         for k, i in enumerate(table.statements):
             for loop, part in self.enclosing_blocks(i) if i != NOWHERE else ():
                 node = self.node(loop)
                 is_endless = part == "body" and isinstance(node, ast.While) and is_always_true(node.test)
-                if is_endless and loop not in table.endless.values():
-                    table.endless[k] = loop
+                if is_endless and loop not in table.endless_loop_starts.values():
+                    table.endless_loop_starts[k] = loop
 
 
 def start_of(node: ast.stmt) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from server.worker.streams import Stream
 Emit = Callable[[Stream, str], None]
 
 
-_RECORDING: list[Callable[[Any], Any]] = []
+_recorded_writes: list[Callable[[Any], Any]] = []
 """The `write` of each stream that is recorded now."""
 
 
@@ -23,23 +23,23 @@ class PassedText(str):
 
 
 @contextlib.contextmanager
-def recorded_stream(name: Stream, emit: Emit, before: Callable[[], None] | None = None) -> Iterator[None]:
+def recorded_stream(name: Stream, emit: Emit, before_output: Callable[[], None] | None = None) -> Iterator[None]:
     """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same object.
 
-    Streams that take no attributes have another in their place. before: called before text goes on.
+    Streams that take no attributes have another in their place. before_output: called before text goes on.
     """
     stream = getattr(sys, name)
     if stream is None:
         yield
         return
     write = stream.write
-    if write in _RECORDING:  # `sys.stdout = sys.stderr`: once is what was printed
+    if write in _recorded_writes:  # `sys.stdout = sys.stderr`: once is what was printed
         yield
         return
 
     def recorded_write(text: Any) -> Any:
-        if before is not None:
-            before()
+        if before_output is not None:
+            before_output()
         written = write(text)
         if type(text) is str:
             emit(name, text)
@@ -49,16 +49,18 @@ def recorded_stream(name: Stream, emit: Emit, before: Callable[[], None] | None 
 
     own = getattr(stream, "__dict__", {})
     replaced_write = own.get("write")
-    _RECORDING.append(recorded_write)
+    _recorded_writes.append(recorded_write)
     try:
-        with _in_place(stream, name, recorded_write, replaced_write):
+        with _with_recorded_write(stream, name, recorded_write, replaced_write):
             yield
     finally:
-        _RECORDING.remove(recorded_write)
+        _recorded_writes.remove(recorded_write)
 
 
 @contextlib.contextmanager
-def _in_place(stream: Any, name: Stream, recorded_write: Callable[[Any], Any], replaced_write: Any) -> Iterator[None]:
+def _with_recorded_write(
+    stream: Any, name: Stream, recorded_write: Callable[[Any], Any], replaced_write: Any
+) -> Iterator[None]:
     """While entered, the stream writes with `recorded_write`. replaced_write: what it had among its attributes."""
     try:
         stream.write = recorded_write
