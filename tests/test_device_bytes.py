@@ -10,7 +10,7 @@ import torch
 from server.worker.probes import cells, device_bytes, gradients
 from server.worker.probes.device_bytes import DeviceBytes, tensor_summary
 
-SIZE = 3 * device_bytes.CHUNK + 5
+SIZE = 3 * device_bytes.CHUNK_ELEMENTS + 5
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_summary_is_that_of_the_same_bytes_here(dtype: str, size: int, fetched
     values = (torch.arange(size) * 7919 % 1013 / (8 if "f" in dtype else 1)).to(getattr(torch, dtype))
     if values.is_floating_point():
         values[3], values[17] = float("nan"), float("inf")
-    here = cells.summary(values.view(torch.uint8).numpy().tobytes(), dtype)
+    here = cells.summary_of_bytes(values.view(torch.uint8).numpy().tobytes(), dtype)
     there = DeviceBytes(values.untyped_storage())
     assert there.summary(dtype) == approximately(here)
     assert sum(fetched) < 2000 and (here is None) == (dtype in ("complex64", "bool"))
@@ -46,7 +46,7 @@ def test_a_summary_is_that_of_the_same_bytes_here(dtype: str, size: int, fetched
 def test_a_digest_differs_with_each_element(fetched: list[int]) -> None:
     values = torch.zeros(SIZE, dtype=torch.uint8)
     there, seen = DeviceBytes(values.untyped_storage()), set()
-    for k in (0, 1, 4 * device_bytes.CHUNK // 3, SIZE - 1):
+    for k in (0, 1, 4 * device_bytes.CHUNK_ELEMENTS // 3, SIZE - 1):
         values[k] += 1
         seen.add(there.digest())
     values[0], values[4] = 0, 1
@@ -80,7 +80,7 @@ def test_a_slice_is_all_that_is_copied(fetched: list[int]) -> None:
 def test_summaries_of_views_are_those_of_their_elements(shape: tuple[int, int]) -> None:
     base = torch.arange(shape[0] * shape[1], dtype=torch.float32).reshape(shape)
     for view in (base, base.t(), base[:, ::2], base[0].expand(shape)):
-        whole = cells.summary(view.contiguous().numpy().tobytes(), "float32")
+        whole = cells.summary_of_bytes(view.contiguous().numpy().tobytes(), "float32")
         assert tensor_summary(view) == gradients.element_summary(view) == approximately(whole)
 
 
@@ -88,7 +88,7 @@ def test_large_memory_is_read_in_pieces_with_the_same_result() -> None:
     size = cells.CHUNK_ELEMENTS * 2 + 3
     values = (np.arange(size) % 1009 - 500).astype("f4")
     values[7] = np.nan
-    summary = cells.summary(values.tobytes(), "float32")
+    summary = cells.summary_of_bytes(values.tobytes(), "float32")
     assert summary is not None and (summary["min"], summary["max"], summary["bins"]) == (-500, 508, None)
     assert summary["mean"] == pytest.approx(float(np.nanmean(values, dtype="f8")))
     region = (4, (1500, 1400), (2000, 1), 3)

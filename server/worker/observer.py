@@ -12,10 +12,10 @@ from server.worker.probes.counters import Counters
 from server.worker.probes.device import Devices
 from server.worker.probes.graph import Graph
 from server.worker.probes.holders import Holders
-from server.worker.probes.index_writes import index_writes
+from server.worker.probes.index_writes import index_write_events
 from server.worker.probes.modes import Modes
 from server.worker.probes.node_uids import NodeUids
-from server.worker.probes.path_cuts import path_cuts
+from server.worker.probes.path_cuts import path_cut_events
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.saved_tensors import SavedTensors, Transition
 from server.worker.probes.stale_views import StaleViews
@@ -122,7 +122,7 @@ class Observer:
         """Observe what is related to what changed, until nothing new comes of it."""
         written = set(observation.last_writers())
         for _ in range(MAX_ROUNDS):
-            moved = [counter for counter, _, _ in self.counters.moved()]
+            moved = [counter for counter, _, _ in self.counters.version_changes()]
             storages = {str(self._delta.tensor(uid).get("storage")) for uid in self.tensors.displaced}
             self.tensors.enqueue_related(written | storages, moved)
             if not self.tensors.has_pending():
@@ -142,7 +142,7 @@ class Observer:
         """Compare the bytes, walk the graph, and report what follows."""
         dead_storages = self.storages.compare(observation)
         self.tensors.detached_copies.forget_storages(dead_storages)
-        moved = self.counters.moved()
+        moved = self.counters.version_changes()
         self._walk_graph(observation)
         for uid, slots in self.saved_tensors.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
             self.graph.update_slots(uid, slots)
@@ -186,8 +186,8 @@ class Observer:
             log += self._slot_events(transition, observation)
         self.saved_tensors.clear_transitions()
         try:
-            log += path_cuts(observation, self.tensors)
-            log += index_writes(observation, dead_storages)
+            log += path_cut_events(observation, self.tensors)
+            log += index_write_events(observation, dead_storages)
         except Exception as error:
             self._context.report_fault(error)
         for storage in dead_storages:

@@ -25,7 +25,7 @@ from server.worker.probes.frames import Frames
 from server.worker.probes.jit import Jit
 from server.worker.probes.ops import Ops
 from server.worker.probes.probe import ProbeContext
-from server.worker.probes.swap import Swap
+from server.worker.probes.swap import SwapTensors
 from server.worker.recorder_frames import hide_recorder_frames
 from server.worker.replacements import Replacements
 from server.worker.run_context import RunContext
@@ -74,7 +74,7 @@ class Recorder:
         self.steps = StepRecorder(run, context, observer, self.frames, self._skipped)
         self.ops = Ops(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
         self.jit, self.replacements = Jit(context, self.ops.forget_uninitialized), Replacements(context)
-        self.swap = Swap(context, observer.tensors.uids, observer.storages)
+        self.swap = SwapTensors(context, observer.tensors.uids, observer.storages)
         self.backward = Backward(
             context, observer.node_uids, observer.tensors, observer.storages, self, run.is_recorded
         )
@@ -109,8 +109,8 @@ class Recorder:
 
     def _mute(self, muted: bool) -> None:
         """A stretch begins, or ends, in which nothing is observed."""
-        self.ops.mute(muted)
-        self.backward.mute(muted)
+        self.ops.set_muted(muted)
+        self.backward.set_muted(muted)
         if not muted:
             observation = self._context.observation
             observation.everything_requested = observation.ops_unobserved = True
@@ -120,8 +120,8 @@ class Recorder:
         self._closed = True
         self._guard.close()
         self._skipped.active = False
-        self.ops.mute(True)
-        self.backward.mute(True)
+        self.ops.set_muted(True)
+        self.backward.set_muted(True)
 
     # What the program calls. frame: where it is; None for that of the caller
 
@@ -158,7 +158,7 @@ class Recorder:
         ):
             self.focus_counts = {i: self._skipped.schedule.counts[i] - 1}
         return self._skipped.begin_iteration(
-            frame, i, path, loop_ended, not self.backward.stack and not self._guard.busy
+            frame, i, path, loop_ended, not self.backward.running_passes and not self._guard.busy
         )
 
     def on_call(self, _: int, *, frame: FrameType | None = None) -> None:
@@ -197,7 +197,7 @@ class Recorder:
             return value
         if not self._guard.busy:
             with self._guard():
-                self._record(YieldStep(i, frame, value, self.frames.uid(frame)))
+                self._record(YieldStep(i, frame, value, self.frames.uid_of(frame)))
         return value
 
     def on_resume(self, _: int, *, frame: FrameType | None = None) -> Callable[[Any], Any]:
@@ -324,7 +324,7 @@ class Recorder:
         if self._closed:
             return
         if not isinstance(request, VisitStep):
-            self.backward.flush()
+            self.backward.record_finished_visits()
         if sys.exc_info()[0] is None:
             self._last_raised = None
         self.steps.record_step(request)

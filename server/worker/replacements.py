@@ -15,10 +15,10 @@ import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _DatasetKind, _SingleProcessDataLoaderIter
 
-from server.worker.probes.ops import TORCH
+from server.worker.probes.ops import TORCH_FOLDER
 from server.worker.probes.probe import ProbeContext
 
-FORWARDING_FILES = (TORCH + "nn/modules/module.py", TORCH + "compiler/__init__.py")
+FORWARDING_FILES = (TORCH_FOLDER + "nn/modules/module.py", TORCH_FOLDER + "compiler/__init__.py")
 """Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean it."""
 
 no_compilation: Any = torch.compiler.disable
@@ -67,7 +67,7 @@ class Replacements:
         @functools.wraps(original)
         def compile_nothing(model: Any = None, **options: Any) -> Any:
             caller = sys._getframe(1).f_code.co_filename
-            if caller.startswith(TORCH) and caller not in FORWARDING_FILES:
+            if caller.startswith(TORCH_FOLDER) and caller not in FORWARDING_FILES:
                 return original(model, **options)
             if model is None:
                 return functools.partial(compile_nothing, **options)

@@ -129,7 +129,7 @@ class StepRecorder:
             line = request.line
         else:
             line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
-        uid = self._frames.uid(frame) if frame is not None else self._frames.module_uid
+        uid = self._frames.uid_of(frame) if frame is not None else self._frames.module_uid
         depth = self._frames.stepping_depth(frame, uid)
         iterations = self.iterations(stmt, uid, request.kind) if stmt is not None and frame is not None else []
         return Position(line, uid, depth, iterations)

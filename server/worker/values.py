@@ -14,7 +14,7 @@ from server.wire.entities import MAX_ITEMS
 from server.worker import introspection
 from server.worker.introspection import instance_dict, is_any_of
 from server.worker.probes.arrays import Arrays
-from server.worker.probes.cells import number
+from server.worker.probes.cells import wire_number
 from server.worker.probes.node_uids import NodeUids
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.tensors import Tensors
@@ -85,7 +85,7 @@ class ValueEncoder:
         if value is None:
             return None
         if is_any_of(kind, _NUMBER_TYPES):
-            plain: Value = number(value)
+            plain: Value = wire_number(value)
             return plain
         if kind is str:
             return text(value)

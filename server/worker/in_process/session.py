@@ -190,7 +190,7 @@ class Session:
             self._line_tracer.release_generators()
         self._exit_stack.close()
         self._code.restore()
-        recorder.observer.node_uids.release()
+        recorder.observer.node_uids.remove_tokens()
         self.recorder = self.hooks = self._traced_frame = None
 
     def abandon(self) -> None:

@@ -10,7 +10,7 @@ from server.worker.observation import Observation
 from server.worker.probes.handles import has_storage
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import Probe, ProbeContext
-from server.worker.probes.storage_records import extent
+from server.worker.probes.storage_records import byte_extent
 from server.worker.probes.storages import Storages
 from server.worker.uids import WeakUids
 
@@ -37,7 +37,7 @@ class Arrays(Probe):
             if uid not in self._delta.state:
                 self._note_base(uid, array)
             name = str(array.dtype)
-            self._holders.hold(uid, [(storage, name if name in CELL_DTYPES else "uint8")] if storage else [])
+            self._holders.set_storages(uid, [(storage, name if name in CELL_DTYPES else "uint8")] if storage else [])
             facts: entities.Array = {
                 "kind": "array",
                 "type": "ndarray",
@@ -66,7 +66,7 @@ class Arrays(Probe):
         if not owner.flags.owndata and type(owner.base).__name__ not in SIZED_BUFFERS:
             return None, None
         storage, at = self._storages.register_array(owner)
-        return storage, at + pointer - extent(owner)[0]
+        return storage, at + pointer - byte_extent(owner)[0]
 
     def collect_dead(self, observation: Observation) -> None:
         dead = self.uids.collect_dead()

@@ -12,7 +12,7 @@ import torch
 from server.wire.base import Number
 from server.wire.entities import BINS, STRETCHES, Summary
 
-MAX_HISTOGRAM = 1 << 21
+MAX_HISTOGRAM_ELEMENTS = 1 << 21
 """Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
 
 CHUNK_ELEMENTS = 1 << 21
@@ -33,7 +33,7 @@ MAX_SAFE_INTEGER = 2**53
 MAX_INTEGER_BITS = 14_000
 """Bits of an integer that is written in digits; about 4,200 of them."""
 
-_INTEGERS = {
+_INTEGER_DTYPES = {
     "uint8": "u1",
     "int8": "i1",
     "int16": "i2",
@@ -46,12 +46,12 @@ _INTEGERS = {
     "quint8": "u1",
     "qint32": "i4",
 }
-_FLOATS = {"float16": "f2", "float32": "f4", "float64": "f8"}
-_STORED = {**_INTEGERS, **_FLOATS, "bfloat16": "u2"}
-_COMPLEX = {"complex32": "f2", "complex64": "f4", "complex128": "f8"}
+_FLOAT_DTYPES = {"float16": "f2", "float32": "f4", "float64": "f8"}
+_STORED_DTYPES = {**_INTEGER_DTYPES, **_FLOAT_DTYPES, "bfloat16": "u2"}
+_COMPLEX_DTYPES = {"complex32": "f2", "complex64": "f4", "complex128": "f8"}
 
 
-def number(value: Any) -> Any:
+def wire_number(value: Any) -> Any:
     """A Python number as the wire says it."""
     kind = type(value)
     if kind is float:
@@ -63,7 +63,7 @@ def number(value: Any) -> Any:
             return {"py": "int", "text": f"{value.bit_length()} bits"}
         return {"$i": str(value)}
     if kind is complex:
-        return {"$c": [number(value.real), number(value.imag)]}
+        return {"$c": [wire_number(value.real), wire_number(value.imag)]}
     return value
 
 
@@ -73,7 +73,7 @@ def shortest_float(value: Any) -> float:
     return wide if wide == int(wide) else float(str(value))
 
 
-def _float(value: Any) -> Any:
+def wire_float(value: Any) -> Any:
     wide = float(value)
     if not math.isfinite(wide):
         return {"$f": repr(wide)}
@@ -85,48 +85,48 @@ def itemsize(dtype: str) -> int:
 
 
 @cache
-def _byte_floats(dtype: str) -> list[Any]:
+def _one_byte_floats(dtype: str) -> list[Any]:
     """The 256 values of a one-byte float, asked of torch once."""
     every = torch.arange(256, dtype=torch.uint8)
-    return [number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
+    return [wire_number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
 
 
-def decode(data: Any, dtype: str) -> list[Number]:
+def decode_cells(data: Any, dtype: str) -> list[Number]:
     """The elements of a buffer in memory order; a trailing part of an element is left out.
 
     A dtype that neither numpy nor torch can read comes as raw bytes, one number each.
     """
     size = itemsize(dtype)
     data = memoryview(data)[: len(data) // size * size]
-    if dtype in _FLOATS:
-        return [_float(value) for value in np.frombuffer(data, _FLOATS[dtype])]
-    if dtype in _INTEGERS:
-        return [number(value) for value in np.frombuffer(data, _INTEGERS[dtype]).tolist()]
+    if dtype in _FLOAT_DTYPES:
+        return [wire_float(value) for value in np.frombuffer(data, _FLOAT_DTYPES[dtype])]
+    if dtype in _INTEGER_DTYPES:
+        return [wire_number(value) for value in np.frombuffer(data, _INTEGER_DTYPES[dtype]).tolist()]
     if dtype == "bool":
         return [bool(value) for value in data]
-    if dtype in _COMPLEX:
-        flat = [_float(value) for value in np.frombuffer(data, _COMPLEX[dtype])]
+    if dtype in _COMPLEX_DTYPES:
+        flat = [wire_float(value) for value in np.frombuffer(data, _COMPLEX_DTYPES[dtype])]
         return [{"$c": (real, imag)} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
     if dtype == "bfloat16":
         wide = np.frombuffer(data, "u2").astype("u4") << 16
-        return [number(value) for value in wide.view("f4").astype("f8").tolist()]
+        return [wire_number(value) for value in wide.view("f4").astype("f8").tolist()]
     if dtype.startswith("float8"):
-        table = _byte_floats(dtype)
+        table = _one_byte_floats(dtype)
         return [table[value] for value in data]
     return list(data)
 
 
 def stored_dtype(dtype: str) -> str:
     """What numpy reads elements of a dtype as that has a summary."""
-    return _STORED[dtype]
+    return _STORED_DTYPES[dtype]
 
 
 def has_summary(dtype: str) -> bool:
     """Whether the elements of a dtype are real numbers."""
-    return dtype not in _COMPLEX and (dtype in _FLOATS or dtype in _INTEGERS or dtype == "bfloat16")
+    return dtype not in _COMPLEX_DTYPES and (dtype in _FLOAT_DTYPES or dtype in _INTEGER_DTYPES or dtype == "bfloat16")
 
 
-def summary(data: Any, dtype: str) -> Summary | None:
+def summary_of_bytes(data: Any, dtype: str) -> Summary | None:
     """Least, greatest and mean value, a histogram and the mean of each of `STRETCHES` equal stretches.
 
     None for what is no real number; all of finite values only.
@@ -134,10 +134,10 @@ def summary(data: Any, dtype: str) -> Summary | None:
     if not has_summary(dtype):
         return None
     data = memoryview(data)[: len(data) // itemsize(dtype) * itemsize(dtype)]
-    return summary_of(np.frombuffer(data, _STORED[dtype]), dtype)
+    return summary_of_array(np.frombuffer(data, _STORED_DTYPES[dtype]), dtype)
 
 
-def summary_of(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
+def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     """The same of an array of any shape and strides; one of more than CHUNK_ELEMENTS is not copied."""
     if stored.size > CHUNK_ELEMENTS:
         return summary_of_chunks(stored, dtype)
@@ -147,11 +147,17 @@ def summary_of(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
     low, high = finite.min().item(), finite.max().item()
     mean = float(finite.mean(dtype="f8"))
-    summary: Summary = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None, "heat": None}
-    if finite.size <= MAX_HISTOGRAM:
+    summary: Summary = {
+        "min": wire_number(low),
+        "max": wire_number(high),
+        "mean": wire_number(mean),
+        "bins": None,
+        "heat": None,
+    }
+    if finite.size <= MAX_HISTOGRAM_ELEMENTS:
         bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
         summary["bins"] = [int(n) for n in bins]
-        summary["heat"] = heat(values)
+        summary["heat"] = stretch_means(values)
     return summary
 
 
@@ -171,7 +177,13 @@ def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
                 total, count = total + float(finite.sum(dtype="f8")), count + finite.size
     if not count:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
-    return {"min": number(low), "max": number(high), "mean": number(total / count), "bins": None, "heat": None}
+    return {
+        "min": wire_number(low),
+        "max": wire_number(high),
+        "mean": wire_number(total / count),
+        "bins": None,
+        "heat": None,
+    }
 
 
 def as_computed(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
@@ -179,17 +191,17 @@ def as_computed(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, 
     return (stored.astype("u4") << 16).view("f4") if dtype == "bfloat16" else stored
 
 
-def heat(values: Any) -> list[Any]:
+def stretch_means(values: Any) -> list[Any]:
     """The mean of the finite values of each stretch, to four digits; nan where it has none."""
     starts = [k * values.size // STRETCHES for k in range(STRETCHES)]
     counts = np.diff(starts, append=values.size)
     if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
         values, counts = np.where(finite, values, 0), np.add.reduceat(finite, starts, dtype="i8")
     sums = np.add.reduceat(values, starts, dtype="f8")
-    return [number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
+    return [wire_number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
 
 
-def ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
+def merged_ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
     """Sorted, merged [start, end) runs of element numbers."""
     spans: list[tuple[int, int]] = []
     for element in sorted(set(elements)):

@@ -34,22 +34,22 @@ class Devices(Probe):
 
     def update(self, observation: Observation) -> None:  # noqa: ARG002
         for index, uid in self._by_index.items():
-            self._report(uid, self._facts(index))
+            self._update_or_splice(uid, self._facts(index))
 
-    def _report(self, uid: str, facts: entities.Device) -> None:
+    def _update_or_splice(self, uid: str, facts: entities.Device) -> None:
         """Report what changed; where few blocks did, those alone."""
         old, new = self._delta.state.get(uid, {}).get("blocks"), facts["blocks"]
         if not old or not new or old == new:
             self._delta.update(uid, facts)
             return
-        start, end = common_ends(old, new)
+        start, end = common_prefix_and_suffix(old, new)
         if 2 * (len(new) - start - end) > len(new):
             self._delta.update(uid, facts)
         else:
             self._delta.splice_blocks(uid, facts, (start, len(old) - start - end, new[start : len(new) - end]))
 
     def _facts(self, index: int) -> entities.Device:
-        segments, blocks = self._books(index)
+        segments, blocks = self._segments_and_blocks(index)
         return {
             "kind": "device",
             "name": torch.cuda.get_device_name(index),
@@ -60,11 +60,11 @@ class Devices(Probe):
             "blocks": blocks,
         }
 
-    def _books(self, index: int) -> tuple[list[entities.Segment] | None, list[entities.Block] | None]:
+    def _segments_and_blocks(self, index: int) -> tuple[list[entities.Segment] | None, list[entities.Block] | None]:
         """In order of their addresses; on the wire the segments lie one after the other from 0 on. None where there are many."""
-        in_order: list[entities.Segment] = []
+        ordered_segments: list[entities.Segment] = []
         blocks: list[entities.Block] = []
-        offset, storages = 0, self._storages.by_address("cuda")
+        offset, storages = 0, self._storages.uids_by_address("cuda")
         segments = [segment for segment in _snapshot() if segment["device"] == index]
         for segment in sorted(segments, key=lambda segment_row: int(segment_row["address"])):
             pointer = segment["address"]
@@ -78,11 +78,11 @@ class Devices(Probe):
                 blocks.append(facts)
                 pointer, offset = pointer + block["size"], offset + block["size"]
             size = sum(block["size"] for block in segment["blocks"])
-            in_order.append({"size": size, "pool": segment["segment_type"]})
-        return (in_order, blocks) if len(blocks) <= MAX_BLOCKS else (None, None)
+            ordered_segments.append({"size": size, "pool": segment["segment_type"]})
+        return (ordered_segments, blocks) if len(blocks) <= MAX_BLOCKS else (None, None)
 
 
-def common_ends(old: list[entities.Block], new: list[entities.Block]) -> tuple[int, int]:
+def common_prefix_and_suffix(old: list[entities.Block], new: list[entities.Block]) -> tuple[int, int]:
     """How many blocks are the same at the beginning of both lists, and how many of the others at the end."""
     most = min(len(old), len(new))
     start = next((k for k in range(most) if old[k] != new[k]), most)

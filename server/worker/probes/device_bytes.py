@@ -13,11 +13,11 @@ import torch
 from server.wire.entities import BINS, STRETCHES, Summary
 from server.worker.probes import cells
 
-CHUNK = 1 << 18
+CHUNK_ELEMENTS = 1 << 18
 """Elements, or words of four bytes, that are computed with at a time."""
 
-WORD = 4
-FACTORS = (0x9E3779B1, 0x85EBCA77), (0xC2B2AE3D, 0x27D4EB2F)
+WORD_BYTES = 4
+DIGEST_FACTORS = (0x9E3779B1, 0x85EBCA77), (0xC2B2AE3D, 0x27D4EB2F)
 """Odd numbers that the weights of a digest are made of."""
 
 
@@ -35,14 +35,14 @@ class DeviceBytes:
         return self[:]
 
     def __getitem__(self, part: slice) -> bytes:
-        return bytes_of(self._values(torch.uint8)[part])
+        return bytes_of(self._as_tensor(torch.uint8)[part])
 
     def digest(self) -> bytes:
         """Sixteen bytes for each chunk: others where one word of it differs, and where several do, almost surely."""
-        whole = self._length // WORD
-        words = self._values(torch.int32)[:whole]
-        sums = [chunk_digest(words[at : at + CHUNK]) for at in range(0, whole, CHUNK)]
-        return (bytes_of(torch.cat(sums)) if sums else b"") + self[whole * WORD :]
+        whole = self._length // WORD_BYTES
+        words = self._as_tensor(torch.int32)[:whole]
+        sums = [chunk_digest(words[at : at + CHUNK_ELEMENTS]) for at in range(0, whole, CHUNK_ELEMENTS)]
+        return (bytes_of(torch.cat(sums)) if sums else b"") + self[whole * WORD_BYTES :]
 
     def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
         """The same of a region in logical order; `size` bytes an element, strides in elements. Few bytes stand for themselves."""
@@ -51,7 +51,7 @@ class DeviceBytes:
         last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
         if (last + 1) * size > self._length:
             return b""
-        values = self._values(torch.uint8)
+        values = self._as_tensor(torch.uint8)
         view = values.as_strided((*shape, size), (*(step * size for step in stride), 1), offset * size)
         if view.numel() <= cells.MAX_UNDIGESTED:
             return bytes_of(view)
@@ -59,12 +59,12 @@ class DeviceBytes:
         return bytes_of(torch.cat(sums))
 
     def summary(self, dtype: str) -> Summary | None:
-        """As `cells.summary`, of the bytes as elements of a dtype."""
+        """As `cells.summary_of_bytes`, of the bytes as elements of a dtype."""
         if not cells.has_summary(dtype):
             return None
-        return tensor_summary(self._values(getattr(torch, dtype.removeprefix("q"))))
+        return tensor_summary(self._as_tensor(getattr(torch, dtype.removeprefix("q"))))
 
-    def _values(self, dtype: torch.dtype) -> torch.Tensor:
+    def _as_tensor(self, dtype: torch.dtype) -> torch.Tensor:
         """The storage as a tensor of one dimension."""
         with torch.no_grad():
             values = torch.empty(0, dtype=dtype, device=self._storage.device)
@@ -87,7 +87,7 @@ def chunk_digest(words: torch.Tensor) -> torch.Tensor:
     wide = words.to(torch.int64)
     places = torch.arange(1, len(wide) + 1, dtype=torch.int64, device=wide.device)
     sums = []
-    for first, second in FACTORS:
+    for first, second in DIGEST_FACTORS:
         weights = places * first
         weights ^= weights >> 29
         weights *= second
@@ -98,12 +98,12 @@ def chunk_digest(words: torch.Tensor) -> torch.Tensor:
 
 def chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
     """All elements in logical order, in pieces of one dimension with up to CHUNK elements."""
-    if tensor.numel() <= CHUNK or tensor.is_contiguous():
-        yield from tensor.reshape(-1).split(CHUNK)  # type: ignore[no-untyped-call]
+    if tensor.numel() <= CHUNK_ELEMENTS or tensor.is_contiguous():
+        yield from tensor.reshape(-1).split(CHUNK_ELEMENTS)  # type: ignore[no-untyped-call]
         return
     row = tensor.numel() // len(tensor)
-    if row <= CHUNK:
-        for rows in tensor.split(CHUNK // row):  # type: ignore[no-untyped-call]
+    if row <= CHUNK_ELEMENTS:
+        for rows in tensor.split(CHUNK_ELEMENTS // row):  # type: ignore[no-untyped-call]
             yield rows.reshape(-1)
     else:
         for k in range(len(tensor)):
@@ -111,21 +111,24 @@ def chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def tensor_summary(tensor: torch.Tensor) -> Summary | None:
-    """As `cells.summary`, of the elements of a tensor in logical order; computed where they lie. None for uint64."""
+    """As `cells.summary_of_bytes`, of the elements of a tensor in logical order; computed where they lie. None for
+    uint64.
+    """
     if tensor.dtype == torch.uint64:  # torch can't compute with it
         return None
     with torch.no_grad():
-        has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM
+        has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM_ELEMENTS
         for dim, step in enumerate(() if has_histogram else tensor.stride()):
             tensor = tensor if step else tensor.narrow(dim, 0, 1)  # not the same elements again and again
-        lows, highs, sums, counts = zip(*map(extremes, chunks(tensor)), strict=True)
+        lows, highs, sums, counts = zip(*map(chunk_statistics, chunks(tensor)), strict=True)
         count = int(to_cpu(torch.stack(counts)).sum())
         if not count:
             return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
         low, high = to_cpu(torch.stack(lows)).min().item(), to_cpu(torch.stack(highs)).max().item()
         mean = float(to_cpu(torch.stack(sums)).sum()) / count
         summary: Summary = {
-            "min": cells.number(low), "max": cells.number(high), "mean": cells.number(mean), "bins": None, "heat": None,
+            "min": cells.wire_number(low), "max": cells.wire_number(high), "mean": cells.wire_number(mean),
+            "bins": None, "heat": None,
         }  # fmt: skip
         if has_histogram:
             flat = tensor.reshape(-1)
@@ -133,7 +136,7 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
         return summary
 
 
-def extremes(values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def chunk_statistics(values: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """The least, the greatest, the sum and the number of the finite values of a chunk."""
     if not values.is_floating_point():
         wide = values.to(torch.int64)
@@ -161,7 +164,7 @@ def histogram(values: torch.Tensor, low: float, high: float) -> list[int]:
 
 
 def stretch_means(values: torch.Tensor) -> list[Any]:
-    """As `cells.heat`."""
+    """As `cells.stretch_means`."""
     starts = [k * len(values) // STRETCHES for k in range(STRETCHES + 1)]
     means = []
     for start, end in pairwise(starts):
@@ -169,4 +172,4 @@ def stretch_means(values: torch.Tensor) -> list[Any]:
         finite = piece.isfinite()
         means.append(torch.stack([piece.where(finite, 0).sum(), finite.sum()]))
     found = to_cpu(torch.stack(means)).tolist()
-    return [cells.number(float(f"{total / n:.4g}") if n else math.nan) for total, n in found]
+    return [cells.wire_number(float(f"{total / n:.4g}") if n else math.nan) for total, n in found]

@@ -69,7 +69,7 @@ class Frames:
     def python_frame_key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code
 
-    def uid(self, frame: FrameType) -> str:
+    def uid_of(self, frame: FrameType) -> str:
         if frame.f_globals is self._module and frame.f_code.co_name == "<module>":
             return self.module_uid
         key = self.python_frame_key(frame)
@@ -94,7 +94,7 @@ class Frames:
 
     def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> GeneratorSentinel:
         """A generator is about to yield: the sentinel on its stack dies with it."""
-        uid = self.uid(frame)
+        uid = self.uid_of(frame)
         sentinel = GeneratorSentinel(resume)
         self._suspended.add(uid)
         self._ever_suspended.add(uid)
@@ -107,14 +107,14 @@ class Frames:
         return sentinel
 
     def resume(self, frame: FrameType) -> None:
-        uid = self.uid(frame)
+        uid = self.uid_of(frame)
         self._suspended.discard(uid)
         self._ever_suspended.discard(uid)
         self._depths.pop(uid, None)
 
     def was_woken_by_exception(self, frame: FrameType) -> bool:
         """Whether this frame was suspended and an exception woke it: `close`, `throw` or the collector."""
-        return self.uid(frame) in self._ever_suspended
+        return self.uid_of(frame) in self._ever_suspended
 
     def _retire(self, uid: str) -> None:
         self._context.observation.retired_frames.append(uid)
@@ -143,7 +143,7 @@ class Frames:
         )
         seen, caller = [], self.module_uid
         for frame in stack:
-            uid = self.uid(frame)
+            uid = self.uid_of(frame)
             if uid == self.module_uid:
                 continue
             seen.append(uid)
@@ -165,7 +165,7 @@ class Frames:
 
         effects: of its statement. first_iteration: what a loop iterates over counts too. suspended: see `observe_stack`.
         """
-        uid = self.uid(frame)
+        uid = self.uid_of(frame)
         if not self._unwind_to(uid):
             return False
         variables = self._variables(uid)
@@ -174,16 +174,16 @@ class Frames:
         names = self._module if uid == self.module_uid else self.locals.read(frame, uid)
         free = set(frame.f_code.co_freevars)
         for path in effects.paths:
-            passed = not first_iteration and path in effects.iterated and path not in effects.bound
+            iterated_before = not first_iteration and path in effects.iterated and path not in effects.bound
             if uid == self.module_uid or path[0] in names or path[0] in variables:
-                self._observe_path(uid, names, path, effects, passed)
+                self._observe_path(uid, names, path, effects, iterated_before)
             else:
-                self._observe_path(self.module_uid, self._module, path, effects, passed)
+                self._observe_path(self.module_uid, self._module, path, effects, iterated_before)
         for name in self._handler_names & variables.keys():
             if name not in names:
                 self._unset_variable(uid, name)
         for name in {path[0] for path in effects.bound} & free:
-            self._update_enclosing(frame.f_back, name)
+            self._update_enclosing_variable(frame.f_back, name)
         facts: entities.Frame = {
             "line": self._line(frame),
             "state": "suspended" if uid == suspended else "running",
@@ -197,7 +197,7 @@ class Frames:
         entered: list[FrameType] = []
         for f in frames_outward(frame):
             if is_program(f.f_code):
-                uid = self.uid(f)
+                uid = self.uid_of(f)
                 if uid == self.module_uid or uid in self._running:
                     break
                 entered.append(f)
@@ -209,7 +209,7 @@ class Frames:
         facts: entities.Frame = {"line": self._line(f)}
         self._delta.update(caller_uid, facts)
         for f in reversed(entered):
-            uid = self.uid(f)
+            uid = self.uid_of(f)
             self._update_frame(uid, f.f_code.co_name, self.locals.read(f, uid), caller_uid, self._line(f), "running")
             self._running.append(uid)
             caller_uid = uid
@@ -236,7 +236,7 @@ class Frames:
             self._running.remove(suspended)
 
     def _observe_path(
-        self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: Effects, passed: bool
+        self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: Effects, iterated_before: bool
     ) -> None:
         """Report the variable that a path begins with, and observe what the path leads to."""
         name = path[0]
@@ -246,7 +246,7 @@ class Frames:
             self._unset_variable(uid, name)
             return
         objects = self._values.objects
-        if passed and name in recorded and (objects.contains(value) or issubclass(type(value), torch.Tensor)):
+        if iterated_before and name in recorded and (objects.contains(value) or issubclass(type(value), torch.Tensor)):
             return
         end, followed = follow_attributes(value, path[1:])
         if followed and path not in effects.bound and objects.contains(value):
@@ -259,11 +259,11 @@ class Frames:
         elif type(value) is FunctionType and len(path) > 1:
             self._reachability.observe_referents(value)
 
-    def _update_enclosing(self, frame: FrameType | None, name: str) -> None:
+    def _update_enclosing_variable(self, frame: FrameType | None, name: str) -> None:
         """A variable of enclosing functions was bound: report it in those that run."""
         for f in frames_outward(frame):
             if is_program(f.f_code) and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
-                uid = self.uid(f)
+                uid = self.uid_of(f)
                 variables = self.locals.read(f, uid)
                 if uid in self._delta.state:
                     if name in variables:
@@ -321,13 +321,13 @@ class Frames:
 
     def begin_iteration(self, frame: FrameType, loop: int) -> str:
         """A loop begins an iteration: it is counted. The frame's uid."""
-        uid = self.uid(frame)
+        uid = self.uid_of(frame)
         self.iteration_counts[uid, loop] = self.iteration_counts.get((uid, loop), -1) + 1
         return uid
 
     def enter_loop(self, frame: FrameType, loop: int) -> None:
         """A loop begins anew."""
-        self.iteration_counts.pop((self.uid(frame), loop), None)
+        self.iteration_counts.pop((self.uid_of(frame), loop), None)
 
 
 def line_of(frame: FrameType) -> int | None:

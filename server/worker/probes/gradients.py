@@ -38,7 +38,7 @@ def element_summary(tensor: torch.Tensor) -> Summary | None:
     last = sum((n - 1) * step for n, step in zip(tensor.shape, stride, strict=True))
     readable = memoryview((ctypes.c_char * ((last + 1) * size)).from_address(tensor.data_ptr())).cast("B")
     view = np.ndarray(tuple(tensor.shape), cells.stored_dtype(dtype), readable, 0, [step * size for step in stride])
-    return cells.summary_of(view, dtype)
+    return cells.summary_of_array(view, dtype)
 
 
 def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None]) -> Grad | None:
@@ -55,7 +55,7 @@ def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Te
             return out
         out["storage"] = find_storage(tensor)
         if tensor.numel() <= MAX_CELLS:
-            out["cells"] = cells.decode(element_bytes(tensor), out["dtype"])
+            out["cells"] = cells.decode_cells(element_bytes(tensor), out["dtype"])
         else:
             out["summary"] = element_summary(tensor)
     except Exception:  # legacy vmap's tensors can be neither listed nor detached

@@ -35,7 +35,7 @@ class Graph(Probe):
         self._reported: set[str] = set()
         self._released: set[str] = set()  # nodes of which the event `graph_released` is reported
         self._walked: set[str] = set()
-        self._kept: dict[
+        self._reported_context: dict[
             str, set[tuple[str, str]]
         ] = {}  # by custom node, the attributes that were reported, with their tensors
 
@@ -56,7 +56,7 @@ class Graph(Probe):
             if uid in self._reported and not all_nodes:
                 if isinstance(node, torch._C._FunctionBase):  # maybe met while its forward ran, before it saved
                     self._observe_slots(node, uid)
-                    self._observe_context(node, uid)
+                    self._observe_ctx_attributes(node, uid)
                 continue
             self._walked.add(uid)
             if uid not in self._reported:
@@ -64,7 +64,7 @@ class Graph(Probe):
                 self._delta.update(uid, self._facts(node, step))
             self._observe_slots(node, uid)
             if isinstance(node, torch._C._FunctionBase):
-                self._observe_context(node, uid)
+                self._observe_ctx_attributes(node, uid)
             for other, _ in node.next_functions:
                 if other is not None:
                     stack.append((other, self._node_uids.uid_of(other)))
@@ -94,9 +94,9 @@ class Graph(Probe):
                 facts["released"] = True
             self._delta.update(uid, facts)
 
-    def _observe_context(self, node: Any, uid: str) -> None:
+    def _observe_ctx_attributes(self, node: Any, uid: str) -> None:
         """Report the known tensors that a custom function's forward gave its `ctx` as attributes."""
-        reported = self._kept.setdefault(uid, set())
+        reported = self._reported_context.setdefault(uid, set())
         for name, value in (introspection.instance_dict(node) or {}).items():
             if type(name) is not str or not isinstance(value, torch.Tensor):
                 continue
@@ -146,6 +146,6 @@ class Graph(Probe):
         for uid in dead:
             self._reported.discard(uid)
             self._released.discard(uid)
-            self._kept.pop(uid, None)
+            self._reported_context.pop(uid, None)
             self._saved_tensors.forget(uid)
         observation.dead += dead

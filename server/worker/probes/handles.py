@@ -9,12 +9,12 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from server.wire import entities
 
-_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-_batched = torch._C._functorch.is_legacy_batchedtensor
-_get = object.__getattribute__
-_move = torch._C._autograd._unsafe_set_version_counter
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
+_get_attribute = object.__getattribute__
+_set_versions = torch._C._autograd._unsafe_set_version_counter
 _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
-UNINITIALIZED = (UninitializedParameter, UninitializedBuffer)
+UNINITIALIZED_TYPES = (UninitializedParameter, UninitializedBuffer)
 
 
 def is_plain_tensor(tensor: torch.Tensor) -> bool:
@@ -47,11 +47,11 @@ def as_plain_tensor(tensor: torch.Tensor) -> Any:
 def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
     """The tensor, and all that share its counter, at another version for a while."""
     before = as_plain_tensor(tensor)._version
-    _move((tensor,), (version,))
+    _set_versions((tensor,), (version,))
     try:
         yield
     finally:
-        _move((tensor,), (before,))
+        _set_versions((tensor,), (before,))
 
 
 def dtype_name(tensor: torch.Tensor) -> str:
@@ -59,7 +59,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return str(as_plain_tensor(tensor).dtype)[6:]
 
 
-def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
+def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     """What torch says of a tensor; what it refuses to say is left out. stale: see `stale_views`."""
     own, tensor = tensor, as_plain_tensor(tensor)
     out: entities.Tensor = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
@@ -74,11 +74,11 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     out["bits"] = bits or None
     out["shape"] = shape(tensor)
     out["requires_grad"], out["leaf"] = tensor.requires_grad, is_leaf(own, stale)
-    if _wrapped(own):
-        out["wraps"] = wrapper(own)
+    if _is_wrapped(own):
+        out["wraps"] = transform_wrapper(own)
     elif has_storage(own):
         out["offset"], out["stride"] = int(tensor.storage_offset()), list(tensor.stride())
-    hooks = _get(own, "_backward_hooks") if is_plain_tensor(own) else None
+    hooks = _get_attribute(own, "_backward_hooks") if is_plain_tensor(own) else None
     out["hooks"] = len(hooks) if hooks else None
     return out
 
@@ -86,7 +86,7 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
 def shape(tensor: torch.Tensor) -> list[int] | None:
     """None for a nested tensor, for a lazy module's parameter, which has no shape before the first forward, and where
     a tracer put symbols for numbers: comparing those would tell it something."""
-    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED) or is_symbolic(tensor):
+    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED_TYPES) or is_symbolic(tensor):
         return None
     return list(tensor.shape)
 
@@ -110,7 +110,7 @@ def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
         return None
 
 
-def wrapper(tensor: torch.Tensor) -> entities.Wraps:
+def transform_wrapper(tensor: torch.Tensor) -> entities.Wraps:
     """Which transform of torch.func wraps it, and at which level."""
     functorch = torch._C._functorch
     if functorch.is_batchedtensor(tensor):
@@ -121,18 +121,24 @@ def wrapper(tensor: torch.Tensor) -> entities.Wraps:
 
 def has_storage(tensor: torch.Tensor) -> bool:
     own = as_plain_tensor(tensor)
-    if own.layout != torch.strided or own.is_nested or _wrapped(tensor) or _batched(tensor) or own._is_zerotensor():
+    if (
+        own.layout != torch.strided
+        or own.is_nested
+        or _is_wrapped(tensor)
+        or _is_batched(tensor)
+        or own._is_zerotensor()
+    ):
         return False
     return (is_plain_tensor(tensor) and not own.is_meta) or has_memory(own)
 
 
-def has_memory(own: Any) -> bool:
+def has_memory(plain: Any) -> bool:
     """Whether a tensor of a subclass, or without data, has a storage that may be asked.
 
     One that wraps another tensor has one that nobody may read; a tracer's may have a symbol for its size.
     """
-    storage = own.untyped_storage()
-    if is_symbolic(own) or type(storage.nbytes()) is not int:
+    storage = plain.untyped_storage()
+    if is_symbolic(plain) or type(storage.nbytes()) is not int:
         return False
     try:
         return storage.device.type == "meta" or storage.data_ptr() is not None
@@ -149,7 +155,7 @@ def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     return None
 
 
-def flatten(values: Any, depth: int = 0) -> list[torch.Tensor]:
+def flatten_tensors(values: Any, depth: int = 0) -> list[torch.Tensor]:
     """The tensors among an operation's arguments or results, one level of lists deep."""
     out: list[torch.Tensor] = []
     for value in values:
@@ -157,11 +163,11 @@ def flatten(values: Any, depth: int = 0) -> list[torch.Tensor]:
         if issubclass(kind, torch.Tensor):
             out.append(value)
         elif depth < 2 and (kind is list or kind is tuple):
-            out += flatten(value, depth + 1)
+            out += flatten_tensors(value, depth + 1)
     return out
 
 
-SPARSE: dict[torch.layout, tuple[str, ...]] = {
+SPARSE_PARTS: dict[torch.layout, tuple[str, ...]] = {
     torch.sparse_coo: ("_indices", "_values"),
     torch.sparse_csr: ("crow_indices", "col_indices", "values"),
     torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
@@ -178,7 +184,7 @@ def dense_parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
             jagged: Any = tensor
             return {"values": jagged._values, "offsets": jagged._offsets}
         return {"values": tensor.values(), "sizes": tensor._nested_tensor_size()}
-    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE.get(tensor.layout, ())}
+    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE_PARTS.get(tensor.layout, ())}
 
 
 def quantization(tensor: torch.Tensor) -> entities.Quantization:

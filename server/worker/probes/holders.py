@@ -7,32 +7,32 @@ class Holders:
     """changed: storages of which the holders changed since they were reported. released: those that lost one."""
 
     def __init__(self) -> None:
-        self._of: dict[str, dict[str, tuple[str, ...]]] = {}
-        self._by: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._dtypes_by_storage: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._dtypes_by_holder: dict[str, dict[str, tuple[str, ...]]] = {}
         self.changed: set[str] = set()
         self.released: set[str] = set()
 
-    def hold(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
+    def set_storages(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
         """`holder` reads these (storage, dtype), and no others."""
         current: dict[str, tuple[str, ...]] = {}
         for storage, dtype in storages:
             current[storage] = tuple(sorted({dtype, *current.get(storage, ())}))
-        before = self._by.get(holder, {})
+        before = self._dtypes_by_holder.get(holder, {})
         if current == before:
             return
         for storage in before.keys() - current.keys():
             self._release(storage, holder)
         for storage, dtypes in current.items():
             if before.get(storage) != dtypes:
-                self._of.setdefault(storage, {})[holder] = dtypes
+                self._dtypes_by_storage.setdefault(storage, {})[holder] = dtypes
                 self.changed.add(storage)
         if current:
-            self._by[holder] = current
+            self._dtypes_by_holder[holder] = current
         else:
-            self._by.pop(holder, None)
+            self._dtypes_by_holder.pop(holder, None)
 
     def remove(self, holder: str) -> None:
-        for storage in self._by.pop(holder, {}):
+        for storage in self._dtypes_by_holder.pop(holder, {}):
             self._release(storage, holder)
 
     def clear_changed(self) -> None:
@@ -44,17 +44,17 @@ class Holders:
         self.released.clear()
 
     def holders_of(self, storage: str) -> Iterable[str]:
-        return self._of.get(storage, {})
+        return self._dtypes_by_storage.get(storage, {})
 
     def dtypes(self, storage: str) -> list[str]:
         """The dtypes under which it is read, in alphabetical order."""
-        readers = self._of.get(storage, {}).values()
+        readers = self._dtypes_by_storage.get(storage, {}).values()
         return sorted({dtype for dtypes in readers for dtype in dtypes})
 
     def _release(self, storage: str, holder: str) -> None:
-        readers = self._of[storage]
+        readers = self._dtypes_by_storage[storage]
         del readers[holder]
         self.changed.add(storage)
         self.released.add(storage)
         if not readers:
-            del self._of[storage]
+            del self._dtypes_by_storage[storage]

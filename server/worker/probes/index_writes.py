@@ -44,7 +44,7 @@ def repeated_indices(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | Non
         return None
     sizes = [size for size, index in zip(args[0].shape, indices, strict=False) if index is not None]
     columns = [
-        [k % size if size else k for k in flat(index.detach().expand(shape).tolist())]
+        [k % size if size else k for k in flat_numbers(index.detach().expand(shape).tolist())]
         for index, size in zip(given, sizes, strict=True)
     ]
     count = shape.numel()
@@ -52,29 +52,29 @@ def repeated_indices(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | Non
     return (count, distinct) if distinct < count else None
 
 
-def flat(values: Any) -> Iterator[int]:
+def flat_numbers(values: Any) -> Iterator[int]:
     """The numbers of nested lists."""
     if isinstance(values, list):
         for value in values:
-            yield from flat(value)
+            yield from flat_numbers(value)
     else:
         yield values
 
 
-def index_writes(observation: Observation, dead_storages: list[str]) -> list[events.Event]:
+def index_write_events(observation: Observation, dead_storages: list[str]) -> list[events.Event]:
     """The events `index_copy_written` and `indices_repeated` of the statement."""
     found_events: list[events.Event] = []
     for position, call in enumerate(observation.op_calls):
         if call.repeated is not None:
-            found_events.append(_repeated(call))
+            found_events.append(_repeated_event(call))
         if call.entry["name"] in _COPIES and call.results:
-            lost = _lost_write(call, position, observation, dead_storages)
+            lost = _lost_write_event(call, position, observation, dead_storages)
             if lost is not None:
                 found_events.append(lost)
     return found_events
 
 
-def _repeated(call: OpCall) -> events.IndicesRepeated:
+def _repeated_event(call: OpCall) -> events.IndicesRepeated:
     assert call.repeated is not None
     count, distinct = call.repeated
     return {
@@ -87,7 +87,7 @@ def _repeated(call: OpCall) -> events.IndicesRepeated:
     }
 
 
-def _lost_write(
+def _lost_write_event(
     call: OpCall, position: int, observation: Observation, dead_storages: list[str]
 ) -> events.IndexCopyWritten | None:
     """A write into the memory that an index allocated, where nothing read it afterwards and it died with the statement."""
@@ -100,7 +100,7 @@ def _lost_write(
     for later in islice(observation.op_calls, position + 1, None):
         if any(written == storage for written, _ in later.writes):
             write = later
-        elif write is not None and _reads(later, handles) and not _is_view(later, storage, observation):
+        elif write is not None and _reads_any(later, handles) and not _is_view(later, storage, observation):
             return None  # what was written is used
         handles.update(
             uid for uid, _, _ in later.results if observation.provisional.get(uid, {}).get("storage") == storage
@@ -116,7 +116,7 @@ def _lost_write(
     }
 
 
-def _reads(call: OpCall, handles: set[str]) -> bool:
+def _reads_any(call: OpCall, handles: set[str]) -> bool:
     return any(uid in handles for uid, _ in call.inputs)
 
 

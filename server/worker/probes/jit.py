@@ -26,7 +26,7 @@ ENTRY_POINTS = (
 )
 """Where the interpreter of scripts and the tracer are entered from Python. Not every version has all of them."""
 
-OWN_FRAMES = re.compile(
+RECORDER_FRAME_LINES = re.compile(
     rf"^(?:{re.escape(str(Path(__file__).parents[1]))}/.*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
 )
 """Lines of an error: the tracer remembers the calls that led to each operation, and a script's error lists them."""
@@ -44,7 +44,7 @@ class Jit:
             original = getattr(owner, name, None)
             if original is not None:
                 self._originals.append((owner, name, original))
-                setattr(owner, name, self._unobserved(original))
+                setattr(owner, name, self._wrap_unobserved(original))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -52,14 +52,16 @@ class Jit:
             setattr(owner, name, original)
         self._originals.clear()
 
-    def _unobserved(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrap_unobserved(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 with unobserved(self._context.observation):
                     return original(*args, **kwargs)
             except RuntimeError as error:
-                error.args = tuple(OWN_FRAMES.sub("", arg) if isinstance(arg, str) else arg for arg in error.args)
+                error.args = tuple(
+                    RECORDER_FRAME_LINES.sub("", arg) if isinstance(arg, str) else arg for arg in error.args
+                )
                 raise
             finally:
                 self._context.observation.ops_unobserved = True  # steps inside have reported what was before them

@@ -28,13 +28,19 @@ from server.worker.probes.index_writes import is_index_put, repeated_indices
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
-from server.worker.probes.uninitialized import MAKERS, Uninitialized
+from server.worker.probes.uninitialized import ALLOCATING_OPERATIONS, Uninitialized
 from server.worker.stack import frames_outward, is_program
 
-TORCH = torch.__path__[0] + "/"
-_FUNCTION = TORCH + "autograd/function.py"
-_PRINTING = TORCH + "_tensor_str.py"
-_UNRECORDED = ("detach", "alias", "is_same_size", "_has_same_storage_numel", "_new_zeros_with_same_feature_meta")
+TORCH_FOLDER = torch.__path__[0] + "/"
+_FUNCTION_FILE = TORCH_FOLDER + "autograd/function.py"
+_PRINTING_FILE = TORCH_FOLDER + "_tensor_str.py"
+_UNRECORDED_OPERATIONS = (
+    "detach",
+    "alias",
+    "is_same_size",
+    "_has_same_storage_numel",
+    "_new_zeros_with_same_feature_meta",
+)
 has_torch_function: Any = torch._C._has_torch_function
 NUMBER_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 """The dtype of the tensor that torch makes of a Python number."""
@@ -47,7 +53,7 @@ _OUR_KERNEL = re.compile(rf"{dispatch_key.NAME}(: registered at [^\n]*\n|, )")
 
 
 _libraries: list[Any] = []
-_active: list["Ops"] = []
+_entered_ops: list["Ops"] = []
 
 
 class Ops:
@@ -61,24 +67,24 @@ class Ops:
     ) -> None:
         self._context, self._tensors, self._storages = context, tensors, storages
         self._is_recording = is_recording
-        self._written: dict[Any, list[int | str]] = {}
+        self._written_arguments_by_op: dict[Any, list[int | str]] = {}
         self._uninitialized = Uninitialized(tensors, storages)
 
     def __enter__(self) -> Self:
         register_kernels()
-        _active.append(self)
+        _entered_ops.append(self)
         torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, True)
         return self
 
     def __exit__(self, *_: object) -> None:
         torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, False)
-        _active.remove(self)
+        _entered_ops.remove(self)
 
-    def busy(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether what is computed now is none of the program's recorded steps."""
         return self._context.guard.busy or not self._is_recording()
 
-    def mute(self, muted: bool) -> None:
+    def set_muted(self, muted: bool) -> None:
         """Record no operators for a while."""
         torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, not muted)
         self.forget_uninitialized()
@@ -87,7 +93,7 @@ class Ops:
         """Operations passed unseen: what they wrote is not known."""
         self._uninitialized.forget_all()
 
-    def run(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
+    def run_recorded(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
         """The operation, recorded."""
         if is_printing(frame):
             self._context.observation.tensors_printed = True
@@ -96,7 +102,7 @@ class Ops:
         call = None
         try:
             with torch._C.DisableTorchFunction():
-                call = self._before(name, args, kwargs, frame)
+                call = self._begin_call(name, args, kwargs, frame)
             self._note_reads(name, op, args, kwargs)
         except Exception as error:
             self._context.report_fault(error)
@@ -113,12 +119,12 @@ class Ops:
         if call is not None:
             try:
                 with torch._C.DisableTorchFunction():
-                    self._after(call, op, args, kwargs, result)
+                    self._end_call(call, op, args, kwargs, result)
             except Exception as error:
                 self._context.report_fault(error)
         return result
 
-    def _before(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
+    def _begin_call(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
         entry: Op = {
             "kind": "op",
             "name": name,
@@ -129,7 +135,7 @@ class Ops:
         }
         call = OpCall(entry)
         touched = self._context.observation.touched_storages
-        for tensor in handles.flatten([*args, *kwargs.values()]):
+        for tensor in handles.flatten_tensors([*args, *kwargs.values()]):
             call.inputs.append((self._tensors.register(tensor), handles.as_plain_tensor(tensor).requires_grad))
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
                 touched.add(self._storages.register(tensor))
@@ -153,31 +159,33 @@ class Ops:
             return
         try:
             with torch._C.DisableTorchFunction():
-                for event in self._uninitialized.read_events(name, op, args, kwargs, self._writes(op, args, kwargs)):
+                for event in self._uninitialized.read_events(
+                    name, op, args, kwargs, self._written_tensors(op, args, kwargs)
+                ):
                     if event not in self._context.observation.log:
                         self._context.observation.append(event)
         except Exception as error:
             self._context.report_fault(error)
 
-    def _after(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
+    def _end_call(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         observation = self._context.observation
         inputs = set(call.entry["inputs"])
-        derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.flatten([result]))
+        derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.flatten_tensors([result]))
         if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
             for uid in inputs:
                 self._tensors.stale_views.mark_current(uid)
-        for tensor in self._writes(op, args, kwargs):
+        for tensor in self._written_tensors(op, args, kwargs):
             storage = self._storages.register(tensor)
             observation.touched_storages.add(storage)
             self._storages.capture(storage, handles.dtype_name(tensor))
             call.writes.append((storage, self._tensors.register(tensor)))
             self._tensors.mark_views_stale(*call.writes[-1])
             self._uninitialized.note_write(call.entry["name"], tensor)
-        for tensor in handles.flatten([result]):
+        for tensor in handles.flatten_tensors([result]):
             uid = self._tensors.register(tensor, refresh=True)
             call.entry["outputs"].append(uid)
             call.entry["requires_grad"].append(handles.as_plain_tensor(tensor).requires_grad)
-            if MAKERS.match(call.entry["name"]) and handles.has_storage(tensor):
+            if ALLOCATING_OPERATIONS.match(call.entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_contents(self._storages.register(tensor))
                 self._uninitialized.note_made(tensor)
             if uid not in inputs:
@@ -185,23 +193,23 @@ class Ops:
         call.log_index = observation.append(call.entry)
         observation.op_calls.append(call)
 
-    def _writes(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    def _written_tensors(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The arguments that the operation writes to, where they have a storage."""
         arguments = [
             kwargs.get(argument) if isinstance(argument, str) else args[argument] if argument < len(args) else None
             for argument in self._written_arguments(op)
         ]
-        return [tensor for tensor in handles.flatten(arguments) if handles.has_storage(tensor)]
+        return [tensor for tensor in handles.flatten_tensors(arguments) if handles.has_storage(tensor)]
 
     def _written_arguments(self, op: Any) -> list[int | str]:
         """The arguments that the operation writes to, by position or name."""
-        positions = self._written.get(op)
+        positions = self._written_arguments_by_op.get(op)
         if positions is None:
             positions = []
             for k, argument in enumerate(op._schema.arguments):
                 if argument.alias_info is not None and argument.alias_info.is_write:
                     positions.append(argument.name if argument.kwarg_only else k)
-            self._written[op] = positions
+            self._written_arguments_by_op[op] = positions
         return positions
 
 
@@ -211,7 +219,8 @@ def engine_context(observation: Observation) -> Any:
     There the engine meets wrapped Python numbers, which have no data to make a number of.
     """
     active = torch._C._functorch.peek_interpreter_stack() is not None or any(
-        frame.f_code.co_filename.startswith(TORCH + "_functorch/") for frame in torch_frames(sys._getframe(1).f_back)
+        frame.f_code.co_filename.startswith(TORCH_FOLDER + "_functorch/")
+        for frame in torch_frames(sys._getframe(1).f_back)
     )
     return dispatch_key.unobserved(observation) if active else contextlib.nullcontext()
 
@@ -224,14 +233,14 @@ def register_kernels() -> None:
     root.fallback(torch.library.fallthrough_kernel, dispatch_key.NAME)
     library = torch._C._dispatch_library("IMPL", "aten", "")
     for name in torch._C._dispatch_get_all_op_names():
-        if name.startswith("aten::") and name[6:].split(".")[0] not in _UNRECORDED:
-            library.impl(name[6:], dispatch_key.NAME, kernel(name))
+        if name.startswith("aten::") and name[6:].split(".")[0] not in _UNRECORDED_OPERATIONS:
+            library.impl(name[6:], dispatch_key.NAME, make_kernel(name))
     for operator in _higher_order_ops.values():
         operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(dispatch_key.KEY)
     _libraries.extend((root, library))
 
 
-def kernel(name: str) -> Callable[..., Any]:
+def make_kernel(name: str) -> Callable[..., Any]:
     base, _, overload = name[6:].partition(".")
     operator: list[Any] = []
 
@@ -239,9 +248,9 @@ def kernel(name: str) -> Callable[..., Any]:
         if not operator:
             operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
         with torch._C._ExcludeDispatchKeyGuard(dispatch_key.KEYS):
-            if not _active or _active[-1].busy():
+            if not _entered_ops or _entered_ops[-1].is_paused():
                 return call_operation(operator[0], args, kwargs)
-            return _active[-1].run(name, operator[0], args, kwargs, sys._getframe().f_back)
+            return _entered_ops[-1].run_recorded(name, operator[0], args, kwargs, sys._getframe().f_back)
 
     return run
 
@@ -291,13 +300,13 @@ def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
     """The frames of torch's own Python code from here outwards, and the first that is none of it."""
     for f in frames_outward(frame):
         yield f
-        if not f.f_code.co_filename.startswith(TORCH):
+        if not f.f_code.co_filename.startswith(TORCH_FOLDER):
             return
 
 
 def is_printing(frame: FrameType | None) -> bool:
     """Whether torch is putting a tensor into words: that computes a good deal and changes nothing."""
-    return any(f.f_code.co_filename == _PRINTING for f in torch_frames(frame))
+    return any(f.f_code.co_filename == _PRINTING_FILE for f in torch_frames(frame))
 
 
 def is_called_by_program(frame: FrameType | None) -> bool:
@@ -322,4 +331,4 @@ def is_deepcopy_by_program(frame: FrameType | None) -> bool:
 
 def is_in_function_apply(frame: FrameType | None) -> bool:
     """Whether a `torch.autograd.Function` runs: its forward is not recorded, and nothing is cut by that."""
-    return any(f.f_code.co_filename == _FUNCTION and f.f_code.co_name == "apply" for f in frames_outward(frame))
+    return any(f.f_code.co_filename == _FUNCTION_FILE and f.f_code.co_name == "apply" for f in frames_outward(frame))

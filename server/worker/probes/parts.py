@@ -6,14 +6,14 @@ They are reported as handles of their own, and named by their place: torch makes
 import torch
 
 from server.worker.probes.counters import Counters
-from server.worker.probes.handles import as_plain_tensor, dense_parts, facts, has_storage
+from server.worker.probes.handles import as_plain_tensor, dense_parts, has_storage, tensor_facts
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.uids import WeakUids
 
 
-class Parts:
+class DenseParts:
     """The parts of a run's tensors.
 
     incomplete: tensors that were observed in a backward pass: what their parts share is not known yet.
@@ -51,7 +51,7 @@ class Parts:
         return dict(uids) or None
 
     def _update_part(self, uid: str, part: torch.Tensor, counter: str | None) -> None:
-        out = facts(part)
+        out = tensor_facts(part)
         out["leaf"] = out["requires_grad"] = None  # autograd knows the whole, not its parts
         if has_storage(part) and not self._context.running_backwards:  # then it would be known by this object alone
             out["storage"] = storage = self._storages.register(part)
@@ -59,7 +59,7 @@ class Parts:
                 self._counters.link_storage(counter, storage)
         self._delta.update(uid, out)
         stored, dtype = out.get("storage"), out.get("dtype")
-        self._holders.hold(uid, [(stored, dtype)] if stored and dtype else [])
+        self._holders.set_storages(uid, [(stored, dtype)] if stored and dtype else [])
 
     def forget(self, uid: str) -> list[str]:
         """A tensor died; the uids of its parts."""

@@ -20,13 +20,13 @@ from server.worker.probes.stale_views import StaleViews
 from server.worker.probes.storages import Storages
 from server.worker.uids import WeakUids
 
-MAX_WATCHED = 64
+MAX_SAMPLED_SLOTS = 64
 """Slots that are watched while iterations pass unseen."""
 
-_RUNNING = ("running_mean", "running_var")
+_RUNNING_STATISTICS = ("running_mean", "running_var")
 """Slots of a batch norm that its backward reads only where it was not in training: each forward writes them."""
 
-_EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
+_VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
 def state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
@@ -35,7 +35,7 @@ def state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int |
         getattr(node, attribute)
     except RuntimeError as error:
         text = str(error)
-        versions = _EXPECTED.search(text)
+        versions = _VERSIONS_IN_ERROR.search(text)
         if versions or "modified by an inplace" in text:
             return "stale", int(versions[2]) if versions else None
         if "detached in-place" in text:
@@ -71,14 +71,14 @@ class SavedTensors:
         counters: Counters,
         tensors: WeakUids,
         holders: Holders,
-        views: StaleViews,
+        stale_views: StaleViews,
     ) -> None:
         self._context = context
         self._storages, self._counters, self._tensors = storages, counters, tensors
-        self._holders, self._views = holders, views
+        self._holders, self._stale_views = holders, stale_views
         self._attributes: dict[type, list[str]] = {}
         self.slots: dict[str, Slots] = {}
-        self._bytes: dict[tuple[str, str], bytes] = {}
+        self._saved_bytes: dict[tuple[str, str], bytes] = {}
         self._non_leaf: dict[tuple[str, str], bool] = {}  # whether it was no leaf when it was saved
         self._unread: set[tuple[str, str]] = set()  # saved, and not read by this backward
         self._unverified: set[tuple[str, str]] = set()  # first seen after statements that were not
@@ -88,7 +88,7 @@ class SavedTensors:
     def forget(self, node: str) -> None:
         self._index_slots(node, {})
         for slot in self.slots.pop(node, {}):
-            self._bytes.pop((node, slot), None)
+            self._saved_bytes.pop((node, slot), None)
             self._non_leaf.pop((node, slot), None)
             self._unread.discard((node, slot))
             self._unverified.discard((node, slot))
@@ -102,16 +102,18 @@ class SavedTensors:
                     del self._slots_by_uid[uid]
             counter = slot.get("counter")
             if counter is not None and held_uids(slot):
-                self._counters.count_slots(counter, -1)
+                self._counters.add_to_slot_count(counter, -1)
         for name, slot in current.items():
             for uid in held_uids(slot):
                 self._slots_by_uid.setdefault(uid, {})[node, name] = None
             counter, storage = slot.get("counter"), slot.get("storage")
             if counter is not None and held_uids(slot):
-                self._counters.count_slots(counter, 1)
+                self._counters.add_to_slot_count(counter, 1)
                 if storage:
                     self._counters.link_storage(counter, storage)
-        self._holders.hold(node, [read for slot in current.values() if (read := storage_and_dtype(slot)) is not None])
+        self._holders.set_storages(
+            node, [read for slot in current.values() if (read := storage_and_dtype(slot)) is not None]
+        )
 
     def clear_transitions(self) -> None:
         """They are reported."""
@@ -121,14 +123,15 @@ class SavedTensors:
         """Whether a slot holds this counter, storage or tensor."""
         return uid in self._slots_by_uid
 
-    def sample_intact(self, letter: str) -> list[str]:
+    def sample_intact(self, kind_letter: str) -> list[str]:
         """Some of the counters or storages that slots hold and that are as they were when they were saved."""
         intact = (
             uid
             for uid, slots in self._slots_by_uid.items()
-            if uid[0] == letter and all(self.slots[node][name]["state"] in ("ok", "unknown") for node, name in slots)
+            if uid[0] == kind_letter
+            and all(self.slots[node][name]["state"] in ("ok", "unknown") for node, name in slots)
         )
-        return list(islice(intact, MAX_WATCHED))
+        return list(islice(intact, MAX_SAMPLED_SLOTS))
 
     def recheck(self, uids: Iterable[str]) -> dict[str, Slots]:
         """The slots of the nodes of which one changed, for these counters moved or these storages were written.
@@ -140,14 +143,14 @@ class SavedTensors:
             slot = self.slots[node][name]
             if slot["state"] not in ("ok", "unknown", "changed", "stale"):
                 continue
-            state = self._state(node, name, slot)
+            state = self._recheck_state(node, name, slot)
             if state != slot["state"]:
                 self.transitions.append(Transition(node, name, state, slot["state"]))
                 slot["state"] = state
                 changed[node] = self.slots[node]
         return {node: {name: slot.copy() for name, slot in slots.items()} for node, slots in changed.items()}
 
-    def _state(self, node: str, name: str, slot: entities.Slot) -> entities.SlotState:
+    def _recheck_state(self, node: str, name: str, slot: entities.Slot) -> entities.SlotState:
         counter = slot.get("counter")
         if counter is not None and self._counters.version(counter) != slot["expected"]:
             return "stale"
@@ -173,9 +176,9 @@ class SavedTensors:
                 continue
             if isinstance(raw, tuple | list):
                 for k, element in enumerate(raw):
-                    self._slot(node, uid, f"{name}[{k}]", None, element, now, before)
+                    self._observe_slot(node, uid, f"{name}[{k}]", None, element, now, before)
             else:
-                self._slot(node, uid, name, f"_saved_{name}", raw, now, before)
+                self._observe_slot(node, uid, name, f"_saved_{name}", raw, now, before)
         if now == before:
             return None
         for name, slot in now.items():
@@ -186,7 +189,7 @@ class SavedTensors:
         self.slots[uid] = now
         return {name: slot.copy() for name, slot in now.items()}
 
-    def _slot(
+    def _observe_slot(
         self,
         node: Any,
         uid: str,
@@ -216,7 +219,7 @@ class SavedTensors:
         slot["counter"] = counter
         version = None if handles.as_plain_tensor(data).is_inference() else handles.as_plain_tensor(data)._version
         # reading the slot of a stale view, torch would ask the view for its node
-        is_stale_view = self._views.is_stale(slot.get("tensor") or "")
+        is_stale_view = self._stale_views.is_stale(slot.get("tensor") or "")
         state, reported = state_by_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
         expected = known.get("expected") if known else (reported if reported is not None else version)
         slot["expected"] = expected
@@ -226,7 +229,7 @@ class SavedTensors:
         observation = self._context.observation
         if (observation.skipped or observation.past_unknown) and known is None:
             self._unverified.add(key)
-        if name in _RUNNING and getattr(node, "_saved_training", False) is True:
+        if name in _RUNNING_STATISTICS and getattr(node, "_saved_training", False) is True:
             self._unread.add(key)
         if state == "ok" and self._bytes_differ(uid, name, slot):
             state = "changed"
@@ -260,7 +263,7 @@ class SavedTensors:
         current = self._storages.region_digest(facts["storage"], region)
         if current is None:
             return False
-        saved = self._bytes.setdefault((uid, name), current)
+        saved = self._saved_bytes.setdefault((uid, name), current)
         return saved != current
 
 

@@ -15,7 +15,7 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     """Cells whole or patched, or a summary."""
     record.dtypes = list(dtypes)
     facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
-    listed = {d: cells.decode(bytes(buffer), d) for d in dtypes if len(buffer) // cells.itemsize(d) <= MAX_CELLS}
+    listed = {d: cells.decode_cells(bytes(buffer), d) for d in dtypes if len(buffer) // cells.itemsize(d) <= MAX_CELLS}
     facts["summary"] = {
         d: summary for d in dtypes if d not in listed and (summary := summary_of(buffer, d)) is not None
     } or None
@@ -32,7 +32,7 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     delta.update(record.uid, facts)
 
 
-def report_windows(delta: TraceDelta, record: StorageRecord, wanted: dict[str, set[int]]) -> None:
+def report_windows(delta: TraceDelta, record: StorageRecord, wanted_elements: dict[str, set[int]]) -> None:
     """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
     large = [d for d in record.dtypes if record.nbytes // cells.itemsize(d) > MAX_CELLS]
     if not large:
@@ -41,22 +41,22 @@ def report_windows(delta: TraceDelta, record: StorageRecord, wanted: dict[str, s
     for d in large:
         total = record.nbytes // cells.itemsize(d)
         want = set(range(cells.EDGE_CELLS)) | set(range(total - cells.EDGE_CELLS, total))
-        runs[d] = cells.ranges(want | {k for k in wanted.get(d, ()) if 0 <= k < total})
-    if not record.unreported and record.runs == runs:
+        runs[d] = cells.merged_ranges(want | {k for k in wanted_elements.get(d, ()) if 0 <= k < total})
+    if not record.unreported and record.window_ranges == runs:
         return
-    record.runs = runs
+    record.window_ranges = runs
     buffer = record.read()
     windows: dict[str, list[tuple[int, list[Number]]]] = {}
     for d, spans in runs.items():
         size = cells.itemsize(d)
-        windows[d] = [(a, cells.decode(buffer[a * size : b * size], d)) for a, b in spans]
+        windows[d] = [(a, cells.decode_cells(buffer[a * size : b * size], d)) for a, b in spans]
     facts: entities.Storage = {"windows": windows}
     delta.update(record.uid, facts)
 
 
 def summary_of(buffer: Any, dtype: str) -> entities.Summary | None:
     """The summary of a storage's bytes, computed where they lie."""
-    return buffer.summary(dtype) if isinstance(buffer, DeviceBytes) else cells.summary(buffer, dtype)
+    return buffer.summary(dtype) if isinstance(buffer, DeviceBytes) else cells.summary_of_bytes(buffer, dtype)
 
 
 def changed_cells(old: list[Number], new: list[Number]) -> dict[str, Number]:

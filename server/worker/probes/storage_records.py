@@ -23,14 +23,14 @@ class StorageRecord:
         self.pointer = 0
         self.data: bytes | None = None  # the bytes, up to KEPT
         self.digest: bytes | None = None  # of what is not kept
-        self.large = 0  # bytes of `data` that count as a large copy
+        self.large_copy_bytes = 0  # bytes of `data` that count as a large copy
         self.region_digests: dict[cells.Region, bytes] = {}  # of `data`
         self.dtypes: list[str] = []
         self.cells: dict[str, list[Number]] = {}
-        self.uncompared = True  # not compared yet
+        self.never_compared = True  # not compared yet
         self.unreported = True  # its contents are not reported yet
         self.accumulating = False  # a gradient on its way into a `.grad`, which will read it through another tensor
-        self.runs: dict[str, list[tuple[int, int]]] = {}
+        self.window_ranges: dict[str, list[tuple[int, int]]] = {}
 
     def read(self) -> Any:
         """Its bytes where they lie, those of a device as `DeviceBytes`; None when it is dead."""
@@ -39,9 +39,9 @@ class StorageRecord:
     def inherit(self, other: "StorageRecord") -> None:
         """It is the storage that the other was: what was reported of that one is reported of this."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
-        self.large = other.large
+        self.large_copy_bytes = other.large_copy_bytes
         self.pointer, self.nbytes = other.pointer, other.nbytes
-        self.uncompared, self.runs = other.uncompared, other.runs
+        self.never_compared, self.window_ranges = other.never_compared, other.window_ranges
 
     def mapped_bytes(self) -> Any:
         """The bytes from `pointer` on, without a copy."""
@@ -53,10 +53,10 @@ class StorageRecord:
 class TorchStorage(StorageRecord):
     def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
         super().__init__(uid, str(storage.device))
-        self.weak: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+        self.weak_reference: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
 
     def read(self) -> Any:
-        storage = torch.UntypedStorage._new_with_weak_ptr(self.weak.cdata)
+        storage = torch.UntypedStorage._new_with_weak_ptr(self.weak_reference.cdata)
         if storage is None:
             return None
         self.nbytes = storage.nbytes()
@@ -110,17 +110,17 @@ class ArrayStorage(StorageRecord):
 
     def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
         super().__init__(uid, "cpu")
-        self.weak = weakref.ref(owner)
+        self.weak_reference = weakref.ref(owner)
 
     def read(self) -> Any:
-        owner = self.weak()
+        owner = self.weak_reference()
         if owner is None:
             return None
-        self.pointer, self.nbytes = extent(owner)
+        self.pointer, self.nbytes = byte_extent(owner)
         return self.mapped_bytes()
 
 
-def extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+def byte_extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     """The address of the first byte that it reads, and how many from there to the last."""
     begin: int = array.__array_interface__["data"][0]
     if not array.size:

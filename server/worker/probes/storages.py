@@ -15,7 +15,13 @@ from server.worker.probes.handles import as_plain_tensor
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.storage_contents import report_cells, report_windows
-from server.worker.probes.storage_records import ArrayStorage, StorageRecord, TorchStorage, TransientGradStorage, extent
+from server.worker.probes.storage_records import (
+    ArrayStorage,
+    StorageRecord,
+    TorchStorage,
+    TransientGradStorage,
+    byte_extent,
+)
 from server.worker.uids import uid_order
 
 MAX_CHANGED_ELEMENTS = 4096
@@ -32,7 +38,7 @@ CHUNK_BYTES = 1 << 16
 ALWAYS_COMPARED_BYTES = 1 << 16
 """Bytes up to which a storage is compared in every observation, whatever took it."""
 
-address: Any = torch._C._storage_address  # type: ignore[attr-defined]
+storage_address_of: Any = torch._C._storage_address  # type: ignore[attr-defined]
 
 MAX_CAPTURE_BYTES = 4096
 """Bytes up to which a temporary's content is kept, should it die inside its statement."""
@@ -50,7 +56,7 @@ class Storages(Probe):
         super().__init__(context)
         self._uids, self._holders = context.uids, holders
         self._by_address: dict[int, str] = {}
-        self._address: dict[str, int] = {}
+        self._address_by_uid: dict[str, int] = {}
         self.records: dict[str, StorageRecord] = {}
         self.changed: dict[str, tuple[str, int | None, list[int]]] = {}
         self.exposed: set[str] = set()
@@ -64,7 +70,7 @@ class Storages(Probe):
 
     def register(self, tensor: torch.Tensor) -> str:
         """The uid of a tensor's storage."""
-        storage_address = address(tensor)
+        storage_address = storage_address_of(tensor)
         uid = self._by_address.get(storage_address)
         record = self.records.get(uid) if uid is not None else None
         if isinstance(record, TransientGradStorage):
@@ -74,12 +80,12 @@ class Storages(Probe):
             uid = None  # another storage at the same place
         if uid is None:
             uid = self._by_address[storage_address] = self._uids.allocate("s")
-            self._address[uid] = storage_address
+            self._address_by_uid[uid] = storage_address
             if self._context.running_backwards:
                 self._transients.add(uid)
-                self._add(TransientGradStorage(uid, tensor))
+                self._add_record(TransientGradStorage(uid, tensor))
             else:
-                self._add(TorchStorage(uid, as_plain_tensor(tensor).untyped_storage()))
+                self._add_record(TorchStorage(uid, as_plain_tensor(tensor).untyped_storage()))
         return uid
 
     def promote_transients(self) -> None:
@@ -92,13 +98,13 @@ class Storages(Probe):
                 self._transients.discard(uid)
 
     def find(self, tensor: torch.Tensor) -> str | None:
-        uid = self._by_address.get(address(tensor))
+        uid = self._by_address.get(storage_address_of(tensor))
         record = self.records.get(uid) if uid is not None else None
         return uid if not isinstance(record, TransientGradStorage) or record.living_handles() else None
 
     def mark_accumulating(self, tensor: torch.Tensor) -> None:
         """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
-        record = self.records.get(self._by_address.get(address(tensor), ""))
+        record = self.records.get(self._by_address.get(storage_address_of(tensor), ""))
         if isinstance(record, TransientGradStorage):
             record.accumulating = True
 
@@ -108,20 +114,20 @@ class Storages(Probe):
 
     def register_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte of it at which that begins."""
-        pointer, nbytes = extent(owner)
+        pointer, nbytes = byte_extent(owner)
         for record in self.records.values():
-            if record.device != "cpu" or (record.uncompared and record.read() is None):
+            if record.device != "cpu" or (record.never_compared and record.read() is None):
                 continue
             if record.pointer <= pointer and pointer + nbytes <= record.pointer + record.nbytes and record.nbytes > 0:
                 self.expose(record.uid)
                 return record.uid, pointer - record.pointer
         record = ArrayStorage(self._uids.allocate("s"), owner)
-        self._add(record)
+        self._add_record(record)
         self.expose(record.uid)
         record.read()
         return record.uid, 0
 
-    def _add(self, record: StorageRecord) -> None:
+    def _add_record(self, record: StorageRecord) -> None:
         self._layout_changed = True
         self.records[record.uid] = record
         self.allocated.append(record.uid)
@@ -129,7 +135,7 @@ class Storages(Probe):
     def capture(self, uid: str, dtype: str) -> None:
         """What a storage holds right after the operation that made or wrote it, in case it dies before the observation."""
         record = self.records[uid]
-        if record.uncompared:
+        if record.never_compared:
             buffer = record.read()
             if buffer is not None and len(buffer) <= MAX_CAPTURE_BYTES and record.device == "cpu":
                 record.data = bytes(buffer)
@@ -138,7 +144,7 @@ class Storages(Probe):
 
     def discard_contents(self, uid: str) -> None:
         """Nobody wrote it yet; should it die so, nothing is known to have been in it."""
-        if self.records[uid].uncompared:
+        if self.records[uid].never_compared:
             self.records[uid].data = None
 
     def compare(self, observation: Observation) -> list[str]:
@@ -170,60 +176,60 @@ class Storages(Probe):
             buffer = record.read()
             self._layout_changed = self._layout_changed or layout != (record.pointer, record.nbytes)
             if buffer is not None:
-                self._compare(record, buffer, compare_large or uid in self.exposed or uid in touched)
+                self._compare_record(record, buffer, compare_large or uid in self.exposed or uid in touched)
             else:
                 dead.append(uid)
-                self._retire(record)
+                self._retire_record(record)
         for uid in self._transients:
             self.records[uid].accumulating = False
         self._holders.clear_released()
         return dead
 
-    def _retire(self, record: StorageRecord) -> None:
+    def _retire_record(self, record: StorageRecord) -> None:
         uid = record.uid
-        if record.uncompared:  # lived and died inside one statement
+        if record.never_compared:  # lived and died inside one statement
             if record.data is not None:
                 report_cells(self._delta, record, record.data, record.dtypes)
             else:
                 self._delta.update(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
         self._layout_changed = True
-        self._copied_bytes -= record.large
+        self._copied_bytes -= record.large_copy_bytes
         del self.records[uid]
-        storage_address = self._address.pop(uid, None)
+        storage_address = self._address_by_uid.pop(uid, None)
         if storage_address is not None and self._by_address.get(storage_address) == uid:
             del self._by_address[storage_address]
         for uids in (self._transients, self._without_holders, self.exposed, self.compared):
             uids.discard(uid)
 
-    def _compare(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
+    def _compare_record(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
         nbytes = len(buffer)
-        if nbytes > ALWAYS_COMPARED_BYTES and not (record.uncompared or compare_large):
+        if nbytes > ALWAYS_COMPARED_BYTES and not (record.never_compared or compare_large):
             return
         old = record.data
         large = nbytes if nbytes > ALWAYS_COMPARED_BYTES else 0
         if (
             nbytes <= (ALWAYS_COMPARED_BYTES if isinstance(buffer, DeviceBytes) else MAX_COPY_BYTES)
-            and self._copied_bytes - record.large + large <= MAX_TOTAL_COPY_BYTES
+            and self._copied_bytes - record.large_copy_bytes + large <= MAX_TOTAL_COPY_BYTES
             and not (record.digest and large)
         ):
             new = bytes(buffer)
-            same = not record.uncompared and new == old
-            self._copied_bytes += large - record.large
-            record.data, record.digest, record.large = old if same else new, None, large
+            same = not record.never_compared and new == old
+            self._copied_bytes += large - record.large_copy_bytes
+            record.data, record.digest, record.large_copy_bytes = old if same else new, None, large
         else:
-            digest = digests(buffer)
-            same = not record.uncompared and (
-                digest == record.digest if record.digest else digests(old or b"") == digest
+            digest = chunk_digests(buffer)
+            same = not record.never_compared and (
+                digest == record.digest if record.digest else chunk_digests(old or b"") == digest
             )
-            self._copied_bytes -= record.large
-            record.data, record.digest, record.large = None, digest, 0
+            self._copied_bytes -= record.large_copy_bytes
+            record.data, record.digest, record.large_copy_bytes = None, digest, 0
         if not same:
             record.region_digests.clear()
             record.unreported = True
-            if not record.uncompared:
+            if not record.never_compared:
                 dtype = (self._holders.dtypes(record.uid) or record.dtypes or ["uint8"])[0]
-                self.changed[record.uid] = (dtype, *difference(old, record.data, cells.itemsize(dtype)))
-        record.uncompared = False
+                self.changed[record.uid] = (dtype, *changed_elements(old, record.data, cells.itemsize(dtype)))
+        record.never_compared = False
 
     def update(self, observation: Observation) -> None:  # noqa: ARG002
         for uid in sorted(self._holders.changed, key=uid_order):
@@ -240,12 +246,12 @@ class Storages(Probe):
         for uid in sorted(reported, key=uid_order):
             record = self.records[uid]
             dtypes = self._holders.dtypes(uid) or record.dtypes or ["uint8"]
-            if record.unreported or record.uncompared or dtypes != record.dtypes:
+            if record.unreported or record.never_compared or dtypes != record.dtypes:
                 buffer = record.read()
                 if buffer is None:
                     continue
-                if record.uncompared:
-                    self._compare(record, buffer, True)
+                if record.never_compared:
+                    self._compare_record(record, buffer, True)
                 report_cells(self._delta, record, buffer, dtypes)
             if record.nbytes > MAX_CELLS:
                 report_windows(self._delta, record, wanted.get(uid, {}))
@@ -284,14 +290,14 @@ class Storages(Probe):
                 facts: entities.Storage = {"within": inside.get(uid)}
                 self._delta.update(uid, facts)
 
-    def by_address(self, device: str) -> dict[int, str]:
+    def uids_by_address(self, device: str) -> dict[int, str]:
         """The storages of a kind of device, by the address at which each begins."""
         return {r.pointer: uid for uid, r in self.records.items() if r.pointer and r.device.startswith(device)}
 
     def is_modified(self, uid: str) -> bool:
         """Whether a small storage holds other bytes than at the last observation."""
         record = self.records.get(uid)
-        if record is None or record.data is None or record.uncompared or len(record.data) > MAX_CAPTURE_BYTES:
+        if record is None or record.data is None or record.never_compared or len(record.data) > MAX_CAPTURE_BYTES:
             return False
         buffer = record.read()
         return buffer is not None and bytes(buffer) != record.data
@@ -301,7 +307,7 @@ class Storages(Probe):
         record = self.records.get(uid)
         if record is None:
             return None
-        return record.data if record.data is not None and not record.uncompared else record.read()
+        return record.data if record.data is not None and not record.never_compared else record.read()
 
     def region_digest(self, uid: str, region: cells.Region) -> bytes | None:
         """What stands for the bytes of a region as this observation found them; None when the storage is gone.
@@ -323,7 +329,7 @@ class Storages(Probe):
         return digest
 
 
-def digests(data: Any) -> bytes:
+def chunk_digests(data: Any) -> bytes:
     """Sixteen bytes for each chunk; those of a device are computed there."""
     if isinstance(data, DeviceBytes):
         return data.digest()
@@ -332,7 +338,7 @@ def digests(data: Any) -> bytes:
     return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)
 
 
-def difference(old: bytes | None, new: bytes | None, size: int) -> tuple[int | None, list[int]]:
+def changed_elements(old: bytes | None, new: bytes | None, size: int) -> tuple[int | None, list[int]]:
     """How many elements hold other bytes, and the first of them; None where one side was not kept."""
     if old is None or new is None:
         return None, []

@@ -9,7 +9,7 @@ from server.worker.probes.storages import Storages
 from server.worker.uids import WeakUids
 
 
-class Swap:
+class SwapTensors:
     """Wraps the function while entered. The tensors keep their uids: the Python objects are the same after it."""
 
     def __init__(self, context: ProbeContext, tensor_uids: WeakUids, storages: Storages) -> None:

@@ -14,19 +14,19 @@ from server.worker.probes.detached_copies import DetachedCopies
 from server.worker.probes.handles import (
     as_plain_tensor,
     dtype_name,
-    facts,
     gradient,
     has_storage,
     is_leaf,
     is_plain_tensor,
     quantization,
+    tensor_facts,
 )
 from server.worker.probes.holders import Holders
 from server.worker.probes.node_uids import NodeUids
-from server.worker.probes.parts import Parts
+from server.worker.probes.parts import DenseParts
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.stale_views import StaleViews
-from server.worker.probes.storages import Storages, address
+from server.worker.probes.storages import Storages, storage_address_of
 from server.worker.uids import ObjectUids, WeakUids, object_ref, uid_order
 
 GRAPH_FACTS = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
@@ -66,7 +66,7 @@ class Tensors(Probe):
         self._hooked: dict[str, None] = {}
         self.detached_copies = DetachedCopies(context, uids, counters)
         self._fingerprints: dict[str, tuple[Any, ...]] = {}
-        self._parts = Parts(context, uids, storages, counters, holders)
+        self._parts = DenseParts(context, uids, storages, counters, holders)
 
     def register(self, tensor: torch.Tensor, refresh: bool = False, from_program: bool = True) -> str:
         """Its uid. In an observation it is observed too; before one its facts are noted, for it may die until then.
@@ -137,7 +137,7 @@ class Tensors(Probe):
     def enqueue_related(self, written: Iterable[str], moved: Iterable[str]) -> None:
         """Have those observed whose place in the graph may be another: storages were written, counters moved."""
         groups = [self._holders.holders_of(storage) for storage in written]
-        groups += [self._counters.handles(counter) for counter in moved]
+        groups += [self._counters.handles_of(counter) for counter in moved]
         for group in groups:
             tensors = [uid for uid in group if uid[0] == "t"]
             if len(tensors) > 1 and any(self._delta.tensor(uid).get("requires_grad") for uid in tensors):
@@ -161,7 +161,7 @@ class Tensors(Probe):
         grad = gradient(tensor)
         hooks = tensor._backward_hooks
         return (
-            address(tensor),
+            storage_address_of(tensor),
             tensor._version,
             tensor.requires_grad,
             is_leaf(tensor),
@@ -214,7 +214,7 @@ class Tensors(Probe):
         self._note_displaced(uid, facts)
         self._note_hooks_left(uid, facts)
         self._delta.update(uid, facts)
-        self._hold(uid, facts)
+        self._update_holders(uid, facts)
         if facts["retains_grad"]:
             self.retaining_grad[uid] = None
         if facts["hooks"]:
@@ -258,13 +258,13 @@ class Tensors(Probe):
             left: events.HookLeft = {"kind": "event", "event": "hook_left", "tensor": uid, "node": node, "count": hooks}
             self._context.observation.log.append(left)
 
-    def _hold(self, uid: str, facts: entities.Tensor) -> None:
+    def _update_holders(self, uid: str, facts: entities.Tensor) -> None:
         storage, dtype = facts.get("storage"), facts.get("dtype")
-        self._holders.hold(uid, [(storage, dtype)] if storage and dtype else [])
+        self._holders.set_storages(uid, [(storage, dtype)] if storage and dtype else [])
 
     def collect_dead(self, observation: Observation) -> None:
         dead = self.uids.collect_dead()
-        self._counters.forget(dead)
+        self._counters.forget_tensors(dead)
         dead += [part for uid in dead for part in self._parts.forget(uid)]
         for uid in dead:
             self._fingerprints.pop(uid, None)
@@ -277,7 +277,7 @@ class Tensors(Probe):
         observation.dead += dead
 
     def _facts(self, uid: str, tensor: torch.Tensor) -> entities.Tensor:
-        out = facts(tensor, self.stale_views.is_stale(uid))
+        out = tensor_facts(tensor, self.stale_views.is_stale(uid))
         observing = self._queue is not None
         known = uid in self._context.observation.provisional or uid in self._delta.state
         out["storage"] = storage = self._storages.register(tensor) if has_storage(tensor) else None

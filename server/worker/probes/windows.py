@@ -36,11 +36,11 @@ class Windows(Probe):
         for storage in self._storages.compared | self._holders.changed | focused:
             record = self._storages.records.get(storage)
             if record is not None and record.nbytes > MAX_CELLS:
-                wanted[storage] = self._elements(storage, storage in focused)
+                wanted[storage] = self._elements_to_list(storage, storage in focused)
         self._storages.update_contents(wanted)
         self._storages.update_overlaps()
 
-    def _elements(self, storage: str, focused: bool) -> dict[str, set[int]]:
+    def _elements_to_list(self, storage: str, focused: bool) -> dict[str, set[int]]:
         """The elements to list, by the dtype under which they are read."""
         wanted: dict[str, set[int]] = {}
         if focused and self._focus is not None:
