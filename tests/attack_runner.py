@@ -275,7 +275,7 @@ def become(uid: int) -> None:
 
 def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
     torch.set_num_threads(1)
-    generator_seed.replace()  # as the process does that the children are forked from
+    generator_seed.replace_seed_method()  # as the process does that the children are forked from
     for name in MODULES.split():
         importlib.import_module(name)
     if uid != os.getuid():

@@ -222,7 +222,7 @@ def test_landlock_can_leave_something_to_read(tmp_path: Path) -> None:
 
 
 def test_landlock_asks_for_what_its_version_knows() -> None:
-    assert landlock.attributes(1) == struct.pack("Q", 0x1FFF)
-    assert landlock.attributes(3) == struct.pack("Q", 0x7FFF)
-    assert landlock.attributes(4) == struct.pack("2Q", 0x7FFF, 3)
-    assert landlock.attributes(7) == struct.pack("3Q", 0xFFFF, 3, 3)
+    assert landlock.ruleset_attributes(1) == struct.pack("Q", 0x1FFF)
+    assert landlock.ruleset_attributes(3) == struct.pack("Q", 0x7FFF)
+    assert landlock.ruleset_attributes(4) == struct.pack("2Q", 0x7FFF, 3)
+    assert landlock.ruleset_attributes(7) == struct.pack("3Q", 0xFFFF, 3, 3)

@@ -97,5 +97,5 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
     )
     monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda))
     monkeypatch.setattr(gpu, "warm_up", lambda: done.append("warm"))
-    gpu.initialize(memory)
+    gpu.initialize_gpu(memory)
     assert done == ["init", share, "warm", "empty"]

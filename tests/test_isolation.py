@@ -51,7 +51,7 @@ CHANGES = {
     "a constant of numpy": ("np.pi = 3", "np.pi"),
     "a builtin": ("torch.builtins.abs = lambda x: 7", "abs(-1)"),
     "a new builtin": ("torch.builtins.mine = 1", "hasattr(torch.builtins, 'mine')"),
-    "the recorder": ("load('server.worker.run').LIMITS['steps'] = 1", "load('server.worker.run').LIMITS"),
+    "the recorder": ("load('server.worker.run').DEFAULT_LIMITS['steps'] = 1", "load('server.worker.run').DEFAULT_LIMITS"),
     "a small number": ("torch._ops.ctypes.c_uint32.from_address(id(77) + 24).value = 78", "sum([70, 7])"),
     "libc's memory": ("c = torch._ops.ctypes\nc.c_void_p.in_dll(c.CDLL(None), 'environ').value = None", "bool(torch._ops.ctypes.c_void_p.in_dll(torch._ops.ctypes.CDLL(None), 'environ'))"),
     "loaded modules": ("torch.sys.modules['mine'] = torch", "'mine' in torch.sys.modules, len(torch.sys.modules)"),

@@ -23,8 +23,8 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Addresses that were to be opened, by a process of its own at a desktop's terminal, in an empty folder."""
     addresses: list[str] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(showing, "UNDER_PYTEST", "NAME_OF_NO_VARIABLE")
-    monkeypatch.setattr(showing, "pictures", set())
+    monkeypatch.setattr(showing, "PYTEST_VARIABLE", "NAME_OF_NO_VARIABLE")
+    monkeypatch.setattr(showing, "picture_paths", set())
     monkeypatch.setattr(showing, "is_terminal", lambda: True)
     monkeypatch.setattr(showing, "has_browser", lambda *_, **__: True)
     monkeypatch.setattr(showing, "open_in_browser", lambda address: bool(addresses.append(address)))

@@ -16,7 +16,7 @@ from server.wire.link import ChildJob, FaultLine
 from server.worker.confine import Confinement
 from server.worker.threads import require_one_thread
 
-Write = Callable[[bytes], None]
+WriteLines = Callable[[bytes], None]
 """Takes whole lines of a trace."""
 
 
@@ -30,7 +30,7 @@ class Worker:
     returns early once the function that it is passed says that a job has come.
     """
 
-    run: Callable[[ChildJob, Write], object]
+    run: Callable[[ChildJob, WriteLines], object]
     versions: dict[str, str]
     gpus: int = 0
     initialize_gpu: Callable[[], None] | None = None
@@ -44,64 +44,67 @@ REHEARSE_AFTER_MS = 300
 """Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses:
 a rehearsal costs processor time that runs would have to wait for."""
 
-NO_JOB = 3
+EXIT_NO_JOB = 3
 """The status of a child whose job's pipe was closed before a job came: the server had no room for its descriptor."""
 
-_PDEATHSIG = 1
+_PR_SET_PDEATHSIG = 1
 
 
-def run_child(worker: Worker, job: int, pipe: int, parent: int, confinement: Confinement | None, slot: int) -> NoReturn:
+def run_child(
+    worker: Worker, job_fd: int, trace_fd: int, parent_pid: int, confinement: Confinement | None, slot: int
+) -> NoReturn:
     """Live as a child: confine this process, read the job, run it, and exit. Never returns.
 
-    job: the descriptor of a pipe from which the job is read, to its end. pipe: the descriptor that takes the lines of
-    the trace. parent: the pid of the process that forked this one. slot: a number that no other living child has.
+    job_fd: the descriptor of a pipe from which the job is read, to its end. trace_fd: the descriptor that takes the
+    lines of the trace. parent_pid: the pid of the process that forked this one. slot: a number that no other living
+    child has.
     """
     code = 1
     try:
         die_with_parent()
-        if os.getppid() != parent:  # it died before the line above
+        if os.getppid() != parent_pid:  # it died before the line above
             os._exit(1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        job, pipe = move_descriptors(job, pipe)
+        job_fd, trace_fd = move_descriptors(job_fd, trace_fd)
         if worker.rehearse is not None:
-            rehearse_until_job(worker.rehearse, job)
+            rehearse_until_job(worker.rehearse, job_fd)
         if confinement is not None:
-            confinement.apply((job, pipe), slot)
+            confinement.apply((job_fd, trace_fd), slot)
         else:
             detach()
             if worker.initialize_gpu is not None:  # its share of the GPU's memory is no part of the confinement
                 worker.initialize_gpu()
-        faulthandler.enable(pipe, all_threads=False)
-        faulthandler.register(DUMP_SIGNAL, pipe, all_threads=False)
-        faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
-        with os.fdopen(job, "rb") as file:
+        faulthandler.enable(trace_fd, all_threads=False)
+        faulthandler.register(DUMP_SIGNAL, trace_fd, all_threads=False)
+        faulthandler.register(signal.SIGXCPU, trace_fd, all_threads=False, chain=True)
+        with os.fdopen(job_fd, "rb") as file:
             data = file.read()
         if not data:
-            os._exit(NO_JOB)
+            os._exit(EXIT_NO_JOB)
         request: ChildJob = json.loads(data)
-        worker.run(request, lambda data: write_all(pipe, data))
+        worker.run(request, lambda data: write_all(trace_fd, data))
         code = 0
     except BaseException as error:  # the worker's own; the program's errors are in its trace
         fault = FaultLine(fault=f"{type(error).__name__}: {error}")
-        write_all(pipe, json.dumps(fault).encode() + b"\n")
+        write_all(trace_fd, json.dumps(fault).encode() + b"\n")
     finally:
         os._exit(code)
 
 
-def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job: int) -> None:
+def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job_fd: int) -> None:
     """Rehearse once no job has come for a while, and no longer than until one comes."""
     poll = select.poll()
-    poll.register(job, select.POLLIN)
+    poll.register(job_fd, select.POLLIN)
     if not poll.poll(REHEARSE_AFTER_MS):
         rehearse(lambda: bool(poll.poll(0)))
         require_one_thread()
     gc.collect(1)  # so that a program's own cycles are collected at the same statement, rehearsed or not
 
 
-def move_descriptors(job: int, pipe: int) -> tuple[int, int]:
+def move_descriptors(job_fd: int, trace_fd: int) -> tuple[int, int]:
     """Duplicate the two descriptors to 3 and 4, where a child has nothing else open."""
-    job, pipe = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 5) for descriptor in (job, pipe))
-    return os.dup2(job, 3), os.dup2(pipe, 4)
+    job_fd, trace_fd = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 5) for descriptor in (job_fd, trace_fd))
+    return os.dup2(job_fd, 3), os.dup2(trace_fd, 4)
 
 
 def detach() -> None:
@@ -122,4 +125,4 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 def die_with_parent() -> None:
     """Have the kernel kill this process when its parent dies."""
-    ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -43,14 +43,15 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Restrictions:
     """What a child is held to.
 
-    keep: descriptors that stay open, besides the standard ones. memory: bytes on top of what it has. cpu: seconds.
-    tasks: threads and processes of its user, all in all. uid: the user it becomes. gpu: whether it works with a GPU.
+    kept_descriptors: descriptors that stay open, besides the standard ones. memory: bytes on top of what it has. cpu:
+    seconds. max_tasks: threads and processes of its user, all in all. uid: the user it becomes. gpu: whether it works
+    with a GPU.
     """
 
-    keep: frozenset[int]
+    kept_descriptors: frozenset[int]
     memory: int
     cpu: int
-    tasks: int
+    max_tasks: int
     uid: int
     gpu: bool = False
 
@@ -73,11 +74,11 @@ def close_descriptors(restrictions: Restrictions) -> None:
     devnull = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(devnull, standard)
-    for descriptor in descriptors() - restrictions.keep - {0, 1, 2}:
+    for descriptor in open_descriptors() - restrictions.kept_descriptors - {0, 1, 2}:
         os.close(descriptor)
 
 
-def descriptors() -> set[int]:
+def open_descriptors() -> set[int]:
     """The descriptors that this process has open."""
     listed = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
     return {number for number in listed if not raises_os_error(os.fstat, number)}  # without the one that listed them
@@ -96,17 +97,17 @@ def limit_resources(restrictions: Restrictions) -> None:
         lower_limit(resource.RLIMIT_AS, size + restrictions.memory)  # also what is shared, which is not counted as data
     lower_limit(resource.RLIMIT_DATA, data + restrictions.memory)
     lower_limit(resource.RLIMIT_CPU, restrictions.cpu, restrictions.cpu + 1)
-    lower_limit(resource.RLIMIT_NPROC, restrictions.tasks)
+    lower_limit(resource.RLIMIT_NPROC, restrictions.max_tasks)
     lower_limit(resource.RLIMIT_NOFILE, MAX_DESCRIPTORS)
     lower_limit(resource.RLIMIT_SIGPENDING, MAX_SIGNALS)
     for unused in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
         lower_limit(unused, 0)
 
 
-def lower_limit(which: int, soft: int, hard: int | None = None) -> None:
+def lower_limit(resource_limit: int, soft: int, hard: int | None = None) -> None:
     """Set a resource limit, but never above the hard limit that is in force."""
-    ceiling = resource.getrlimit(which)[1] % (1 << 64)  # -1 is no limit
-    resource.setrlimit(which, (min(soft, ceiling), min(soft if hard is None else hard, ceiling)))
+    ceiling = resource.getrlimit(resource_limit)[1] % (1 << 64)  # -1 is no limit
+    resource.setrlimit(resource_limit, (min(soft, ceiling), min(soft if hard is None else hard, ceiling)))
 
 
 def change_user(restrictions: Restrictions) -> None:
@@ -128,7 +129,7 @@ def drop_privileges(_: Restrictions) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def capabilities() -> int:
+def permitted_capabilities() -> int:
     return int(Path("/proc/self/status").read_text().split("CapPrm:")[1].split()[0], 16)
 
 
@@ -170,11 +171,15 @@ GPU_LIBRARIES = (
 )
 """What torch, and the driver of a GPU, read while they work: directories with all beneath them, and chance."""
 
-AFTER_GPU = ("environment", "rlimits", "seccomp")
+LAYERS_AFTER_GPU = ("environment", "rlimits", "seccomp")
 """Layers that are applied after the GPU is initialized, because its driver can't start under them."""
 
 LAYERS = (
-    Layer("descriptors", close_descriptors, lambda restrictions: descriptors() == restrictions.keep | {0, 1, 2}),
+    Layer(
+        "descriptors",
+        close_descriptors,
+        lambda restrictions: open_descriptors() == restrictions.kept_descriptors | {0, 1, 2},
+    ),
     Layer("environment", clear_environment, lambda _: not _libc.getenv(b"GRADBOX_TRIAL") and not os.environ),
     Layer(
         "rlimits",
@@ -186,7 +191,7 @@ LAYERS = (
         change_user,
         lambda restrictions: os.getresuid() == (restrictions.uid,) * 3 and raises_os_error(os.setuid, 0),
     ),
-    Layer("no_new_privs", drop_privileges, lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not capabilities()),
+    Layer("no_new_privs", drop_privileges, lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not permitted_capabilities()),
     Layer("not_dumpable", lambda _: prctl(_PR_SET_DUMPABLE, 0), lambda _: prctl(_PR_GET_DUMPABLE) == 0),
     Layer("landlock", deny_files, lambda _: raises_os_error(os.listdir, "/"), "no_new_privs"),
     Layer(
@@ -222,17 +227,18 @@ class Confinement:
         self._initialize_gpu = initialize_gpu
         self._tasks = MAX_TASKS if not layers["uid"] else thread_count_of_user(os.geteuid()) + EXTRA_TASKS
 
-    def apply(self, keep: Iterable[int], slot: int) -> None:
+    def apply(self, kept_descriptors: Iterable[int], slot: int) -> None:
         """Confine the calling process, for good; it must have one thread. Where it raises, the process must not go on.
 
-        keep: the descriptors, none of them a standard one, that stay open. slot: a number that no other child has now.
+        kept_descriptors: the descriptors, none of them a standard one, that stay open. slot: a number that no other
+        child has now.
         """
         uid, gpu = self._first_uid + slot, self._initialize_gpu is not None
-        restrictions = Restrictions(frozenset(keep), self._memory, self._cpu, self._tasks, uid, gpu)
+        restrictions = Restrictions(frozenset(kept_descriptors), self._memory, self._cpu, self._tasks, uid, gpu)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go where memory runs out
         os.setsid()
-        late = [layer for layer in self._layers if gpu and layer.name in AFTER_GPU]
+        late = [layer for layer in self._layers if gpu and layer.name in LAYERS_AFTER_GPU]
         for layer in self._layers:
             if layer not in late:
                 layer.apply(restrictions)
@@ -284,7 +290,7 @@ def report_trial(layer: Layer, writer: int) -> NoReturn:
     """Apply a layer and write why it does not work, or nothing. Never returns; exits with 0 once that is written."""
     try:
         os.environ["GRADBOX_TRIAL"] = "1"
-        restrictions = Restrictions(frozenset({writer}), memory=64 << 20, cpu=60, tasks=MAX_TASKS, uid=60_999)
+        restrictions = Restrictions(frozenset({writer}), memory=64 << 20, cpu=60, max_tasks=MAX_TASKS, uid=60_999)
         try:
             for required in LAYERS:
                 if required.name == layer.requires:

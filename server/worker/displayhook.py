@@ -43,9 +43,9 @@ _PLAIN_REPR_TYPES += (
     types.FunctionType,
     types.BuiltinFunctionType,
 )
-_NUMBERS = "biufc"
-_MODULE = ("__repr__", "extra_repr", "_get_name", "__getattribute__", "__getattr__")
-_TENSOR, _PARAMETER = torch.Tensor.__repr__, torch.nn.Parameter.__repr__
+_NUMBER_KINDS = "biufc"
+_REPR_METHODS = ("__repr__", "extra_repr", "_get_name", "__getattribute__", "__getattr__")
+_TENSOR_REPR, _PARAMETER_REPR = torch.Tensor.__repr__, torch.nn.Parameter.__repr__
 
 
 def display_text(value: Any) -> str | None:
@@ -65,22 +65,24 @@ class _ReprCheck:
     """Whether `repr` stays in the code of Python, torch and numpy; counts what it meets."""
 
     def __init__(self) -> None:
-        self._left = MAX_VALUES
+        self._values_left = MAX_VALUES
 
     def is_safe(self, value: Any) -> bool:
         kind = type(value)
-        self._left -= 1
-        if self._left < 0:
+        self._values_left -= 1
+        if self._values_left < 0:
             return False
         if introspection.is_any_of(kind, _PLAIN_REPR_TYPES):
             return (kind is not str and kind is not bytes) or len(value) <= MAX_CHARACTERS
         if kind is torch.Tensor:
-            return _class_attribute(kind, "__repr__") is _TENSOR and _is_short(value)
+            return _class_attribute(kind, "__repr__") is _TENSOR_REPR and _is_short(value)
         if kind is torch.nn.Parameter:
-            builtin_repr = _class_attribute(kind, "__repr__") is _PARAMETER and torch.Tensor.__repr__ is _TENSOR
+            builtin_repr = (
+                _class_attribute(kind, "__repr__") is _PARAMETER_REPR and torch.Tensor.__repr__ is _TENSOR_REPR
+            )
             return builtin_repr and _is_short(value)
         if kind is np.ndarray or (issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy"):
-            return value.dtype.kind in _NUMBERS
+            return value.dtype.kind in _NUMBER_KINDS
         if kind is dict:
             return all(self.is_safe(k) and self.is_safe(v) for k, v in value.items())
         if introspection.is_any_of(kind, _SEQUENCES) or introspection.class_module(kind) == "torch.return_types":
@@ -92,7 +94,7 @@ class _ReprCheck:
 
     def _is_safe_layer(self, layer: Any, layer_class: type) -> bool:
         """Whether it is a layer whose lines torch writes, of arguments that are safe themselves."""
-        for name in _MODULE:
+        for name in _REPR_METHODS:
             owner = next(
                 (base for base in introspection.mro(layer_class) if name in introspection.class_dict(base)), None
             )

@@ -34,17 +34,18 @@ MUTATORS = frozenset(_MUTATORS.split())
 
 @dataclass
 class Effects:
-    """Of one statement. paths: names with the attributes that follow them, as keys in the order in which they are written.
+    """Of one statement. paths: names with the attributes that follow them, as keys in the order in which they are
+    written.
 
-    bound: paths that it binds. exposes_memory: it may hand out memory. unknown: what it may change can't be read from the text.
-    iterated: of a loop, the paths in what it iterates over.
+    bound_paths: paths that it binds. exposes_memory: it may hand out memory. may_change_anything: what it may change
+    can't be read from the text. iterated_paths: of a loop, the paths in what it iterates over.
     """
 
     paths: dict[tuple[str, ...], None] = field(default_factory=dict)
-    bound: set[tuple[str, ...]] = field(default_factory=set)
+    bound_paths: set[tuple[str, ...]] = field(default_factory=set)
     exposes_memory: bool = False
-    unknown: bool = False
-    iterated: frozenset[tuple[str, ...]] = frozenset()
+    may_change_anything: bool = False
+    iterated_paths: frozenset[tuple[str, ...]] = frozenset()
 
 
 def access_path(node: ast.expr) -> tuple[str, ...] | None:
@@ -85,22 +86,22 @@ def effects_of(node: ast.stmt, numpy_names: frozenset[str]) -> Effects:
     """Of a statement's own part: of a loop its head, of a definition what runs when it is made."""
     effects = Effects()
     for part in own_parts(node):
-        _collect(part, effects, numpy_names)
+        _collect_effects(part, effects, numpy_names)
     if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             if alias.name == "*":
-                effects.unknown = True
+                effects.may_change_anything = True
             name = (alias.asname or alias.name.split(".")[0],)
             effects.paths[name] = None
-            effects.bound.add(name)
+            effects.bound_paths.add(name)
         effects.exposes_memory = False
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         effects.paths[(node.name,)] = None
-        effects.bound.add((node.name,))
+        effects.bound_paths.add((node.name,))
     elif isinstance(node, ast.For | ast.AsyncFor):
         iterable_effects = Effects()
-        _collect(node.iter, iterable_effects, numpy_names)
-        effects.iterated = frozenset(iterable_effects.paths)
+        _collect_effects(node.iter, iterable_effects, numpy_names)
+        effects.iterated_paths = frozenset(iterable_effects.paths)
     return effects
 
 
@@ -109,12 +110,12 @@ def own_parts(node: ast.stmt) -> Iterator[ast.AST]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from node.decorator_list
         yield from _defaults(node.args)
-        yield from (child.annotation for child in _arguments(node.args) if child.annotation is not None)
+        yield from (child.annotation for child in _all_arguments(node.args) if child.annotation is not None)
     elif isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *(word.value for word in node.keywords))
         for member in node.body:
             yield from own_parts(member)
-            yield from _blocks(member)
+            yield from _nested_parts(member)
     elif isinstance(node, ast.Import | ast.ImportFrom):
         return
     else:
@@ -130,21 +131,21 @@ def own_parts(node: ast.stmt) -> Iterator[ast.AST]:
                     yield child
 
 
-def _blocks(node: ast.stmt) -> Iterator[ast.AST]:
+def _nested_parts(node: ast.stmt) -> Iterator[ast.AST]:
     """The statements inside a statement of a class body: they have no steps of their own."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     for name in ("body", "orelse", "finalbody"):
         for inner in getattr(node, name, []):
             yield from own_parts(inner)
-            yield from _blocks(inner)
+            yield from _nested_parts(inner)
     for handler in getattr(node, "handlers", []):
         for inner in handler.body:
             yield from own_parts(inner)
-            yield from _blocks(inner)
+            yield from _nested_parts(inner)
 
 
-def _arguments(args: ast.arguments) -> Iterable[ast.arg]:
+def _all_arguments(args: ast.arguments) -> Iterable[ast.arg]:
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *(a for a in (args.vararg, args.kwarg) if a)]
 
 
@@ -152,7 +153,7 @@ def _defaults(args: ast.arguments) -> Iterable[ast.expr]:
     return [*args.defaults, *(value for value in args.kw_defaults if value is not None)]
 
 
-def _collect(part: ast.AST, effects: Effects, numpy_names: frozenset[str]) -> None:
+def _collect_effects(part: ast.AST, effects: Effects, numpy_names: frozenset[str]) -> None:
     stack: list[ast.AST] = [part]
     while stack:
         node = stack.pop()
@@ -162,7 +163,7 @@ def _collect(part: ast.AST, effects: Effects, numpy_names: frozenset[str]) -> No
         if isinstance(node, ast.Name):
             effects.paths[(node.id,)] = None
             if not isinstance(node.ctx, ast.Load):
-                effects.bound.add((node.id,))
+                effects.bound_paths.add((node.id,))
             _collect_word(node.id, effects, numpy_names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             effects.exposes_memory = effects.exposes_memory or (
@@ -170,7 +171,7 @@ def _collect(part: ast.AST, effects: Effects, numpy_names: frozenset[str]) -> No
             )
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             effects.paths[(node.name,)] = None
-            effects.bound.add((node.name,))
+            effects.bound_paths.add((node.name,))
         elif isinstance(node, ast.MatchMapping) and node.rest:
             effects.paths[(node.rest,)] = None
         elif isinstance(node, ast.Global | ast.Nonlocal):
@@ -184,7 +185,7 @@ def _collect_access(node: ast.expr, effects: Effects, numpy_names: frozenset[str
     if access is not None:
         effects.paths[access] = None
         if bound:
-            effects.bound.add(access)
+            effects.bound_paths.add(access)
         _collect_word(access[0], effects, numpy_names)
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute | ast.Subscript):
@@ -199,14 +200,14 @@ def _collect_access(node: ast.expr, effects: Effects, numpy_names: frozenset[str
 
 def _collect_word(word: str, effects: Effects, numpy_names: frozenset[str]) -> None:
     if word in INDIRECT_WORDS:
-        effects.unknown = True
+        effects.may_change_anything = True
     if word in numpy_names or MEMORY_WORDS.search(word):
         effects.exposes_memory = True
 
 
 def is_pure_lambda(node: ast.Lambda) -> bool:
     """Whether calling it can only make a new value out of its arguments."""
-    parameters = {argument.arg for argument in _arguments(node.args)}
+    parameters = {argument.arg for argument in _all_arguments(node.args)}
     return _is_pure_value(node.body, parameters)
 
 

@@ -51,7 +51,7 @@ _function = _Function(seed)
 _definition = _MethodDefinition()
 
 
-def replace() -> None:
+def replace_seed_method() -> None:
     """Have `Generator.seed` call `seed`, in this process and its forks. Does nothing where the method is another one."""
     descriptor: Any = torch._C.Generator.__dict__["seed"]
     fields = _MethodDescriptor.from_address(id(descriptor))

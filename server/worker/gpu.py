@@ -6,7 +6,7 @@ A fork of a process that has a context can't use the device. So the zygote has n
 import torch
 
 
-def initialize(memory: int) -> None:
+def initialize_gpu(memory: int) -> None:
     """Initialize the first GPU for one program. memory: bytes of it that the program may take."""
     torch.cuda.init()  # type: ignore[no-untyped-call]
     total = torch.cuda.get_device_properties(0).total_memory

@@ -52,7 +52,7 @@ class Guard:
             self.busy = self._closed
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def unrecorded(self) -> Iterator[None]:
         """Nothing that runs inside is recorded; what it raises goes through."""
         busy, self.busy = self.busy, True
         try:

@@ -26,16 +26,16 @@ WARNING_REGISTRY, MISSING = "__warningregistry__", object()
 class HiddenModules:
     """A finder of imports whose modules are loaded already, but in no namespace until they are imported.
 
-    collector: the name of the module that imports them while they are collected.
+    collector_name: the name of the module that imports them while they are collected.
     """
 
-    def __init__(self, collector: str) -> None:
-        self._collector = collector
+    def __init__(self, collector_name: str) -> None:
+        self._collector_name = collector_name
         self._modules: dict[str, ModuleType] = {}
-        self._needs: dict[str, set[str]] = {}  # a module -> what its code imports when it runs
+        self._imports_of: dict[str, set[str]] = {}  # a module -> what its code imports when it runs
         self._names: list[str] = []
         self._closures: dict[str, int] = {}  # a module -> what comes with it, as a bit set over `_names`
-        self._before: dict[str, Any] = {}  # a module -> what its package called so before
+        self._previous_attributes: dict[str, Any] = {}  # a module -> what its package called so before
         # a module -> attributes that its import sets on other modules
         self._attributes: dict[str, list[tuple[ModuleType, str, Any]]] = {}
         self._filters: dict[str, list[tuple[Any, ...]]] = {}  # a module -> filters for its own kind of warning
@@ -67,13 +67,13 @@ class HiddenModules:
         for name in [name for name in sys.modules if name not in visible]:
             if name.partition(".")[0] in ALLOWED_MODULES or name in self._filters:
                 self._modules[name] = sys.modules.pop(name)
-        self._resolve()
+        self._compute_closures()
         for at, (name, module) in enumerate(self._modules.items()):
             package, key = name.rpartition(".")[::2]
             parent = visible.get(package) or self._modules.get(package)
             comes_along = self._closures.get(package, 0) >> at & 1
             if parent is not None and not comes_along and module_attributes(parent).get(key) is module:
-                self._hide(parent, key, self._before.get(name, MISSING), name)
+                self._hide(parent, key, self._previous_attributes.get(name, MISSING), name)
         for (package, key), value in patched.items():
             if module_attributes(visible[package])[key] is not value:
                 self._hide(visible[package], key, value, REPLACED_NAMES[package, key])
@@ -81,23 +81,23 @@ class HiddenModules:
             if WARNING_REGISTRY in module_attributes(module) and name not in warned:
                 delattr(module, WARNING_REGISTRY)
 
-    def _resolve(self) -> None:
+    def _compute_closures(self) -> None:
         """Compute what comes with each module. Following its imports in a child would copy every page on the way."""
         self._names = list(self._modules)
         self._closures = {name: 1 << at for at, name in enumerate(self._names)}
         for name in self._names:
-            self._needs.setdefault(name, set()).add(name.rpartition(".")[0])
-        self._needs.pop("", None)  # what was needed by no hidden module
+            self._imports_of.setdefault(name, set()).add(name.rpartition(".")[0])
+        self._imports_of.pop("", None)  # what was needed by no hidden module
         growing = True
         while growing:
             growing = False
-            for name, needs in self._needs.items():
+            for name, needs in self._imports_of.items():
                 closure = before = self._closures.get(name, 0)
                 for need in needs:
                     closure |= self._closures.get(need, 0)
                 if closure != before:
                     self._closures[name], growing = closure, True
-        self._needs.clear()
+        self._imports_of.clear()
 
     def _hide(self, owner: ModuleType, key: str, before: Any, setter: str) -> None:
         """Put an attribute back to what it was before, until the module `setter` is imported."""
@@ -121,7 +121,7 @@ class HiddenModules:
         full_name = resolve_name("." * level + name, (globals or {}).get("__package__")) if level else name
         listed: Sequence[str] = getattr(module, "__all__", ())
         members = [member for part in fromlist or () for member in (listed if part == "*" else (part,))]
-        needs = self._needs.setdefault(self._importing_module(), set())
+        needs = self._imports_of.setdefault(self._importing_module(), set())
         needs.update([full_name, *(f"{full_name}.{member}" for member in members)])
         return module
 
@@ -130,7 +130,7 @@ class HiddenModules:
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != path:
             frame = frame.f_back
-        importer = (None, "importlib", self._collector)
+        importer = (None, "importlib", self._collector_name)
         if frame is None or frame.f_globals.get("__name__") in importer:  # meant for whoever imports
             repeat = functools.partial(warnings.warn, message, category, 2)
         else:
@@ -148,9 +148,9 @@ class HiddenModules:
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         """Of a finder in `sys.meta_path`."""
         if self._collecting:
-            self._needs.setdefault(self._importing_module(), set()).add(name)
+            self._imports_of.setdefault(self._importing_module(), set()).add(name)
             package, key = name.rpartition(".")[::2]
-            self._before.setdefault(name, module_attributes(sys.modules.get(package)).get(key, MISSING))
+            self._previous_attributes.setdefault(name, module_attributes(sys.modules.get(package)).get(key, MISSING))
         return ModuleSpec(name, self) if name in self._modules else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -179,9 +179,11 @@ class HiddenModules:
             repeat()
 
 
-def repeat_warning(message: Warning, category: type, path: str, line: int, space: dict[str, Any]) -> None:
-    """Warn as the module with the globals `space` did at that line."""
-    warnings.warn_explicit(message, category, path, line, space["__name__"], space.setdefault(WARNING_REGISTRY, {}))
+def repeat_warning(message: Warning, category: type, path: str, line: int, namespace: dict[str, Any]) -> None:
+    """Warn as the module with the globals `namespace` did at that line."""
+    warnings.warn_explicit(
+        message, category, path, line, namespace["__name__"], namespace.setdefault(WARNING_REGISTRY, {})
+    )
 
 
 def module_attributes(module: Any) -> dict[str, Any]:

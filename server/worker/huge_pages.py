@@ -29,7 +29,7 @@ def fill_free_blocks() -> list[bytes]:
     return [bytes(size - overhead) for size in sizes for _ in range(FREE_BLOCKS)]
 
 
-def collapse() -> int:
+def collapse_memory() -> int:
     """Collapse all anonymous writable memory into huge pages; returns how many bytes were collapsed.
 
     Needs Linux 6.1. Where the kernel can't, or has no huge page free, the memory stays as it is and works as well: a

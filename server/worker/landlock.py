@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
-_VERSION = 1
+_GET_VERSION = 1
 _PATH_BENEATH = 1
 _WRITE_FILE, _READ_FILE, _READ_DIR, _IOCTL_DEVICE = 1 << 1, 1 << 2, 1 << 3, 1 << 15
 _BIND_TCP_CONNECT_TCP = 0b11
@@ -20,7 +20,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def landlock_version() -> int:
     """The version of Landlock that the kernel has; 0 where it has no Landlock, or has it switched off."""
     try:
-        return _system_call(_CREATE_RULESET, None, 0, _VERSION)
+        return _system_call(_CREATE_RULESET, None, 0, _GET_VERSION)
     except OSError:
         return 0
 
@@ -35,19 +35,19 @@ def restrict(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
     version = landlock_version()
     if not version:
         raise OSError(errno.ENOSYS, "the kernel has no Landlock")
-    denied = attributes(version)
+    denied = ruleset_attributes(version)
     rules = _system_call(_CREATE_RULESET, denied, len(denied), 0)
     try:
         for path in readable:
-            _allow(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
+            _allow_path(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
         for path in devices:
-            _allow(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
+            _allow_path(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
         _system_call(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
 
-def attributes(version: int) -> bytes:
+def ruleset_attributes(version: int) -> bytes:
     """struct landlock_ruleset_attr as that version defines it: rights to files, to the network, and scopes."""
     files = (1 << 13 + (version >= 2) + (version >= 3) + (version >= 5)) - 1  # refer, truncate, ioctl of devices
     fields = [files]
@@ -58,11 +58,11 @@ def attributes(version: int) -> bytes:
     return struct.pack(f"={len(fields)}Q", *fields)
 
 
-def _allow(rules: int, path: str, rights: int) -> None:
+def _allow_path(ruleset: int, path: str, rights: int) -> None:
     """Add a rule to a ruleset."""
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        _system_call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
+        _system_call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
     finally:
         os.close(descriptor)
 

@@ -10,9 +10,9 @@ from server.wire.log import LogEntry, Op
 class OpCall:
     """One operation of the running statement; `entry` is its entry in the log.
 
-    inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through which).
-    called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`. repeated: see `repeated_indices`.
-    log_index: its place in the step's log.
+    inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through
+    which). called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`.
+    repeated_counts: see `repeated_indices`. log_index: its place in the step's log.
     """
 
     __slots__ = (
@@ -20,10 +20,10 @@ class OpCall:
         "cuts_paths",
         "deep_copies",
         "entry",
-        "inference",
+        "inference_mode",
         "inputs",
         "log_index",
-        "repeated",
+        "repeated_counts",
         "results",
         "writes",
     )
@@ -33,8 +33,8 @@ class OpCall:
         self.inputs: list[tuple[str, bool]] = []
         self.results: list[tuple[str, bool, str]] = []
         self.writes: list[tuple[str, str]] = []
-        self.called_directly = self.cuts_paths = self.deep_copies = self.inference = False
-        self.repeated: tuple[int, int] | None = None
+        self.called_directly = self.cuts_paths = self.deep_copies = self.inference_mode = False
+        self.repeated_counts: tuple[int, int] | None = None
         self.log_index = 0
 
 
@@ -52,14 +52,15 @@ class Observation:
 
     step: the number of the step in the making. log: its log. everything_requested: a hook asks to observe all that
     lives, not only what the statement may have changed; observe_all: that is what the observation does.
-    exposes_memory: the statement may have handed out a tensor's memory. skipped: steps that passed unrecorded before;
-    skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded. tensors_printed: torch put a tensor into words.
-    storages_rebound: tensors may have gone to other storages. counters_ambiguous: a new tensor may share a version
-    counter that only a saved slot holds. display_text: what an interactive session shows of the statement's value.
-    array_bases: the tensors that own the memory of new numpy arrays, and those. touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something outside of the
-    program's names. provisional: facts of tensors that may die before they are observed. graph_roots, visited_nodes:
-    nodes to walk from, and (node, uid) of those that the engine ran. ended_backwards, retired_frames, dead: uids of
-    what is over.
+    exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
+    before; skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
+    tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
+    counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. display_text: what an
+    interactive session shows of the statement's value. array_bases: the tensors that own the memory of new numpy
+    arrays, and those. touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something
+    outside of the program's names. provisional_facts: facts of tensors that may die before they are observed.
+    graph_roots, visited_nodes: nodes to walk from, and (node, uid) of those that the engine ran. ended_backwards,
+    retired_frames, dead_uids: uids of what is over.
     """
 
     step: int = 0
@@ -67,7 +68,7 @@ class Observation:
     observe_all: bool = True
     past_unknown: bool = False
     exposes_memory: bool = False
-    skipped: int = 0
+    skipped_steps: int = 0
     skipped_visits: int = 0
     ops_unobserved: bool = False
     tensors_printed: bool = False
@@ -81,12 +82,12 @@ class Observation:
     reached_tensors: list[str] = field(default_factory=list)
     detached_copies: list[DetachedCopy] = field(default_factory=list)
     array_bases: dict[str, str] = field(default_factory=dict)
-    provisional: dict[str, entities.Tensor] = field(default_factory=dict)
+    provisional_facts: dict[str, entities.Tensor] = field(default_factory=dict)
     graph_roots: list[Any] = field(default_factory=list)
     visited_nodes: list[tuple[Any, str]] = field(default_factory=list)
     ended_backwards: list[str] = field(default_factory=list)
     retired_frames: list[str] = field(default_factory=list)
-    dead: list[str] = field(default_factory=list)
+    dead_uids: list[str] = field(default_factory=list)
 
     def append(self, entry: LogEntry) -> int:
         """Add an entry to the log; its place there."""
@@ -105,7 +106,7 @@ class Observation:
         self.step += 1
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False
         self.past_unknown = False
-        self.skipped = self.skipped_visits = 0
+        self.skipped_steps = self.skipped_visits = 0
         self.display_text = None
         self.log.clear()
         self.op_calls.clear()
@@ -120,7 +121,7 @@ class Observation:
         self.touched_storages.clear()
         self.detached_copies.clear()
         self.array_bases.clear()
-        self.provisional.clear()
+        self.provisional_facts.clear()
         self.ended_backwards.clear()
         self.retired_frames.clear()
-        self.dead.clear()
+        self.dead_uids.clear()

@@ -107,7 +107,9 @@ class Observer:
         self.values.begin_observation()
         for begin in self._begin_phase:
             begin(observation)
-        self.tensors.enqueue([*observation.reached_tensors, *self.stale_views.take_views_of_dead(observation.dead)])
+        self.tensors.enqueue(
+            [*observation.reached_tensors, *self.stale_views.take_views_of_dead(observation.dead_uids)]
+        )
         self.reachability.begin_observation(not observation.observe_all)
         if not try_observe_frames(observation.observe_all):
             observation.observe_all = True
@@ -148,7 +150,7 @@ class Observer:
             self.graph.update_slots(uid, slots)
         self.arrays.observe()
         self._append_events(observation, dead_storages, moved)
-        observation.dead += dead_storages
+        observation.dead_uids += dead_storages
         for update in self._update_phase:
             update(observation)
 
@@ -210,7 +212,7 @@ class Observer:
     def _breaking_handle(self, transition: Transition, observation: Observation) -> str | None:
         """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""
         slot = self.saved_tensors.slots[transition.node][transition.slot]
-        if observation.skipped:
+        if observation.skipped_steps:
             return None
         if transition.state == "detached":
             return slot.get("tensor")
@@ -222,10 +224,10 @@ class Observer:
 
     def _remove_dead(self, observation: Observation) -> None:
         """Retire what died; what came and went inside the statement is reported with its provisional facts."""
-        gone = [*observation.dead, *observation.retired_frames, *observation.ended_backwards]
+        gone = [*observation.dead_uids, *observation.retired_frames, *observation.ended_backwards]
         for uid in gone:
-            if uid not in self._delta.state and uid in observation.provisional:
-                self._delta.update(uid, observation.provisional[uid])
+            if uid not in self._delta.state and uid in observation.provisional_facts:
+                self._delta.update(uid, observation.provisional_facts[uid])
         for uid in [*gone, *self.values.objects.collect_dead()]:
             self._delta.remove(uid)
             self.windows.forget(uid)

@@ -11,7 +11,7 @@ from server.worker.introspection import traceback_of
 from server.worker.recorder import Recorder
 from server.worker.stack import is_program, program_line
 
-NO_MEMORY = re.compile(
+OUT_OF_MEMORY = re.compile(
     r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory"
 )
 """What torch says where Python would raise a MemoryError."""
@@ -19,8 +19,8 @@ NO_MEMORY = re.compile(
 LONGEST_MESSAGE = 10_000
 """Characters of an error's message that are recorded."""
 
-_RECORDER = Recorder.hooks.__code__.co_filename
-_HOOK_FILES = (_RECORDER, str(Path(_RECORDER).parent / "in_process" / "hooks.py"))
+_RECORDER_FILE = Recorder.hooks.__code__.co_filename
+_HOOK_FILES = (_RECORDER_FILE, str(Path(_RECORDER_FILE).parent / "in_process" / "hooks.py"))
 """Where a call that is one too many is refused."""
 
 

@@ -14,7 +14,7 @@ class OutputLog:
         self._context, self._max_chars = context, max_chars
         self._printed_chars = 0
 
-    def write(self, stream: Stream, text: str) -> bool:
+    def log_output(self, stream: Stream, text: str) -> bool:
         """Log what was printed, as far as the limit allows; whether all of it was within."""
         room = self._max_chars - self._printed_chars
         self._printed_chars += len(text)
@@ -28,7 +28,7 @@ class OutputLog:
             observation.append({"kind": "out", "stream": stream, "text": shown})
         return room >= len(text)
 
-    def warn(self, category: str, text: str) -> None:
+    def log_warning(self, category: str, text: str) -> None:
         """Log a warning by the name of its class."""
         observation = self._context.observation
         if len(observation.log) < MAX_WARNED_LOG:

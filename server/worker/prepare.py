@@ -35,7 +35,7 @@ def prepare(options: WorkerOptions) -> Worker:
     run_in_thread(preload)
     ops.register_kernels()
     if options.device == "cpu":
-        generator_seed.replace()
+        generator_seed.replace_seed_method()
     # the count comes from the driver's management library, which makes no context: a fork could not use one
     gpus = torch.cuda.device_count()
     if not gpus:  # with one a backward makes threads, and a fork has none of them
@@ -45,9 +45,9 @@ def prepare(options: WorkerOptions) -> Worker:
     gc.collect()
     _free_blocks.extend(huge_pages.fill_free_blocks())
     gc.freeze()
-    huge_pages.collapse()
+    huge_pages.collapse_memory()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
-    initialize = functools.partial(gpu.initialize, options.gpu_memory) if options.device == "cuda" else None
+    initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory) if options.device == "cuda" else None
     return Worker(run_job_and_exit, versions, gpus, initialize, None if gpus else rehearse_in_thread)
 
 

@@ -21,7 +21,7 @@ MAX_FOLLOWED = 2000
 """Values that are followed; beyond, the step observes everything."""
 
 MISSING: Any = object()
-_LEAVES = (
+_LEAF_TYPES = (
     bool, int, float, complex, str, bytes, type(None), type, types.ModuleType, types.CodeType, torch.dtype, torch.device,
     np.generic, range, slice,
 )  # fmt: skip
@@ -61,7 +61,7 @@ class Reachability:
         while queue and not self.incomplete:
             referent = queue.pop()
             kind = type(referent)
-            if issubclass(kind, _LEAVES) or id(referent) in self._visited:
+            if issubclass(kind, _LEAF_TYPES) or id(referent) in self._visited:
                 continue
             if issubclass(kind, torch.Tensor):
                 self.observe(referent)
@@ -75,7 +75,7 @@ class Reachability:
 
     def _referents(self, value: Any, kind: type) -> list[Any]:
         if kind is types.FunctionType:
-            cells = [cell for cell in value.__closure__ or () if cell != _EMPTY]
+            cells = [cell for cell in value.__closure__ or () if cell != _EMPTY_CELL]
             return [*gc.get_referents(*cells), value.__defaults__, value.__kwdefaults__, value.__dict__]
         if kind is types.BuiltinFunctionType:
             return [value.__self__]
@@ -90,7 +90,7 @@ class Reachability:
         return gc.get_referents(value)
 
 
-_EMPTY = types.CellType()
+_EMPTY_CELL = types.CellType()
 
 
 def follow_attributes(value: Any, attributes: tuple[str, ...]) -> tuple[Any, int]:

@@ -47,7 +47,7 @@ from server.worker.step_requests import (
 from server.worker.streams import Stream
 from server.worker.thinning import Schedule, SkippedIterations
 
-BACKWARD_SHARE = 0.3
+STEP_SHARE_PER_BACKWARD = 0.3
 """The share of the steps that are left which one backward pass may take."""
 
 
@@ -68,9 +68,9 @@ class Recorder:
         self.focus_counts: dict[int, int] | None = None
         self.observer = observer = Observer(context, run.focus, run.statements.may_expose_memory())
         self.frames = Frames(
-            context, run.module, observer.values, observer.reachability, run.statements.handler_names, run.hidden_names
+            context, run.globals, observer.values, observer.reachability, run.statements.handler_names, run.hidden_names
         )
-        self._skipped = SkippedIterations(run.statements, Schedule(self._share_used, run.focus), self._mute)
+        self._skipped = SkippedIterations(run.statements, Schedule(self._share_used, run.focus), self._set_muted)
         self.steps = StepRecorder(run, context, observer, self.frames, self._skipped)
         self.ops = Ops(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
         self.jit, self.replacements = Jit(context, self.ops.forget_uninitialized), Replacements(context)
@@ -95,11 +95,11 @@ class Recorder:
         }
 
     @contextmanager
-    def program_over(self) -> Iterator[None]:
+    def after_program(self) -> Iterator[None]:
         """After the program: what runs of it now is no part of the trace."""
         closed, self._closed = self._closed, True
         try:
-            with self._guard.held():
+            with self._guard.unrecorded():
                 yield
         finally:
             self._closed = closed
@@ -107,7 +107,7 @@ class Recorder:
     def _share_used(self) -> float:
         return self.steps.share_used()
 
-    def _mute(self, muted: bool) -> None:
+    def _set_muted(self, muted: bool) -> None:
         """A stretch begins, or ends, in which nothing is observed."""
         self.ops.set_muted(muted)
         self.backward.set_muted(muted)
@@ -131,7 +131,7 @@ class Recorder:
             return
         if not self._guard.busy:
             with self._guard():
-                self._record(StatementStep(i, frame, self._expression_values.pop(id(frame), None)))
+                self._record_step(StatementStep(i, frame, self._expression_values.pop(id(frame), None)))
 
     def on_head(self, i: int, *test: Any, frame: FrameType | None = None) -> Any:
         value, frame = test[0] if test else None, frame or sys._getframe(1)
@@ -142,14 +142,14 @@ class Recorder:
             return value
         if not self._guard.busy:
             with self._guard():
-                self._record(HeadStep(i, frame, value))
+                self._record_step(HeadStep(i, frame, value))
         return value
 
     def _begin_iteration(self, frame: FrameType, i: int, loop_ended: bool) -> bool:
         """A loop's iteration begins, or the test of `while` failed: it is counted; whether the step is recorded."""
         if self._skipped.count_iteration(frame, i):
             return False
-        path = self.steps.iterations(i, self.frames.begin_iteration(frame, i), "head")
+        path = self.steps.iteration_path(i, self.frames.begin_iteration(frame, i), "head")
         if (
             self._skipped.active
             and self.focus_counts is None
@@ -179,7 +179,7 @@ class Recorder:
             return value
         if not self._guard.busy:
             with self._guard():
-                self._record(ReturnStep(i, frame, value))
+                self._record_step(ReturnStep(i, frame, value))
         return value
 
     def on_value(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
@@ -197,7 +197,7 @@ class Recorder:
             return value
         if not self._guard.busy:
             with self._guard():
-                self._record(YieldStep(i, frame, value, self.frames.uid_of(frame)))
+                self._record_step(YieldStep(i, frame, value, self.frames.uid_of(frame)))
         return value
 
     def on_resume(self, _: int, *, frame: FrameType | None = None) -> Callable[[Any], Any]:
@@ -251,7 +251,7 @@ class Recorder:
         with self._guard():
             observation = self._context.observation
             observation.everything_requested = observation.past_unknown = True
-            self._record(BeginStep(None, frame, line))
+            self._record_step(BeginStep(None, frame, line))
 
     # What else happens
 
@@ -259,12 +259,12 @@ class Recorder:
         """The program printed."""
         if not text or self._closed:
             return
-        if not self._output.write(stream, text):
+        if not self._output.log_output(stream, text):
             self.reach_limit("output", self._limits["output"])
 
     def record_warning(self, category: str, text: str) -> None:
         """The program was warned."""
-        self._output.warn(category, text)
+        self._output.log_warning(category, text)
 
     def append_event(self, event: Event) -> None:
         """Something happened that belongs to the step that comes next."""
@@ -278,7 +278,7 @@ class Recorder:
         frame = stepping_frame(sys._getframe(1))
         if frame is not None and not self._guard.busy:
             with self._guard():
-                self._record(StatementStep(self.steps.statement(frame), frame, is_last=True))
+                self._record_step(StatementStep(self.steps.statement(frame), frame, is_last=True))
         self._run.stop_at_limit(limit, value)
 
     def record_exception(self, error: BaseException) -> None:
@@ -300,7 +300,7 @@ class Recorder:
         with self._guard():
             if frame is not None:
                 self.frames.past_lines[id(frame)] = line
-            self._record(EndStep(None, frame, line))
+            self._record_step(EndStep(None, frame, line))
             self.frames.past_lines.clear()
 
     # Backward
@@ -311,16 +311,16 @@ class Recorder:
 
     def step_budget(self) -> int:
         """How many steps one backward pass may take."""
-        return int((1 - self.steps.share_used()) * self._limits["steps"] * BACKWARD_SHARE)
+        return int((1 - self.steps.share_used()) * self._limits["steps"] * STEP_SHARE_PER_BACKWARD)
 
     def record_visit(self, visit: Visit) -> None:
         """Record a step for the visit of a node."""
         frame = stepping_frame(sys._getframe(1))
-        self._record(VisitStep(self.steps.statement(frame), frame, visit))
+        self._record_step(VisitStep(self.steps.statement(frame), frame, visit))
 
     # A step
 
-    def _record(self, request: StepRequest) -> None:
+    def _record_step(self, request: StepRequest) -> None:
         if self._closed:
             return
         if not isinstance(request, VisitStep):
@@ -332,15 +332,15 @@ class Recorder:
     def _record_call(self, frame: FrameType) -> None:
         """A frame begins: the step is the calling statement's, and shows the new frame."""
         caller = stepping_frame(frame.f_back)
-        self._record(CallStep(self.steps.statement(caller), caller, entered=frame))
+        self._record_step(CallStep(self.steps.statement(caller), caller, entered=frame))
 
     def _record_resume(self, frame: FrameType, value: Any = None) -> None:
         """A generator's frame goes on: the step is the statement's that woke it. value: what was sent to it."""
         caller = stepping_frame(frame.f_back)
-        self._record(ResumeStep(self.steps.statement(caller), caller, value, frame))
+        self._record_step(ResumeStep(self.steps.statement(caller), caller, value, frame))
 
     def _record_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
         line, instruction = position_in(error, frame)
         self._context.observation.everything_requested = True
-        source_line = program_line(frame.f_code, line)
-        self._record(RaiseStep(self._statements.at(frame.f_code, instruction), frame, source_line, stack))
+        stmt, source_line = self._statements.statement_at(frame.f_code, instruction), program_line(frame.f_code, line)
+        self._record_step(RaiseStep(stmt, frame, source_line, stack))

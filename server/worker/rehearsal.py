@@ -9,7 +9,7 @@ import torch
 from server.worker.run import ProgramRun
 from server.worker.stack import PROGRAM
 
-REHEARSAL = """\
+REHEARSAL_PROGRAM = """\
 import torch
 def f(x, k):
     return x.view(1, 2) * k
@@ -41,7 +41,7 @@ def rehearse(interrupted: Callable[[], bool] = lambda: False) -> None:
     main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
     replaced = {name: getattr(sys, name) for name in ("argv", "stdout", "stderr", "__stdout__", "__stderr__")}
     try:
-        ProgramRun({"source": REHEARSAL}, write).run()
+        ProgramRun({"source": REHEARSAL_PROGRAM}, write).run()
     except RehearsalOver:
         pass
     finally:

@@ -25,7 +25,7 @@ no_compilation: Any = torch.compiler.disable
 
 
 class Replacements:
-    """Wraps the two while entered; `of_compilation` wraps `torch.compile` alone, where a loader may have its workers."""
+    """Wraps the two while entered; `only_compilation` wraps `torch.compile` alone: a loader may have its workers."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context
@@ -36,7 +36,7 @@ class Replacements:
     def __enter__(self) -> Self:
         self._replace_compilation()
         self._get_iterator = DataLoader._get_iterator
-        setattr(DataLoader, "_get_iterator", self._one_process())
+        setattr(DataLoader, "_get_iterator", self._replacement_of_get_iterator())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -44,7 +44,7 @@ class Replacements:
         self._restore_compilation()
 
     @contextlib.contextmanager
-    def of_compilation(self) -> Iterator[None]:
+    def only_compilation(self) -> Iterator[None]:
         self._replace_compilation()
         try:
             yield
@@ -53,7 +53,7 @@ class Replacements:
 
     def _replace_compilation(self) -> None:
         self._compile, self._mark_step_begin = torch.compile, torch.compiler.cudagraph_mark_step_begin
-        setattr(torch, "compile", self._plain_function())
+        setattr(torch, "compile", self._replacement_of_compile())
         # nothing compiled has a step; the function would import the compiler
         setattr(torch.compiler, "cudagraph_mark_step_begin", functools.wraps(self._mark_step_begin)(lambda: None))
 
@@ -61,7 +61,7 @@ class Replacements:
         setattr(torch, "compile", self._compile)
         setattr(torch.compiler, "cudagraph_mark_step_begin", self._mark_step_begin)
 
-    def _plain_function(self) -> Any:
+    def _replacement_of_compile(self) -> Any:
         original = self._compile
 
         @functools.wraps(original)
@@ -79,7 +79,7 @@ class Replacements:
 
         return compile_nothing
 
-    def _one_process(self) -> Any:
+    def _replacement_of_get_iterator(self) -> Any:
         original, context = self._get_iterator, self._context
 
         @functools.wraps(original)
@@ -110,7 +110,7 @@ def check_options(
         importlib.import_module("torch._dynamo.backends.registry").lookup_backend(backend)
 
 
-class WithoutWorkers:
+class LoaderWithoutWorkers:
     """A loader as one without workers would be."""
 
     num_workers, timeout = 0, 0
@@ -126,7 +126,7 @@ class OneProcessIterator(_SingleProcessDataLoaderIter):
     """The iterator of a loader with workers; it can begin anew, as one with persistent workers has to."""
 
     def __init__(self, loader: Any) -> None:
-        super().__init__(WithoutWorkers(loader))
+        super().__init__(LoaderWithoutWorkers(loader))
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         super()._reset(loader, first_iter)

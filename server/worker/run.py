@@ -42,7 +42,7 @@ from server.worker.files.install import install_files
 from server.worker.gradient_check.check import GradientChecker
 from server.worker.gradient_check.replay import Program
 from server.worker.instrument import Statements, instrument
-from server.worker.outcomes import NO_MEMORY, error_record, lines_in_program, refused_outcome
+from server.worker.outcomes import OUT_OF_MEMORY, error_record, lines_in_program, refused_outcome
 from server.worker.probes.probe import ProbeContext
 from server.worker.recorder import Recorder
 from server.worker.recorder_frames import walk_program_stack
@@ -52,10 +52,12 @@ from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
 from server.worker.streams import OutputStream, input_stream
 from server.worker.trace_lines import cost_record, encode_line, statement_records
 
-LIMITS: dict[str, int | float] = {name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE}
+DEFAULT_LIMITS: dict[str, int | float] = {
+    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE
+}
 """Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
 
-RESERVE = 1 << 16
+OUTCOME_RESERVE_BYTES = 1 << 16
 """Bytes of the trace that the outcome may need."""
 
 RECURSION_LIMIT = 1000
@@ -70,11 +72,11 @@ class ProgramRun:
         self._source, self._seed = job["source"], job.get("seed", 0)
         self._device = job.get("device", "cpu")
         self._input = job.get("input", "")
-        self._limits = LIMITS | job.get("limits", {})
+        self._limits = DEFAULT_LIMITS | job.get("limits", {})
         self._focus: FocusRecord = job.get("focus") or {}
         self._check = GradientCheckOptions(**job["check"]) if "check" in job else None
-        self._send, self._written = write, 0
-        self._began, self._cpu = time.perf_counter(), time.process_time()
+        self._write_lines, self._written_bytes = write, 0
+        self._wall_start, self._cpu_start = time.perf_counter(), time.process_time()
         self._recorder: Recorder | None = None
 
     def run(self) -> None:
@@ -128,21 +130,21 @@ class ProgramRun:
 
     def _run_program(self, code: types.CodeType, pasted: paste.Pasted, statements: Statements) -> None:
         module = types.ModuleType("__main__")
-        space = module.__dict__
-        space["__builtins__"] = builtins
+        namespace = module.__dict__
+        namespace["__builtins__"] = builtins
         displayed = expressions_with_output(pasted.notices, statements.rows)
         context = RunContext(
-            space, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, displayed
+            namespace, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, displayed
         )
         recorder = self._recorder = Recorder(context)
         self._set_up_interpreter(pasted.source, module, recorder)
         recorder.observer.devices.reset_peaks()
-        error = self._execute(code, space, recorder)
+        error = self._execute(code, namespace, recorder)
         outcome: OutcomeRecord = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1
         if error is not None:
             recorder.record_exception(error)
-            with recorder.program_over():  # its `__str__` may be the program's own
+            with recorder.after_program():  # its `__str__` may be the program's own
                 fields = error_record(error)
             offers = repairs.error_repairs(
                 pasted, self._source, fields["type"], fields["message"], fields["line"], self._device == "cpu"
@@ -151,7 +153,7 @@ class ProgramRun:
                 fields["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**fields, "step": max(recorder.steps.count - 1, 0)}}
             if "memory" in self._limits and (
-                issubclass(type(error), MemoryError) or NO_MEMORY.search(fields["message"])
+                issubclass(type(error), MemoryError) or OUT_OF_MEMORY.search(fields["message"])
             ):
                 outcome["status"] = "stopped"
                 outcome["stopped"] = {"limit": "memory", "value": self._limits["memory"], "line": fields["line"]}
@@ -170,7 +172,7 @@ class ProgramRun:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         program = Program(code, lambda: seed_generators(self._seed, self._device), self._input)
         with Replacements(ProbeContext()):
-            check = GradientChecker(program, options, self._cpu)
+            check = GradientChecker(program, options, self._cpu_start)
             result = check.run()
         outcome: OutcomeRecord = {"status": "finished"}
         if check.error is not None:
@@ -199,18 +201,18 @@ class ProgramRun:
         setattr(traceback, "walk_stack", walk_program_stack)
         builtins.__dict__.update(recorder.hooks())
 
-    def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
+    def _execute(self, code: types.CodeType, namespace: dict[str, Any], recorder: Recorder) -> BaseException | None:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with recorder.ops, recorder.backward, recorder.swap, recorder.jit, recorder.replacements:
-                exec(code, space)
+                exec(code, namespace)
         except BaseException as error:
             return error
         return None
 
     def _write_step(self, step: StepRecord) -> int:
         line = encode_line({"step": step})
-        if self._written + len(line) > int(self._limits["trace"]) - RESERVE:
+        if self._written_bytes + len(line) > int(self._limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self._limits["trace"])
         self._write(line)
         return len(line)
@@ -223,13 +225,13 @@ class ProgramRun:
         self._write(encode_line(line))
 
     def _write(self, line: bytes) -> None:
-        self._written += len(line)
-        self._send(line)
+        self._written_bytes += len(line)
+        self._write_lines(line)
 
     def _end(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
         """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
         again = self._recorder.focus_counts if self._recorder is not None and not self._focus else None
-        line: OutcomeLineRecord = {"outcome": outcome, "cost": cost_record(self._began, self._cpu)}
+        line: OutcomeLineRecord = {"outcome": outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
         if again:
             line["again"] = again
         if check is not None:

@@ -26,13 +26,13 @@ from server.worker.step_requests import (
 )
 from server.worker.thinning import SkippedIterations
 from server.worker.uids import object_ref, ref_of
-from server.worker.values import values_of
+from server.worker.values import contained_values
 
 INFERRED_EVENTS = frozenset(name for name, row in EVENTS.items() if row.observed)
 """Events that follow from what an observation finds."""
 
 
-HAVE_HISTORY = ("storage", "tensor", "array", "node", "object")
+KINDS_MADE_BY_STATEMENTS = ("storage", "tensor", "array", "node", "object")
 """Kinds of entities that were made by some statement."""
 
 
@@ -75,12 +75,12 @@ class StepRecorder:
 
     def statement(self, frame: FrameType | None) -> int | None:
         """The one that runs in a frame."""
-        return None if frame is None else self._statements.at(frame.f_code, frame.f_lasti)
+        return None if frame is None else self._statements.statement_at(frame.f_code, frame.f_lasti)
 
-    def iterations(self, stmt: int, frame_uid: str, kind: str) -> list[int]:
+    def iteration_path(self, stmt: int, frame_uid: str, kind: str) -> list[int]:
         """How often each loop around the statement has begun anew, outermost first."""
         counts = self._frames.iteration_counts
-        loops = self._statements.loops(stmt, inside=kind == "head")
+        loops = self._statements.loops(stmt, include_self=kind == "head")
         return [counts[frame_uid, i] for i in loops if (frame_uid, i) in counts]
 
     def record_step(self, request: StepRequest) -> None:
@@ -97,7 +97,7 @@ class StepRecorder:
         value, failed = self._observe(request, position, observation)
         if isinstance(request, BeginStep):
             self._mark_existing(observation)
-        set_, gone = self._context.delta.flush()
+        set_, gone = self._context.delta.take_pending()
         self._mark_inferred(observation)
         if accumulated_into is not None:
             self._note_accumulated(observation, accumulated_into, not had_grad)
@@ -107,8 +107,8 @@ class StepRecorder:
         if position.iterations:
             step["iter"] = position.iterations
         step["frame"], step["depth"] = position.frame_uid, position.depth
-        if observation.skipped or observation.skipped_visits:
-            step["skipped"] = observation.skipped + observation.skipped_visits
+        if observation.skipped_steps or observation.skipped_visits:
+            step["skipped"] = observation.skipped_steps + observation.skipped_visits
         if value is not None:
             step["value"] = value
         if observation.display_text is not None:
@@ -131,7 +131,7 @@ class StepRecorder:
             line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
         uid = self._frames.uid_of(frame) if frame is not None else self._frames.module_uid
         depth = self._frames.stepping_depth(frame, uid)
-        iterations = self.iterations(stmt, uid, request.kind) if stmt is not None and frame is not None else []
+        iterations = self.iteration_path(stmt, uid, request.kind) if stmt is not None and frame is not None else []
         return Position(line, uid, depth, iterations)
 
     def _decide_whether_to_observe_all(
@@ -139,7 +139,7 @@ class StepRecorder:
     ) -> None:
         """Whether to observe everything: a hook asked for it, or the text does not say what the statement may change."""
         effects = self._statements.effects[request.stmt] if request.stmt is not None else None
-        unknown = effects.unknown if effects is not None else not isinstance(request, EndStep)
+        unknown = effects.may_change_anything if effects is not None else not isinstance(request, EndStep)
         returned_anything = self._observe_returned(position.depth, observation)
         observation.observe_all = (
             returned_anything
@@ -150,8 +150,8 @@ class StepRecorder:
         )
         observation.everything_requested = False
         observation.exposes_memory = effects is not None and effects.exposes_memory
-        observation.skipped = self._skipped_iterations.take_skipped_count()
-        observation.storages_rebound = observation.skipped > 0  # some may have gone to other storages unobserved
+        observation.skipped_steps = self._skipped_iterations.take_skipped_count()
+        observation.storages_rebound = observation.skipped_steps > 0  # some may have gone to other storages unobserved
 
     def _observe(self, request: StepRequest, position: Position, observation: Observation) -> tuple[Value, bool]:
         """The step's value, and whether the observation failed: the step then has what was found until then."""
@@ -194,7 +194,7 @@ class StepRecorder:
         observation.log[:] = [entry for entry in observation.log if entry.get("event") == "tracer_fault"]
         delta = self._context.delta
         for uid, facts in list(delta.state.items()):
-            if facts["kind"] in HAVE_HISTORY:
+            if facts["kind"] in KINDS_MADE_BY_STATEMENTS:
                 delta.update(uid, {"existed": True})
 
     def _note_accumulated(self, observation: Observation, tensor: str, first: bool) -> None:
@@ -215,16 +215,16 @@ class StepRecorder:
             if entry["kind"] == "event":
                 if entry["event"] in ("saved_stale", "saved_changed_silently"):
                     self.saved_tensors_modified = True
-                if observation.skipped and "op" not in entry and entry["event"] in INFERRED_EVENTS:
+                if observation.skipped_steps and "op" not in entry and entry["event"] in INFERRED_EVENTS:
                     entry["span"] = (self.count - 1, self.count)
 
     def _write(self, step: StepRecord, observation: Observation) -> None:
         try:
-            self._size += self._run.write(step)
+            self._size += self._run.write_step(step)
         except (TypeError, ValueError) as error:  # something in it is no JSON: the step is written without it
             observation.log.clear()
             self._context.report_fault(error)
-            self._run.write({**step, "set": {}, "value": None})
+            self._run.write_step({**step, "set": {}, "value": None})
 
     def _check_limits(self) -> None:
         if self.count >= self._limits["steps"]:
@@ -241,7 +241,7 @@ class StepRecorder:
                 self._returned.append((depth, tensor))
             return
         facts = self._context.delta.object(object_uid)
-        for part in [encoded, *(values_of(facts) if facts is not None else ())]:
+        for part in [encoded, *(contained_values(facts) if facts is not None else ())]:
             ref = ref_of(part)
             if ref is not None and ref[0] == "t":
                 self._returned.append((depth, ref))

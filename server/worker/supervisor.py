@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.worker import confine
-from server.worker.child import DUMP_SIGNAL, NO_JOB, Worker, run_child
+from server.worker.child import DUMP_SIGNAL, EXIT_NO_JOB, Worker, run_child
 from server.worker.threads import require_one_thread
 
 MAX_SPARE_DEATHS = 8
@@ -64,19 +64,19 @@ class Supervisor:
         self._send({"ready": self._worker.versions, "layers": self._layers, "gpus": self._worker.gpus})
         self._selector.register(self._link, selectors.EVENT_READ, None)
         while True:
-            self._keep_spares()  # here alone, so that each child begins at the same depth of the stack
+            self._fork_spares()  # here alone, so that each child begins at the same depth of the stack
             pause = self._paused_until - time.monotonic()
             for key, _ in self._selector.select(pause if pause > 0 else None):
                 if key.data is not None:
                     self._reap(key.data)
                 elif not self._receive():
-                    self._exit()
+                    self._kill_children_and_exit()
 
     def _send(self, message: ZygoteMessage, descriptors: tuple[int, ...] = ()) -> None:
         try:
             socket.send_fds(self._link, [json.dumps(message).encode()], list(descriptors))
         except OSError:  # the server is gone
-            self._exit()
+            self._kill_children_and_exit()
 
     def _receive(self) -> bool:
         """Handle a message; returns whether the server is still there."""
@@ -97,7 +97,7 @@ class Supervisor:
             kill(self._children[message["kill"]].pid)
         return True
 
-    def _keep_spares(self) -> None:
+    def _fork_spares(self) -> None:
         if time.monotonic() < self._paused_until:
             return
         while len(self._spares) < self._options.spares and self._fork():
@@ -146,14 +146,14 @@ class Supervisor:
         )
         if number in self._spares:
             self._spares.discard(number)
-            if code == NO_JOB:
+            if code == EXIT_NO_JOB:
                 self._paused_until = time.monotonic() + FORK_RETRY_SECONDS
                 return
             self._spare_deaths += 1
             if self._spare_deaths >= MAX_SPARE_DEATHS:
                 raise RuntimeError("no child of the workers lives long enough to be given a program")
 
-    def _exit(self) -> NoReturn:
+    def _kill_children_and_exit(self) -> NoReturn:
         for child in self._children.values():
             kill(child.pid)
         os._exit(0)

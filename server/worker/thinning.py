@@ -32,12 +32,12 @@ GAP_EXPONENT = 6
 class Schedule:
     """When an iteration is due.
 
-    spent: the share of the trace's room that is used. focus: `{"loop", "iteration"}` with the counts of the loop and
-    those around it, outermost first; or `{"counts"}`, how often each loop has begun an iteration in the whole run.
+    share_used: the share of the trace's room that is used. focus: `{"loop", "iteration"}` with the counts of the loop
+    and those around it, outermost first; or `{"counts"}`, how often each loop has begun an iteration in the whole run.
     """
 
-    def __init__(self, spent: Callable[[], float], focus: FocusRecord) -> None:
-        self._spent = spent
+    def __init__(self, share_used: Callable[[], float], focus: FocusRecord) -> None:
+        self._share_used = share_used
         self._counts = {int(loop): int(n) for loop, n in focus.get("counts", {}).items()}
         self._loop: int | None = focus.get("loop")
         self._path: list[int] = list(focus.get("iteration", []))
@@ -52,7 +52,7 @@ class Schedule:
 
     def is_due(self, loop: int, path: list[int]) -> bool:
         """Whether the iteration that begins is recorded. path: its count after those of the loops around it."""
-        count, spent = self.counts[loop], self._spent()
+        count, spent = self.counts[loop], self._share_used()
         spent_at_start = self._spent_at_start.pop(loop, None)
         if spent_at_start is not None:
             self._cost[loop] = spent - spent_at_start
@@ -160,7 +160,7 @@ class SkippedIterations:
         position = traceback_of(error)
         while position is not None:
             code = position.tb_frame.f_code
-            i = self._statements.at(code, position.tb_lasti) if is_program(code) else None
+            i = self._statements.statement_at(code, position.tb_lasti) if is_program(code) else None
             for loop in self._statements.loops(i, True) if i is not None else ():
                 iterations[loop] = self.schedule.counts.get(loop, 0)
             position = position.tb_next

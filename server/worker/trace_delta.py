@@ -115,7 +115,7 @@ class TraceDelta:
         if self.state.pop(uid, None) is not None:
             self.removed.append(uid)
 
-    def flush(self) -> tuple[dict[str, entities.Entity], list[str]]:
+    def take_pending(self) -> tuple[dict[str, entities.Entity], list[str]]:
         """A step's `set` and `gone`; the next ones begin empty."""
         pending, removed = dict(self.pending), list(self.removed)
         self.pending.clear()  # new ones would take the places of what the program just freed

@@ -36,7 +36,7 @@ _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.d
 _TYPES_WITH_A_TEXT = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
-def text(value: str) -> str | Opaque:
+def encode_text(value: str) -> str | Opaque:
     """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), comes as an `Opaque`."""
     if len(value) > MAX_TEXT:
         value = value[:MAX_TEXT] + "…"
@@ -88,7 +88,7 @@ class ValueEncoder:
             plain: Value = wire_number(value)
             return plain
         if kind is str:
-            return text(value)
+            return encode_text(value)
         if issubclass(kind, torch.Tensor):
             return {"ref": self._tensors.register(value)}
         if issubclass(kind, np.ndarray):
@@ -165,7 +165,7 @@ class ValueEncoder:
             attrs = dict(self._attributes(value, kind, depth))
             facts["attrs"] = attrs or None
             self.objects.set_referenced_objects(
-                uid, tuple(o for v in values_of(facts) if (o := object_ref(v)) is not None)
+                uid, tuple(o for v in contained_values(facts) if (o := object_ref(v)) is not None)
             )
             self._update_container(uid, facts)
         return {"ref": uid}
@@ -212,7 +212,7 @@ class ValueEncoder:
             self._delta.splice_items(uid, facts, (start, len(old) - start - end, inserted))
 
 
-def values_of(facts: entities.Object) -> list[Value]:
+def contained_values(facts: entities.Object) -> list[Value]:
     """The values that an object holds: items, keys and attributes."""
     values = list((facts.get("attrs") or {}).values())
     item: Any

@@ -15,10 +15,10 @@ from torch.jit._script import RecursiveScriptModule
 from server.worker.files.streams import OpenFiles
 from server.worker.files.tree import FileTree
 
-_ARCHIVE = b"archive"
+_BUFFER_ARCHIVE_NAME = b"archive"
 """What torch calls an archive that it writes to a buffer; one with a path is called by the path's last part."""
 
-_LOCAL, _CENTRAL, _END64, _LOCATOR64, _END = 30, 46, 56, 20, 22
+_LOCAL_BYTES, _CENTRAL_BYTES, _ZIP64_END_BYTES, _ZIP64_LOCATOR_BYTES, _END_BYTES = 30, 46, 56, 20, 22
 _ALIGNMENT = 64
 
 
@@ -100,7 +100,7 @@ def check_parent(tree: FileTree, path: str) -> None:
 
 def rename_archive(archive: bytes, name: bytes, alignment: int) -> bytes:
     """The archive that torch wrote to a buffer, as it would have written it under a name: contents stay aligned."""
-    end = len(archive) - _END
+    end = len(archive) - _END_BYTES
     count, size, start = struct.unpack_from("<HII", archive, end + 10)
     out, directory = bytearray(), bytearray()
     position = start
@@ -109,22 +109,24 @@ def rename_archive(archive: bytes, name: bytes, alignment: int) -> bytes:
         lengths = struct.unpack_from("<HHH", archive, position + 28)
         (offset,) = struct.unpack_from("<I", archive, position + 42)
         entries.append((position, offset, lengths))
-        position += _CENTRAL + sum(lengths)
+        position += _CENTRAL_BYTES + sum(lengths)
     ends = [offset for _, offset, _ in entries[1:]] + [start]
     for (position, offset, lengths), until in zip(entries, ends, strict=True):
-        record = name + archive[position + _CENTRAL : position + _CENTRAL + lengths[0]].removeprefix(_ARCHIVE)
+        record = name + archive[position + _CENTRAL_BYTES : position + _CENTRAL_BYTES + lengths[0]].removeprefix(
+            _BUFFER_ARCHIVE_NAME
+        )
         local_name, local_extra = struct.unpack_from("<HH", archive, offset + 26)
-        contents = archive[offset + _LOCAL + local_name + local_extra : until]
-        padding = -(len(out) + _LOCAL + len(record) + 4) % alignment
+        contents = archive[offset + _LOCAL_BYTES + local_name + local_extra : until]
+        padding = -(len(out) + _LOCAL_BYTES + len(record) + 4) % alignment
         directory += archive[position : position + 28] + struct.pack("<H", len(record))
         directory += archive[position + 30 : position + 42] + struct.pack("<I", len(out)) + record
-        directory += archive[position + _CENTRAL + lengths[0] : position + _CENTRAL + sum(lengths)]
+        directory += archive[position + _CENTRAL_BYTES + lengths[0] : position + _CENTRAL_BYTES + sum(lengths)]
         out += archive[offset : offset + 26] + struct.pack("<HH", len(record), padding + 4) + record
         out += b"FB" + struct.pack("<H", padding) + b"Z" * padding + contents
     tail = bytearray(archive[start + size :])
-    at = len(tail) - _END - _LOCATOR64 - _END64
+    at = len(tail) - _END_BYTES - _ZIP64_LOCATOR_BYTES - _ZIP64_END_BYTES
     if at >= 0:
         struct.pack_into("<QQ", tail, at + 40, len(directory), len(out))
-        struct.pack_into("<Q", tail, at + _END64 + 8, len(out) + len(directory))
-    struct.pack_into("<II", tail, len(tail) - _END + 12, len(directory), len(out))
+        struct.pack_into("<Q", tail, at + _ZIP64_END_BYTES + 8, len(out) + len(directory))
+    struct.pack_into("<II", tail, len(tail) - _END_BYTES + 12, len(directory), len(out))
     return bytes(out + directory + tail)

@@ -149,12 +149,12 @@ class OpenFiles:
     def __init__(self, tree: FileTree, real_open: Callable[..., IO[Any]]) -> None:
         self.tree, self._real_open = tree, real_open
         self._by_descriptor: dict[int, OpenFile] = {}
-        self._next = FIRST_DESCRIPTOR
+        self._next_descriptor = FIRST_DESCRIPTOR
 
-    def descriptor(self, path: Any, flags: int, permissions: int) -> int:
+    def open_descriptor(self, path: Any, flags: int, permissions: int) -> int:
         """Open, as `os.open` does; the number by which the file is known."""
         opened = OpenFile(self.tree.open(path, flags, permissions), flags)
-        number, self._next = self._next, self._next + 1
+        number, self._next_descriptor = self._next_descriptor, self._next_descriptor + 1
         self._by_descriptor[number] = opened
         return number
 
@@ -185,14 +185,14 @@ class OpenFiles:
             or not (closefd or opener or isinstance(file, int))
         ):
             return self._real_open(file, *arguments)  # which raises where an argument is wrong
-        raw = self._raw(file, mode, closefd, opener)
+        raw = self._open_raw(file, mode, closefd, opener)
         try:
             return with_buffer_and_text(raw, mode, buffering, encoding, errors, newline)
         except BaseException:
             raw.close()
             raise
 
-    def _raw(self, file: Any, mode: str, closefd: bool, opener: Callable[[Any, int], int] | None) -> io.RawIOBase:
+    def _open_raw(self, file: Any, mode: str, closefd: bool, opener: Callable[[Any, int], int] | None) -> io.RawIOBase:
         kind = next(letter for letter in mode if letter in _FLAGS)
         access = os.O_RDWR if "+" in mode else os.O_RDONLY if kind == "r" else os.O_WRONLY
         flags = _FLAGS[kind] | access

@@ -183,7 +183,7 @@ class SystemCalls:
     # by descriptor
 
     def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        return self._files.descriptor(self._path(path, dir_fd), flags, mode)
+        return self._files.open_descriptor(self._path(path, dir_fd), flags, mode)
 
     def close(self, fd: int) -> None:
         if self._files.get(fd) is None:

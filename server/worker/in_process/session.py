@@ -139,7 +139,7 @@ class Session:
         enter(recorded_warnings(recorder.record_warning, self._without_output))
         for probe in (recorder.ops, recorder.backward, recorder.swap, recorder.jit):
             enter(probe)
-        enter(recorder.replacements.of_compilation())
+        enter(recorder.replacements.only_compilation())
         if self.options.also:
             enter(RecordedImports(self.options.also, self._add_module))
 
@@ -281,7 +281,7 @@ class Session:
         outcome: OutcomeRecord = {"status": "finished"}
         if error is not None:
             recorder.record_exception(error)
-            with recorder.program_over():
+            with recorder.after_program():
                 record = error_record(error)
             outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
             line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)

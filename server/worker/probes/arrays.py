@@ -72,7 +72,7 @@ class Arrays(Probe):
         dead = self.uids.collect_dead()
         for uid in dead:
             self._holders.remove(uid)
-        observation.dead += dead
+        observation.dead_uids += dead
 
 
 def owner_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -148,12 +148,8 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     low, high = finite.min().item(), finite.max().item()
     mean = float(finite.mean(dtype="f8"))
     summary: Summary = {
-        "min": wire_number(low),
-        "max": wire_number(high),
-        "mean": wire_number(mean),
-        "bins": None,
-        "heat": None,
-    }
+        "min": wire_number(low), "max": wire_number(high), "mean": wire_number(mean), "bins": None, "heat": None,
+    }  # fmt: skip
     if finite.size <= MAX_HISTOGRAM_ELEMENTS:
         bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
         summary["bins"] = [int(n) for n in bins]

@@ -174,5 +174,5 @@ class Counters(Probe):
                     if not self._counters_by_storage[storage]:
                         del self._counters_by_storage[storage]
                 if self._reported_versions.pop(counter, None) is not None:
-                    observation.dead.append(counter)
+                    observation.dead_uids.append(counter)
         self._maybe_dead.clear()

@@ -174,7 +174,7 @@ class Frames:
         names = self._module if uid == self.module_uid else self.locals.read(frame, uid)
         free = set(frame.f_code.co_freevars)
         for path in effects.paths:
-            iterated_before = not first_iteration and path in effects.iterated and path not in effects.bound
+            iterated_before = not first_iteration and path in effects.iterated_paths and path not in effects.bound_paths
             if uid == self.module_uid or path[0] in names or path[0] in variables:
                 self._observe_path(uid, names, path, effects, iterated_before)
             else:
@@ -182,7 +182,7 @@ class Frames:
         for name in self._handler_names & variables.keys():
             if name not in names:
                 self._unset_variable(uid, name)
-        for name in {path[0] for path in effects.bound} & free:
+        for name in {path[0] for path in effects.bound_paths} & free:
             self._update_enclosing_variable(frame.f_back, name)
         facts: entities.Frame = {
             "line": self._line(frame),
@@ -249,7 +249,7 @@ class Frames:
         if iterated_before and name in recorded and (objects.contains(value) or issubclass(type(value), torch.Tensor)):
             return
         end, followed = follow_attributes(value, path[1:])
-        if followed and path not in effects.bound and objects.contains(value):
+        if followed and path not in effects.bound_paths and objects.contains(value):
             self._set_variable(uid, name, reference(objects.find(value)))
             self._reachability.observe(end)
             return

@@ -148,4 +148,4 @@ class Graph(Probe):
             self._released.discard(uid)
             self._reported_context.pop(uid, None)
             self._saved_tensors.forget(uid)
-        observation.dead += dead
+        observation.dead_uids += dead

@@ -65,7 +65,7 @@ def index_write_events(observation: Observation, dead_storages: list[str]) -> li
     """The events `index_copy_written` and `indices_repeated` of the statement."""
     found_events: list[events.Event] = []
     for position, call in enumerate(observation.op_calls):
-        if call.repeated is not None:
+        if call.repeated_counts is not None:
             found_events.append(_repeated_event(call))
         if call.entry["name"] in _COPIES and call.results:
             lost = _lost_write_event(call, position, observation, dead_storages)
@@ -75,8 +75,8 @@ def index_write_events(observation: Observation, dead_storages: list[str]) -> li
 
 
 def _repeated_event(call: OpCall) -> events.IndicesRepeated:
-    assert call.repeated is not None
-    count, distinct = call.repeated
+    assert call.repeated_counts is not None
+    count, distinct = call.repeated_counts
     return {
         "kind": "event",
         "event": "indices_repeated",
@@ -92,7 +92,7 @@ def _lost_write_event(
 ) -> events.IndexCopyWritten | None:
     """A write into the memory that an index allocated, where nothing read it afterwards and it died with the statement."""
     copy = call.results[0][0]
-    storage = observation.provisional.get(copy, {}).get("storage")
+    storage = observation.provisional_facts.get(copy, {}).get("storage")
     if storage is None or storage not in dead_storages or observation.tensors_printed:
         return None
     handles = {copy}
@@ -103,7 +103,7 @@ def _lost_write_event(
         elif write is not None and _reads_any(later, handles) and not _is_view(later, storage, observation):
             return None  # what was written is used
         handles.update(
-            uid for uid, _, _ in later.results if observation.provisional.get(uid, {}).get("storage") == storage
+            uid for uid, _, _ in later.results if observation.provisional_facts.get(uid, {}).get("storage") == storage
         )
     if write is None:
         return None
@@ -123,5 +123,5 @@ def _reads_any(call: OpCall, handles: set[str]) -> bool:
 def _is_view(call: OpCall, storage: str, observation: Observation) -> bool:
     """Whether an operation only made another handle on a storage."""
     return bool(call.results) and all(
-        observation.provisional.get(uid, {}).get("storage") == storage for uid, _, _ in call.results
+        observation.provisional_facts.get(uid, {}).get("storage") == storage for uid, _, _ in call.results
     )

@@ -141,11 +141,11 @@ class Ops:
                 touched.add(self._storages.register(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if is_index_put(name):
-            call.repeated = repeated_indices(args, kwargs)
+            call.repeated_counts = repeated_indices(args, kwargs)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.ops_unobserved = True
         if any(requires for _, requires in call.inputs):
-            call.inference = torch.is_inference_mode_enabled()
+            call.inference_mode = torch.is_inference_mode_enabled()
             call.called_directly = is_called_by_program(frame)
             call.deep_copies = is_deepcopy_by_program(frame)
             call.cuts_paths = not self._context.running_backwards and (

@@ -53,7 +53,7 @@ def _cut_reason(call: OpCall, leaf: bool, dtype: str) -> Reason | None:
         return None
     if not ("float" in dtype or "complex" in dtype):
         return "dtype"
-    if call.inference:
+    if call.inference_mode:
         return "inference"
     return None if call.entry["grad_mode"] else "no_grad"
 

@@ -227,7 +227,7 @@ class SavedTensors:
             state = "stale"
         leaf, key = handles.is_leaf(data, is_stale_view) is True, (uid, name)
         observation = self._context.observation
-        if (observation.skipped or observation.past_unknown) and known is None:
+        if (observation.skipped_steps or observation.past_unknown) and known is None:
             self._unverified.add(key)
         if name in _RUNNING_STATISTICS and getattr(node, "_saved_training", False) is True:
             self._unread.add(key)

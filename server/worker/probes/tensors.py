@@ -83,8 +83,8 @@ class Tensors(Probe):
         else:
             observation = self._context.observation
             observation.touched_tensors[uid] = None
-            if uid not in self._delta.state and (refresh or uid not in observation.provisional):
-                observation.provisional[uid] = self._facts(uid, tensor)
+            if uid not in self._delta.state and (refresh or uid not in observation.provisional_facts):
+                observation.provisional_facts[uid] = self._facts(uid, tensor)
         return uid
 
     def enqueue(self, uids: Iterable[str]) -> None:
@@ -274,12 +274,12 @@ class Tensors(Probe):
             self.stale_views.mark_current(uid)
             self._holders.remove(uid)
             self._objects.set_referenced_objects(uid, ())
-        observation.dead += dead
+        observation.dead_uids += dead
 
     def _facts(self, uid: str, tensor: torch.Tensor) -> entities.Tensor:
         out = tensor_facts(tensor, self.stale_views.is_stale(uid))
         observing = self._queue is not None
-        known = uid in self._context.observation.provisional or uid in self._delta.state
+        known = uid in self._context.observation.provisional_facts or uid in self._delta.state
         out["storage"] = storage = self._storages.register(tensor) if has_storage(tensor) else None
         if observing:
             inference = as_plain_tensor(tensor).is_inference()
