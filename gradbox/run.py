@@ -101,7 +101,7 @@ class Run:
         reading = load("server.wire.reading").Reading.model_validate_json(reply)
         words = load("server.terminal").load_sentences(self.language)
         source = self.trace["program"]["source"]
-        lines = load("server.pretty").pretty(
+        lines = load("server.pretty").pretty_lines(
             self.title, reading, self.findings(), source, words, colours, self._program_files()
         )
         return "\n".join(lines)

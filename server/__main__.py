@@ -27,15 +27,15 @@ from server.app import create_app
 from server.clients import parse_networks
 from server.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
 from server.deadline_server import create_server
-from server.doctor import report
-from server.explain_command import INPUT_HELP, Explain
+from server.doctor import print_report
+from server.explain_command import INPUT_HELP, ExplainCommand
 from server.explainer import find_findings, readable_run
 from server.language.scenarios import LANGUAGES
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import Pool
 from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import WorkersUnavailable
-from server.pretty import pretty
+from server.pretty import pretty_lines
 from server.settings import SettingError, Settings
 from server.terminal import has_colours, load_sentences
 from server.wire.api import MAX_INPUT, Job
@@ -50,7 +50,7 @@ PRINT_MISSING_LAYERS = (
 )
 """Run in a process of its own: this one has threads and imports nothing from the workers."""
 
-READ_AHEAD = 8
+FILES_AHEAD = 8
 """Files that are traced ahead of the one that is printed next."""
 
 
@@ -115,7 +115,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
         threading.Thread(target=make_documents, args=(app,), daemon=True).start()
-        connections, proxies = bounded_connections(settings), parse_networks(settings.trusted_proxies)
+        connections, proxies = create_connections(settings), parse_networks(settings.trusted_proxies)
         create_server(app, args.host, args.port, connections, proxies).run()
         return 0
     if args.command == "scenarios":
@@ -125,7 +125,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     if args.command == "settled":
         return asyncio.run(settled_command.run(args, settings))
     if args.command == "doctor":
-        return report(settings, args.public)
+        return print_report(settings, args.public)
     if args.command == "settings":
         print(settings_docs.environment_file() if args.env else settings_docs.markdown_page(), end="")
         return 0
@@ -157,7 +157,7 @@ def read_input(name: str | None) -> str:
     return text
 
 
-def bounded_connections(settings: Settings) -> Connections:
+def create_connections(settings: Settings) -> Connections:
     """The bounds of connections: those of the settings, as far as this process may have descriptors."""
     room = max(1, raise_descriptor_limit() - RESERVED_DESCRIPTORS)
     total = min(settings.connections, room)
@@ -185,14 +185,14 @@ def missing_layers(settings: Settings) -> str:
     return "; ".join(f"{name} ({why})" for name, why in json.loads(result.stdout).items())
 
 
-async def trace_command(args: argparse.Namespace, lines: str, settings: Settings) -> int:
+async def trace_command(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
     """Prints a trace for every file, in order. The exit status is 0 if every file has one."""
     status = 0
     pool = Pool(settings)
     await pool.start()
     renderer = Renderer(explain_command.CACHE_BYTES)
     try:
-        async for name, trace in trace_files(pool, args.files, args.seed, lines, settings):
+        async for name, trace in trace_files(pool, args.files, args.seed, stdin_text, settings):
             if not isinstance(trace, RecordedTrace):
                 print(f"{name}: {trace}", file=sys.stderr, flush=True)
                 status = 1
@@ -216,20 +216,20 @@ async def print_pretty(renderer: Renderer, name: str, trace: RecordedTrace, lang
         return False
     source = trace.decoded().program.source
     print(
-        "\n".join(pretty(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
+        "\n".join(pretty_lines(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
         flush=True,
     )
     return True
 
 
-async def run_explain(args: argparse.Namespace, lines: str, settings: Settings) -> int:
+async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
     """Prints the findings of every file, in order. The exit status is 0 if every file has its findings, or has none."""
     status = 0
     pool = Pool(settings)
     await pool.start()
-    explain = Explain(pool, settings, args, lines)
+    explain = ExplainCommand(pool, settings, args, stdin_text)
     try:
-        async for name, trace in trace_files(pool, args.files, args.seed, lines, settings):
+        async for name, trace in trace_files(pool, args.files, args.seed, stdin_text, settings):
             if not isinstance(trace, RecordedTrace):
                 print(f"{name}: {trace}", file=sys.stderr, flush=True)
                 status = 1
@@ -242,13 +242,15 @@ async def run_explain(args: argparse.Namespace, lines: str, settings: Settings) 
 
 
 async def trace_files(
-    pool: Pool, files: list[str], seed: int, lines: str, settings: Settings
+    pool: Pool, files: list[str], seed: int, stdin_text: str, settings: Settings
 ) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
-    """(file, its trace or why there is none) in order; a few files are traced ahead. lines: what each of them reads."""
+    """(file, its trace or why there is none) in order; a few files are traced ahead. stdin_text: what each of them
+    reads.
+    """
     running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
-    ahead = min(READ_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
+    ahead = min(FILES_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
-        running.append((name, asyncio.create_task(trace_file(pool, name, seed, lines, settings))))
+        running.append((name, asyncio.create_task(trace_file(pool, name, seed, stdin_text, settings))))
         if len(running) >= ahead:
             first, task = running.pop(0)
             yield first, await task
@@ -256,8 +258,10 @@ async def trace_files(
         yield first, await task
 
 
-async def trace_file(pool: Pool, name: str, seed: int, lines: str, settings: Settings) -> RecordedTrace | str:
-    """The trace of a program in a file; where there is none, why. name: of the file, `-` for standard input. lines: its input."""
+async def trace_file(pool: Pool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace | str:
+    """The trace of a program in a file; where there is none, why. name: of the file, `-` for standard input.
+    stdin_text: its input.
+    """
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
@@ -266,7 +270,7 @@ async def trace_file(pool: Pool, name: str, seed: int, lines: str, settings: Set
     if len(data) > settings.source:
         return f"the program has {len(data)} bytes; {settings.source} are allowed"
     try:
-        return await pool.run(Job(source=source, seed=seed, limits=settings.limits(), input=lines))
+        return await pool.run(Job(source=source, seed=seed, limits=settings.limits(), input=stdin_text))
     except WorkersUnavailable as error:
         return str(error)
 

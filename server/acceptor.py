@@ -16,7 +16,7 @@ from server.fair_turns import FairTurns
 BACKLOG = 2048
 """Connections that the kernel holds until they are taken."""
 
-MAX_ACCEPTS = 256
+MAX_ACCEPTS_PER_ROUND = 256
 """Connections that are taken in one round of the event loop."""
 
 MAX_PER_NETWORK = MAX_WAITING // 2
@@ -25,7 +25,7 @@ MAX_PER_NETWORK = MAX_WAITING // 2
 RECEIVE_BUFFER, SEND_BUFFER = 1 << 16, 1 << 18
 """Bytes that the kernel holds for a connection in each direction; it doubles them, for its own bookkeeping."""
 
-CONNECTION_COST = 0.0003
+CONNECTION_SECONDS = 0.0003
 """Seconds that setting up a connection takes, most of them after its turn."""
 
 RETRY_SECONDS = 0.2
@@ -35,18 +35,18 @@ log = logging.getLogger("gradbox.server")
 
 
 class Acceptor:
-    """The listening sockets of a server. create: makes the protocol of a connection. proxies: are not bounded."""
+    """The listening sockets of a server. create_protocol: for a connection. proxies: are not bounded."""
 
     def __init__(
         self,
         listeners: list[socket.socket],
-        create: Callable[[], asyncio.Protocol],
+        create_protocol: Callable[[], asyncio.Protocol],
         turns: FairTurns,
         proxies: tuple[Network, ...] = (),
     ) -> None:
-        self._listeners, self._create, self._turns, self._proxies = listeners, create, turns, proxies
+        self._listeners, self._create_protocol, self._turns, self._proxies = listeners, create_protocol, turns, proxies
         self._waiting: dict[str, deque[socket.socket]] = {}  # by network: those that a turn was asked for
-        self._count = 0
+        self._waiting_count = 0
         self._serving: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -66,7 +66,7 @@ class Acceptor:
         self._waiting.clear()
 
     def _accept(self, listener: socket.socket) -> None:
-        for _ in range(MAX_ACCEPTS):
+        for _ in range(MAX_ACCEPTS_PER_ROUND):
             try:
                 connection, peer = listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -77,11 +77,11 @@ class Acceptor:
                 log.error("no connection can be taken: %s", error.strerror)
                 loop = asyncio.get_running_loop()
                 loop.remove_reader(listener)
-                loop.call_later(RETRY_SECONDS, self._start_again, listener)
+                loop.call_later(RETRY_SECONDS, self._resume_accepting, listener)
                 return
             self._enqueue(connection, str(peer[0]))
 
-    def _start_again(self, listener: socket.socket) -> None:
+    def _resume_accepting(self, listener: socket.socket) -> None:
         if not self._closed:
             asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
@@ -90,27 +90,27 @@ class Acceptor:
         connections = self._waiting.get(network)
         if connections is None:
             connections = self._waiting[network] = deque()
-            self._turns.add(network, partial(self._serve, network))
+            self._turns.add(network, partial(self._serve_next, network))
         if len(connections) >= MAX_PER_NETWORK and not in_networks(parse_address(address), self._proxies):
             connection.close()
             return
-        if self._count >= MAX_WAITING:
+        if self._waiting_count >= MAX_WAITING:
             max(self._waiting.values(), key=len).pop().close()
-            self._count -= 1
+            self._waiting_count -= 1
         connection.setblocking(False)
         connections.append(connection)
-        self._count += 1
+        self._waiting_count += 1
 
-    def _serve(self, network: str) -> bool:
+    def _serve_next(self, network: str) -> bool:
         """Serve a connection of this network, where it still has one that waits, and come back for the next."""
         connections = self._waiting.get(network)
         if not connections:
             self._waiting.pop(network, None)
             return False
         connection = connections.popleft()
-        self._count -= 1
-        self._turns.add(network, partial(self._serve, network))
-        self._turns.charge(network, CONNECTION_COST)
+        self._waiting_count -= 1
+        self._turns.add(network, partial(self._serve_next, network))
+        self._turns.charge(network, CONNECTION_SECONDS)
         serving = asyncio.get_running_loop().create_task(self._connect(connection))
         self._serving.add(serving)
         serving.add_done_callback(self._serving.discard)
@@ -118,7 +118,7 @@ class Acceptor:
 
     async def _connect(self, connection: socket.socket) -> None:
         with suppress(OSError):  # the client has gone
-            await asyncio.get_running_loop().connect_accepted_socket(self._create, connection)
+            await asyncio.get_running_loop().connect_accepted_socket(self._create_protocol, connection)
 
 
 def open_listeners(host: str | None, port: int) -> list[socket.socket]:

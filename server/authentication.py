@@ -42,7 +42,7 @@ class AuthenticationMiddleware:
         if scope["type"] != "http" or _is_public(path):
             await self._app(scope, receive, send)
             return
-        problem = await self._refuse(scope, path)
+        problem = await self._find_refusal(scope, path)
         if problem is not None:
             response = sign_in_page(scope, problem) or problem_response(problem)
             response.headers["Cache-Control"] = "no-store"
@@ -59,7 +59,7 @@ class AuthenticationMiddleware:
         scope["state"]["signed_in"] = self._authenticator.has_session(scope)
         await self._app(scope, receive, send_private)
 
-    async def _refuse(self, scope: Scope, path: str) -> ProblemError | None:
+    async def _find_refusal(self, scope: Scope, path: str) -> ProblemError | None:
         """Why the request is not served; None where it is."""
         if not self._authenticator.address_allowed(scope):
             return ProblemError(403, "wrong_address", "this server accepts requests from certain addresses only")

@@ -42,7 +42,7 @@ class Authenticator:
         self._proxies = parse_networks(settings.trusted_proxies)
         self._key = hmac.digest(secret, b"session " + self._password, "sha256")
         limit = settings.password_limit
-        attempts = RateLimiter(limit, limit, what="sign-in", names=("PASSWORD_LIMIT", "PASSWORD_LIMIT"))
+        attempts = RateLimiter(limit, limit, action="sign-in", names=("PASSWORD_LIMIT", "PASSWORD_LIMIT"))
         self._attempts = SharedRateLimiter(attempts, counts)
 
     @property

@@ -32,21 +32,23 @@ def with_claims(scenarios: list[Scenario]) -> list[Scenario]:
     return [scenario for scenario in scenarios if scenario.claim is not None]
 
 
-def verdict_of(trace: Mapping[str, Any], holds: str) -> bool | None:
-    """What the name `holds` of a program's module is at the end of its trace; None where that is no bool."""
+def verdict_of(trace: Mapping[str, Any], variable: str) -> bool | None:
+    """What the name `variable` of a program's module is at the end of its trace; None where that is no bool."""
     module, value = None, None
     for step in trace["steps"]:
         for uid, fields in step.get("set", {}).items():
             if fields.get("kind") == "frame" and fields.get("caller") is None and module is None:
                 module = uid
             if uid == module:
-                value = (fields.get("vars") or {}).get(holds, None if holds in (fields.get("unset") or ()) else value)
+                value = (fields.get("vars") or {}).get(
+                    variable, None if variable in (fields.get("unset") or ()) else value
+                )
     return value if isinstance(value, bool) else None
 
 
-def compressed_verdict(body: bytes, holds: str) -> bool | None:
+def verdict_of_compressed(body: bytes, variable: str) -> bool | None:
     """The same of a trace's JSON, gzipped."""
-    return verdict_of(json.loads(zlib.decompress(body, wbits=GZIP_WINDOW_BITS)), holds)
+    return verdict_of(json.loads(zlib.decompress(body, wbits=GZIP_WINDOW_BITS)), variable)
 
 
 class Claims:
@@ -54,21 +56,21 @@ class Claims:
 
     def __init__(self, traces: ScenarioTraces) -> None:
         self._traces = traces
-        self._known: dict[str, tuple[ScenarioTrace, bool | None]] = {}
+        self._known_verdicts: dict[str, tuple[ScenarioTrace, bool | None]] = {}
 
     async def verdicts(self, scenarios: list[Scenario], max_wait: float) -> list[Verdict]:
         """Of the scenarios with a claim. Those that are not run within so many seconds have no verdict yet."""
-        end = time.monotonic() + max_wait
-        return [await self._verdict(scenario, end) for scenario in with_claims(scenarios)]
+        deadline = time.monotonic() + max_wait
+        return [await self._verdict(scenario, deadline) for scenario in with_claims(scenarios)]
 
-    async def _verdict(self, scenario: Scenario, end: float) -> Verdict:
-        left = end - time.monotonic()
+    async def _verdict(self, scenario: Scenario, deadline: float) -> Verdict:
+        left = deadline - time.monotonic()
         trace = await self._traces.get(scenario, left) if left > 0 else self._traces.cached(scenario)
         if trace is None or scenario.claim is None:
             return Verdict(scenario, None)
-        if self._known.get(scenario.name, (None, None))[0] is not trace:
-            self._known[scenario.name] = trace, compressed_verdict(trace.body, scenario.claim.holds)
-        return Verdict(scenario, self._known[scenario.name][1])
+        if self._known_verdicts.get(scenario.name, (None, None))[0] is not trace:
+            self._known_verdicts[scenario.name] = trace, verdict_of_compressed(trace.body, scenario.claim.holds)
+        return Verdict(scenario, self._known_verdicts[scenario.name][1])
 
 
 def claims_document(verdicts: list[Verdict], versions: Mapping[str, str]) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from typing import Any, Literal
 from celery.signals import worker_ready, worker_shutting_down
 
 from server import log, settings_checks
-from server.pool.remote.broker import TASK, BrokerError, celery_app
+from server.pool.remote.broker import TASK_NAME, BrokerError, celery_app
 from server.pool.remote.worker import RemoteWorker
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.settings import SettingError, Settings
 from server.store.database import Database
 from server.store.run_lines import RunLines
 
-CLOSING_TIME = 20.0
+CLOSING_SECONDS = 20.0
 """Seconds for the children to end."""
 
 THREAD_FREE_SECONDS = (0.005, 0.05)
@@ -36,22 +36,24 @@ def run(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE
     def wait_for(work: Any, timeout: float | None = None) -> Any:
         return asyncio.run_coroutine_threadsafe(work, loop).result(timeout)
 
-    worker, database = wait_for(create(settings, queue, prepare))
+    worker, database = wait_for(create_worker(settings, queue, prepare))
     try:
         wait_for(worker.start())
     except (WorkersUnavailable, *BrokerError) as error:
         print(f"this worker can't start: {error}", file=sys.stderr)
-        wait_for(close(worker, database), CLOSING_TIME)
+        wait_for(close(worker, database), CLOSING_SECONDS)
         return 1
     print(f"Gradbox worker {worker.name}: {worker.capacity} programs at once (SIGTERM ends it)", flush=True)
     try:
-        consume(settings, worker, loop, wait_for)
+        consume_messages(settings, worker, loop, wait_for)
     finally:
-        wait_for(close(worker, database), CLOSING_TIME)
+        wait_for(close(worker, database), CLOSING_SECONDS)
     return 0
 
 
-async def create(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str) -> tuple[RemoteWorker, Database]:
+async def create_worker(
+    settings: Settings, queue: Literal["cpu", "gpu"], prepare: str
+) -> tuple[RemoteWorker, Database]:
     """The worker and its database, made in the event loop that they are used in."""
     database = Database(settings.database_url, Path(settings.data))
     return RemoteWorker(settings, queue, RunLines(database), prepare), database
@@ -63,7 +65,7 @@ async def close(worker: RemoteWorker, database: Database) -> None:
     await database.close()
 
 
-def consume(settings: Settings, worker: RemoteWorker, loop: asyncio.AbstractEventLoop, wait_for: Any) -> None:
+def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.AbstractEventLoop, wait_for: Any) -> None:
     """Have Celery call the worker for each message, in as many threads as it runs programs at once, until it is ended.
 
     loop: that of the worker.
@@ -71,25 +73,25 @@ def consume(settings: Settings, worker: RemoteWorker, loop: asyncio.AbstractEven
     app = celery_app(settings.queue_url)
     consumers: list[Any] = []  # the one of Celery
 
-    def look_again() -> None:
+    def wake_consumer() -> None:
         for consumer in consumers:
             consumer.hub.call_soon(lambda: None)
 
-    @app.task(name=TASK, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]
+    @app.task(name=TASK_NAME, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]
     def run_next() -> None:
         try:
             wait_for(worker.run_next())
         finally:  # while all threads had work Celery asked for no message, and by itself it would look up to a second later
             for seconds in THREAD_FREE_SECONDS:
-                loop.call_soon_threadsafe(loop.call_later, seconds, look_again)
+                loop.call_soon_threadsafe(loop.call_later, seconds, wake_consumer)
 
-    def remember(sender: Any, **_: Any) -> None:
+    def remember_consumer(sender: Any, **_: Any) -> None:
         consumers[:] = [sender]
 
     def drain(**_: Any) -> None:
         worker.draining = True
 
-    worker_ready.connect(remember, weak=False)
+    worker_ready.connect(remember_consumer, weak=False)
     worker_shutting_down.connect(drain, weak=False)
     logging.getLogger("celery").setLevel(logging.WARNING)
     threads = ["--pool=threads", f"--concurrency={worker.capacity}", f"--queues={worker.queue}", "--disable-prefetch"]
@@ -99,5 +101,5 @@ def consume(settings: Settings, worker: RemoteWorker, loop: asyncio.AbstractEven
     except SystemExit:
         return
     finally:
-        worker_ready.disconnect(remember)
+        worker_ready.disconnect(remember_consumer)
         worker_shutting_down.disconnect(drain)

@@ -60,7 +60,7 @@ async def draw_comparison(
 
     Raises RenderingFailed, and what `before_drawing` raises.
     """
-    return await renderer.get(pair.name, draw, pair.gzipped_json(), before_drawing, owner)
+    return await renderer.get_drawing(pair.name, draw, pair.gzipped_json(), before_drawing, owner)
 
 
 async def compare(

@@ -12,15 +12,15 @@ from server.language.scenarios import LANGUAGES, Scenario
 from server.pool.recorded_trace import GZIP_WINDOW_BITS
 
 
-def lesson_address(root: str, lesson: Lesson, language: str, more: str = "") -> str:
-    """Of the page of a lesson. root: where the server's addresses begin. more: like `/question`."""
+def lesson_address(root: str, lesson: Lesson, language: str, subpath: str = "") -> str:
+    """Of the page of a lesson. root: where the server's addresses begin. subpath: like `/question`."""
     query = "" if language == LANGUAGES[0] else f"?{urlencode({'lang': language})}"
-    return f"{root}/course/{lesson.name}{more}{query}"
+    return f"{root}/course/{lesson.name}{subpath}{query}"
 
 
-def program_address(root: str, lesson: Lesson, at: int, language: str) -> str:
-    """Of a program of a lesson on the workbench. at: its place, from 0."""
-    program = lesson.programs[at]
+def program_address(root: str, lesson: Lesson, place: int, language: str) -> str:
+    """Of a program of a lesson on the workbench. place: its place, from 0."""
+    program = lesson.programs[place]
     fields = {"s": program.scenario, "lesson": lesson.name}
     if program.predicts:
         fields["predict"] = "1"
@@ -43,7 +43,7 @@ def lesson_items(root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], l
     ]
 
 
-def workbench_lesson(
+def lesson_for_workbench(
     root: str, lessons: list[Lesson], lesson: Lesson, scenarios: Mapping[str, Scenario], language: str, scenario: str
 ) -> dict[str, Any]:
     """What the workbench gets of the lesson whose program it shows. scenario: its name, or "" for the lesson's question."""
@@ -67,7 +67,7 @@ def workbench_lesson(
     }
 
 
-def judge(body: bytes) -> dict[str, Any]:
+def judge_answer(body: bytes) -> dict[str, Any]:
     """What a run says of an answer. body: the gzipped trace of the program that `Question.with_check` makes.
 
     `right`: whether the check is true at its end; `error`: what was raised, where the check could not be made.

@@ -17,13 +17,13 @@ from server.fair_turns import FairTurns
 from server.http_protocol import DeadlineProtocol
 from server.security import App
 
-GRACE = 3.0
+GRACE_SECONDS = 3.0
 """Seconds in which requests that are being served may end; then their connections are closed."""
 
 CANCEL_AFTER_SECONDS = 5
 """Seconds after which requests that go on without a connection are cancelled."""
 
-EXIT_AFTER = 9
+EXIT_AFTER_SECONDS = 9
 """Seconds after which the kernel ends the process. Its workers end with it."""
 
 
@@ -63,13 +63,13 @@ class DeadlineServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(EXIT_AFTER)
+            signal.alarm(EXIT_AFTER_SECONDS)
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._acceptor is not None:
             self._acceptor.close()
-        closing = asyncio.get_running_loop().call_later(GRACE, self._close_connections)
+        closing = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._close_connections)
         try:
             await super().shutdown(sockets)
         finally:

@@ -29,12 +29,12 @@ from server.wire.pictures import DrawRequest
 
 TIMED_PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 TIMED_RUNS = 20
-FONTS = {"Latin": "en", "Chinese": "zh"}
+FONT_LANGUAGES = {"Latin": "en", "Chinese": "zh"}
 
 
 def check_fonts() -> Iterator[CheckResult]:
     listing = shutil.which("fc-list")
-    for script, language in FONTS.items():
+    for script, language in FONT_LANGUAGES.items():
         font = ""
         if listing:
             result = subprocess.run(
@@ -104,7 +104,7 @@ async def check_pictures(trace: RecordedTrace, settings: Settings) -> CheckResul
         if not renderer.version:
             return "pictures", "none", "the page is not built: npm run build"
         draw = DrawRequest(kind="stage", step=0, png=True)
-        body = await renderer.get("doctor", draw, trace.body, None)
+        body = await renderer.get_drawing("doctor", draw, trace.body, None)
         return "pictures", f"{format_bytes(len(body))} after {time.perf_counter() - start:.1f} s", ""
     except RenderingFailed as error:
         return "pictures", "none", str(error)
@@ -158,7 +158,7 @@ def check_cluster(settings: Settings) -> list[CheckResult]:
     return rows
 
 
-def report(settings: Settings, public: bool = False) -> int:
+def print_report(settings: Settings, public: bool = False) -> int:
     """Prints the report and returns the exit status: 1 where a line is marked. Raises SettingError.
 
     public: the exit status is 1 as well where the server is not ready for strangers.

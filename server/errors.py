@@ -18,7 +18,7 @@ from server.templating import render
 from server.wire.api import ProblemReply
 from server.wire.problems import ProblemError
 
-CODES = {
+CODE_OF_STATUS = {
     400: "bad_request",
     403: "forbidden",
     404: "not_found",
@@ -26,7 +26,7 @@ CODES = {
     413: "too_large",
     415: "not_json",
 }
-MESSAGES = {404: "there is nothing at this address", 405: "this address does not take that method"}
+MESSAGE_OF_STATUS = {404: "there is nothing at this address", 405: "this address does not take that method"}
 MAX_FIELD_LENGTH = 100
 """Characters of a field's name that an answer repeats."""
 
@@ -64,8 +64,8 @@ def to_problem(error: Exception, request: Request, routes: Sequence[BaseRoute]) 
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers = {"Allow": ", ".join(allowed_methods(request, routes))}
-    message = MESSAGES.get(error.status_code, str(error.detail))
-    return ProblemError(error.status_code, CODES.get(error.status_code, "error"), message, headers=headers)
+    message = MESSAGE_OF_STATUS.get(error.status_code, str(error.detail))
+    return ProblemError(error.status_code, CODE_OF_STATUS.get(error.status_code, "error"), message, headers=headers)
 
 
 def invalid_request(error: RequestValidationError) -> ProblemError:
@@ -79,7 +79,7 @@ def invalid_request(error: RequestValidationError) -> ProblemError:
 
 def refuses_run(error: ProblemError) -> bool:
     """Whether it is the reason that a program was not run."""
-    return isinstance(error, Busy | WorkersUnavailable) or (isinstance(error, RateLimited) and error.what == "run")
+    return isinstance(error, Busy | WorkersUnavailable) or (isinstance(error, RateLimited) and error.action == "run")
 
 
 def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:

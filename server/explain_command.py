@@ -42,11 +42,11 @@ def add_arguments(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     explain.add_argument("--language", choices=("en", "zh"), default="en")
 
 
-class Explain:
-    """Explains traces and prints what was found. lines: what a fixed program reads."""
+class ExplainCommand:
+    """Explains traces and prints what was found. stdin_text: what a fixed program reads."""
 
-    def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, lines: str) -> None:
-        self._pool, self._settings, self._args, self._lines = pool, settings, args, lines
+    def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, stdin_text: str) -> None:
+        self._pool, self._settings, self._args, self._stdin_text = pool, settings, args, stdin_text
         self._renderer = Renderer(CACHE_BYTES)
 
     async def close(self) -> None:
@@ -81,7 +81,7 @@ class Explain:
         program = trace.decoded().program
         job = Job(
             source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.limits(),
-            check=GradientCheckOptions(), input=self._lines,
+            check=GradientCheckOptions(), input=self._stdin_text,
         )  # fmt: skip
         return gradient_check_reply((await self._pool.run(job)).body)
 
@@ -89,7 +89,7 @@ class Explain:
         """Give each finding its fixes that work. Raises RenderingFailed."""
 
         async def run(source: str) -> bytes:
-            job = Job(source=source, seed=self._args.seed, limits=self._settings.limits(), input=self._lines)
+            job = Job(source=source, seed=self._args.seed, limits=self._settings.limits(), input=self._stdin_text)
             result = await self._pool.run(job)
             return result.body
 
@@ -102,13 +102,13 @@ class Explain:
 
 
 def report_lines(
-    name: str, trace: Trace, findings: list[Finding], words: dict[str, str], colours: bool
+    name: str, trace: Trace, findings: list[Finding], sentences: dict[str, str], colours: bool
 ) -> Iterator[str]:
     """The lines to read of one program: every finding with the lines of code that it rests on."""
     source = trace.program.source.split("\n")
     yield paint(f"# {name}", "dim", colours)
     for finding in findings:
-        yield from finding_lines(finding, source, words, colours, trace.program.files)
+        yield from finding_lines(finding, source, sentences, colours, trace.program.files)
         yield ""
     if not findings:
         error = trace.outcome.error

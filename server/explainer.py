@@ -32,30 +32,33 @@ async def find_findings(
     trace: bytes,
     language: str = "en",
     name: str | None = None,
-    before: Callable[[], Awaitable[None]] = no_limit,
+    before_drawing: Callable[[], Awaitable[None]] = no_limit,
     owner: str = "",
 ) -> list[Finding]:
     """What there is to say of a run, the best first.
 
-    trace: its JSON, gzipped. name: of the trace, for the cache; its digest where there is none. before: is awaited unless
-    the findings are cached. owner: who waits for them. Raises RenderingFailed, and what `before` raises.
+    trace: its JSON, gzipped. name: of the trace, for the cache; its digest where there is none. before_drawing: is
+    awaited unless the findings are cached. owner: who waits for them. Raises RenderingFailed, and what `before_drawing`
+    raises.
     """
     digest = name or hashlib.sha256(trace).hexdigest()
-    body = await renderer.get(digest, DrawRequest(kind="findings", language=language), trace, before, owner)
+    body = await renderer.get_drawing(
+        digest, DrawRequest(kind="findings", language=language), trace, before_drawing, owner
+    )
     return FINDINGS.validate_json(body)
 
 
 async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> Summary:
     """How a run ended. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get(digest, DrawRequest(kind="summary", language=language), trace, no_limit)
+    body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, no_limit)
     return Summary.model_validate_json(body)
 
 
 async def readable_run(renderer: Renderer, trace: bytes, language: str = "en") -> Reading:
     """A run for reading in a terminal. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get(digest, DrawRequest(kind="reading", language=language), trace, no_limit)
+    body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, no_limit)
     return Reading.model_validate_json(body)
 
 

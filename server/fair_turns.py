@@ -16,7 +16,7 @@ ROUND_SECONDS = 0.004
 MAX_NETWORKS = 10_000
 """Networks whose share is remembered while there is work."""
 
-Work = Callable[[], bool | None]
+TurnWork = Callable[[], bool | None]
 """What is done in a turn. Returns True where most of it comes after: then nothing else is begun in this round."""
 
 log = logging.getLogger("gradbox.server")
@@ -30,14 +30,14 @@ class FairTurns:
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
-        self._waiting: dict[str, deque[Work]] = {}
+        self._waiting: dict[str, deque[TurnWork]] = {}
         self._order: list[tuple[float, int, str]] = []  # a heap of (tag, arrival, network): those with work
-        self._tags: dict[str, float] = {}  # the seconds up to which each has been served, of those ahead of now
-        self._now = 0.0  # virtual time: the tag that was served last
+        self._served_until: dict[str, float] = {}  # the seconds up to which each has been served, of those ahead of now
+        self._virtual_time = 0.0  # virtual time: the tag that was served last
         self._arrivals = itertools.count()
         self._running = False
 
-    def add(self, network: str, work: Work) -> None:
+    def add(self, network: str, work: TurnWork) -> None:
         """Do this when it is this network's turn."""
         if network in self._waiting:
             self._waiting[network].append(work)
@@ -46,9 +46,9 @@ class FairTurns:
             self._push(network)
         if not self._running:
             self._running = True
-            asyncio.get_running_loop().call_soon(self._run)
+            asyncio.get_running_loop().call_soon(self._run_round)
 
-    async def turn(self, network: str) -> None:
+    async def wait_for_turn(self, network: str) -> None:
         """Wait for this network's turn. What follows has to be charged."""
         granted = asyncio.get_running_loop().create_future()
         self.add(network, partial(_grant, granted))
@@ -56,22 +56,22 @@ class FairTurns:
 
     def charge(self, network: str, seconds: float) -> None:
         """Count time that was spent for a network."""
-        if len(self._tags) >= MAX_NETWORKS:
-            self._tags = {other: tag for other, tag in self._tags.items() if tag > self._now}
-        if len(self._tags) < 2 * MAX_NETWORKS:
-            self._tags[network] = self._tag(network) + seconds
+        if len(self._served_until) >= MAX_NETWORKS:
+            self._served_until = {other: tag for other, tag in self._served_until.items() if tag > self._virtual_time}
+        if len(self._served_until) < 2 * MAX_NETWORKS:
+            self._served_until[network] = self._tag(network) + seconds
 
-    async def metered(self, network: str, work: Coroutine[Any, Any, None]) -> None:
+    async def run_metered(self, network: str, work: Coroutine[Any, Any, None]) -> None:
         """Do this, and charge the network for each of its steps."""
         await MeteredCoroutine(work, partial(self.charge, network), self._clock)
 
     def _tag(self, network: str) -> float:
-        return max(self._tags.get(network, self._now), self._now)
+        return max(self._served_until.get(network, self._virtual_time), self._virtual_time)
 
     def _push(self, network: str) -> None:
         heapq.heappush(self._order, (self._tag(network), next(self._arrivals), network))
 
-    def _run(self) -> None:
+    def _run_round(self) -> None:
         """Do what fits into a round, and come back for the rest."""
         until = time.perf_counter() + ROUND_SECONDS
         while self._order:
@@ -79,15 +79,15 @@ class FairTurns:
             if self._tag(network) > tag:  # it was charged since
                 heapq.heappush(self._order, (self._tag(network), arrival, network))
                 continue
-            self._now = tag
+            self._virtual_time = tag
             if self._serve(network) or time.perf_counter() > until:
                 break
         if self._order:
-            asyncio.get_running_loop().call_soon(self._run)
+            asyncio.get_running_loop().call_soon(self._run_round)
         else:
             self._running = False
-            self._now = max(self._tags.values(), default=self._now)
-            self._tags.clear()
+            self._virtual_time = max(self._served_until.values(), default=self._virtual_time)
+            self._served_until.clear()
 
     def _serve(self, network: str) -> bool:
         """Do the first work of a network; whether most of it comes after."""

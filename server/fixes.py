@@ -19,7 +19,7 @@ from server.wire.problems import ProblemError
 UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not bring about."""
 
-SENTENCES = {
+FINDING_SENTENCES = {
     language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
     for language in LANGUAGES
 }
@@ -27,9 +27,9 @@ SENTENCES = {
 PROPOSAL_TIMEOUT = 10.0
 """Seconds that the process which proposes fixes may take; its processor time is bounded more tightly."""
 
-TOO_MANY = "fixes of too many programs are being looked for; try again later"
+TOO_MANY_MESSAGE = "fixes of too many programs are being looked for; try again later"
 
-Run = Callable[[str], Awaitable[bytes]]
+RunSource = Callable[[str], Awaitable[bytes]]
 """Runs a program; its trace, gzipped."""
 
 
@@ -37,23 +37,24 @@ Run = Callable[[str], Awaitable[bytes]]
 class FixTrials:
     """Tries fixes for the findings of one program.
 
-    proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is run. language: of the sentences. before: is awaited
-    before an explanation that is not cached. owner: who waits.
+    proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is
+    run. language: of the sentences. before_drawing: is awaited before an explanation that is not cached. owner: who
+    waits.
     """
 
     renderer: Renderer
     proposals: DrawingQueue
     source: str
     findings: list[Finding]
-    run: Run
+    run: RunSource
     language: str = "en"
-    before: Callable[[], Awaitable[None]] = no_limit
+    before_drawing: Callable[[], Awaitable[None]] = no_limit
     owner: str = ""
 
     async def fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of one finding that run to their end without it, and without a new error or warning.
 
-        Raises ProblemError (503), RenderingFailed, and what `run` and `before` raise.
+        Raises ProblemError (503), RenderingFailed, and what `run` and `before_drawing` raise.
         """
         if not finding.hints:
             return []
@@ -62,31 +63,34 @@ class FixTrials:
             async with self.proposals.turn(self.owner):
                 proposals = await propose(request)
         except QueueFull:
-            raise ProblemError(503, "busy", TOO_MANY, retry_after=5) from None
-        tried = [await self._try(finding, proposal) for proposal in proposals]
+            raise ProblemError(503, "busy", TOO_MANY_MESSAGE, retry_after=5) from None
+        tried = [await self._try_proposal(finding, proposal) for proposal in proposals]
         return [fix for fix in tried if fix is not None]
 
-    async def _try(self, finding: Finding, proposal: Proposal) -> Fix | None:
+    async def _try_proposal(self, finding: Finding, proposal: Proposal) -> Fix | None:
         trace = await self.run(proposal.source)
-        left = await find_findings(self.renderer, trace, self.language, before=self.before, owner=self.owner)
+        left = await find_findings(
+            self.renderer, trace, self.language, before_drawing=self.before_drawing, owner=self.owner
+        )
         if not is_improvement(finding.kind, self.findings, left):
             return None
         summary = await summarize_outcome(self.renderer, trace, self.language)
         if not summary.finished:
             return None
-        text = fill_holes(SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
+        text = fill_holes(FINDING_SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
         return Fix(edits=proposal.edits, outcome=summary.text, text=text)
 
 
-def is_improvement(kind: str, before: list[Finding], left: list[Finding]) -> bool:
+def is_improvement(kind: str, findings_before: list[Finding], findings_after: list[Finding]) -> bool:
     """Whether a changed program has fewer findings of a kind, and of no other kind more errors or warnings.
 
-    before: the findings of the program; left: those of the changed one. What becomes finite may have the slope 0 there.
+    findings_before: the findings of the program; findings_after: those of the changed one. What becomes finite may have
+    the slope 0 there.
     """
-    counts = _count_by_kind(before)
-    return _count_by_kind(left).get(kind, 0) < counts[kind] and all(
+    counts = _count_by_kind(findings_before)
+    return _count_by_kind(findings_after).get(kind, 0) < counts[kind] and all(
         count <= counts.get(other, 0) or (kind == "nonfinite" and other == "zero_gradient")
-        for other, count in _count_by_kind(left, UNWANTED_SEVERITIES).items()
+        for other, count in _count_by_kind(findings_after, UNWANTED_SEVERITIES).items()
     )
 
 

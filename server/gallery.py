@@ -28,7 +28,7 @@ def filters_passed(scenario: Scenario) -> list[str]:
     return [*marks, *(["claim"] if scenario.claim else [])]
 
 
-def threads(scenarios: list[Scenario]) -> list[tuple[str, list[tuple[Scenario, list[str]]]]]:
+def scenarios_by_thread(scenarios: list[Scenario]) -> list[tuple[str, list[tuple[Scenario, list[str]]]]]:
     """The threads, each with its scenarios and their marks."""
     return [
         (thread, [(scenario, filters_passed(scenario)) for scenario in members])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from server.fixes import SENTENCES, fill_holes
+from server.fixes import FINDING_SENTENCES, fill_holes
 from server.wire.api import GradientCheckReply
 from server.wire.gradient_check import ElementCheck, GradientCheck, LeafCheck, Number
 
@@ -12,7 +12,7 @@ class GradientReport:
     """Says a check in one language."""
 
     def __init__(self, reply: GradientCheckReply, language: str) -> None:
-        self._reply, self._sentences = reply, SENTENCES[language]
+        self._reply, self._sentences = reply, FINDING_SENTENCES[language]
 
     def lines(self) -> Iterator[str]:
         """The lines of the report."""

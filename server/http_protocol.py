@@ -19,15 +19,15 @@ from server.wire.problems import ProblemError
 REQUEST_TIMEOUT = 30.0
 """Seconds from the first byte of a request to its last."""
 
-MAX_HEAD, MAX_HEADERS = 1 << 15, 200
+MAX_HEAD_BYTES, MAX_HEADERS = 1 << 15, 200
 """Bytes of a request's line and headers, and headers."""
 
-MAX_CHUNKS, MIN_CHUNK = 20, 256
+MAX_CHUNKS, MIN_CHUNK_BYTES = 20, 256
 """Chunks of a body that may have any size; of more, the bytes that they have to have on average. Each is parsed by itself."""
 
 MALFORMED = (
     "this is not a valid HTTP/1.1 request with one Host header and one length, "
-    f"up to {MAX_HEAD} bytes of headers, and chunks of more than a few bytes"
+    f"up to {MAX_HEAD_BYTES} bytes of headers, and chunks of more than a few bytes"
 )
 TOO_MANY = "there are too many connections, in all or from this address"
 TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
@@ -47,7 +47,7 @@ class BoundedConnection(h11.Connection):
         elif isinstance(event, h11.Data):
             self._chunks += event.chunk_start
             self._bytes += len(event.data)
-            if self._chunks > MAX_CHUNKS and self._bytes < (self._chunks - 1) * MIN_CHUNK:
+            if self._chunks > MAX_CHUNKS and self._bytes < (self._chunks - 1) * MIN_CHUNK_BYTES:
                 raise h11.RemoteProtocolError("too many small chunks")
         return event
 
@@ -72,7 +72,7 @@ class DeadlineProtocol(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = BoundedConnection(h11.SERVER, MAX_HEAD)
+        self.conn = BoundedConnection(h11.SERVER, MAX_HEAD_BYTES)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -113,24 +113,24 @@ class DeadlineProtocol(H11Protocol):
     def _parse(self) -> None:
         """In parts, for the parser checks the size of what is incomplete only."""
         data, self._received = self._received, b""
-        for start in range(0, len(data), MAX_HEAD):
+        for start in range(0, len(data), MAX_HEAD_BYTES):
             if not self.transport.is_closing():
-                super().data_received(data[start : start + MAX_HEAD])
+                super().data_received(data[start : start + MAX_HEAD_BYTES])
         if not self.flow.read_paused and not self.transport.is_closing():
             self.transport.resume_reading()
 
     async def _serve_in_turn(self, app: App, scope: Message, receive: Receive, send: Send) -> None:
         network = network_of(client_address(scope, self.proxies)) if self.proxies else self._network
-        await self.turns.turn(network)
-        await self.turns.metered(network, send_in_pieces(self._delivery, app, scope, receive, send))
+        await self.turns.wait_for_turn(network)
+        await self.turns.run_metered(network, send_in_pieces(self._delivery, app, scope, receive, send))
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._delivery.slow_down()
+        self._delivery.mark_slow()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._delivery.catch_up()
+        self._delivery.mark_caught_up()
 
     def on_response_complete(self) -> None:
         self._delivery.finish()

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
-from server.course import judge
+from server.course import judge_answer
 from server.store.comparison import compare
 from server.wire.problems import ProblemError
 from server.wire.trace import Trace
@@ -34,12 +34,12 @@ def validate(trace: bytes) -> bool:
     return True
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"compare": compare, "judge": judge, "validate": validate}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"compare": compare, "judge": judge_answer, "validate": validate}
 
 LARGE_BYTES = 500_000
 """Bytes of traces, unpacked, past which they are read in a process of their own."""
 
-MAX_MEMORY = 800 << 20
+MAX_MEMORY_BYTES = 800 << 20
 """Bytes of addresses of that process."""
 
 TIMEOUT = 20.0
@@ -52,21 +52,21 @@ class TraceReader:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
 
-    async def read(self, name: str, *traces: bytes) -> Any:
+    async def read(self, function_name: str, *traces: bytes) -> Any:
         """What one of FUNCTIONS says of these gzipped traces, as JSON values. Raises ProblemError (503)."""
         if sum(map(unpacked_size, traces)) <= LARGE_BYTES:
-            return await asyncio.to_thread(FUNCTIONS[name], *traces)
+            return await asyncio.to_thread(FUNCTIONS[function_name], *traces)
         async with self._turn:
-            text = await read_in_process(name, *traces)
+            text = await read_in_process(function_name, *traces)
         if text is None:
             raise ProblemError(503, "busy", "this run is too large to be read now; try again", retry_after=5)
         return json.loads(text)
 
 
-async def read_in_process(name: str, *traces: bytes) -> bytes | None:
+async def read_in_process(function_name: str, *traces: bytes) -> bytes | None:
     """What the process prints; None where it failed or took too long."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "server.large_traces", name, cwd=PROJECT_FOLDER, env=HELPER_ENVIRONMENT,
+        sys.executable, "-m", "server.large_traces", function_name, cwd=PROJECT_FOLDER, env=HELPER_ENVIRONMENT,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     sizes = json.dumps([len(trace) for trace in traces]).encode()
@@ -87,13 +87,13 @@ def unpacked_size(trace: bytes) -> int:
     return int.from_bytes(trace[-4:], "little")
 
 
-def main(name: str) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+def main(function_name: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     signal.alarm(int(TIMEOUT))  # where the server is gone
     gc.disable()  # a pass over a million new objects takes longer than making them
     os.nice(5)  # nobody's page waits for it
     sizes = json.loads(sys.stdin.buffer.readline())
-    print(json.dumps(FUNCTIONS[name](*(sys.stdin.buffer.read(size) for size in sizes))))
+    print(json.dumps(FUNCTIONS[function_name](*(sys.stdin.buffer.read(size) for size in sizes))))
 
 
 if __name__ == "__main__":

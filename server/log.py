@@ -93,9 +93,11 @@ def capture_uvicorn_errors() -> None:
     logging.getLogger("uvicorn.error").addHandler(recent_entries)
 
 
-def run_finished(job: Job, result: Result, text: bool) -> None:
-    """Log the end of a run. text: whether to log the program's source."""
+def run_finished(job: Job, result: Result, log_text: bool) -> None:
+    """Log the end of a run. log_text: whether to log the program's source."""
     facts: dict[str, Any] = {"status": result.status, "seconds": round(result.seconds, 4), "bytes": len(result.body)}
     if result.limit is not None:
         facts["limit"] = result.limit
-    event_log.info("run", device=job.device, size=len(job.source), **facts, **({"program": job.source} if text else {}))
+    event_log.info(
+        "run", device=job.device, size=len(job.source), **facts, **({"program": job.source} if log_text else {})
+    )

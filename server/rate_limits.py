@@ -25,32 +25,32 @@ BURST_SHARE = 0.25
 class RateLimited(ProblemError):
     """Too many requests. whose: `a visitor` or `an address`. limit: like `60 runs per minute`. retry_after: seconds.
 
-    what: is limited: run, save, picture, sign-in, request.
+    action: is limited: run, save, picture, sign-in, request.
     """
 
-    def __init__(self, subject: str, limit: str, retry_after: float, what: str = "run") -> None:
+    def __init__(self, subject: str, limit: str, retry_after: float, action: str = "run") -> None:
         message = f"{subject} may ask for {limit}; try again in {math.ceil(retry_after)} s"
         super().__init__(429, "limited", message, retry_after=retry_after)
-        self.limit, self.retry_after, self.what = limit, retry_after, what
+        self.limit, self.retry_after, self.action = limit, retry_after, action
 
 
 class RateLimiter:
     """Limits like `60/minute`, or several separated by semicolons, of a client and of its address. Raises SettingError.
 
-    clock: in seconds. what: is limited (run, save, picture, sign-in). names: of the two settings, for errors.
+    clock: in seconds. action: is limited (run, save, picture, sign-in). names: of the two settings, for errors.
     """
 
     def __init__(
         self,
-        client: str,
-        address: str,
+        client_limits: str,
+        address_limits: str,
         clock: Callable[[], float] = time.monotonic,
-        what: str = "run",
+        action: str = "run",
         names: tuple[str, str] = ("RATE_LIMIT", "ADDRESS_LIMIT"),
     ) -> None:
-        self._client = parse_limits(names[0], client, what)
-        self._address = parse_limits(names[1], address, what)
-        self.what = what
+        self._client = parse_limits(names[0], client_limits, action)
+        self._address = parse_limits(names[1], address_limits, action)
+        self.action = action
         self._clock = clock
         self._limiter = MovingWindowRateLimiter(MovingWindows(clock))
 
@@ -76,7 +76,7 @@ class RateLimiter:
 
     def refusal(self, limit: RateLimitItem, subject: str, wait: float) -> RateLimited:
         """What is raised where a limit is exceeded for so many seconds. subject: `a visitor` or `an address`."""
-        return RateLimited(subject, describe_limit(limit, self.what), wait, self.what)
+        return RateLimited(subject, describe_limit(limit, self.action), wait, self.action)
 
     def keyed_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
         """Each limit with its subject, and the key that its requests are counted under."""
@@ -130,11 +130,11 @@ class TokenBuckets:
     """
 
     def __init__(self, capacity: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds, self._seconds_each, self._clock = seconds, seconds / capacity, clock
-        self._full: OrderedDict[str, float] = OrderedDict()
+        self._seconds, self._seconds_per_token, self._clock = seconds, seconds / capacity, clock
+        self._full_at: OrderedDict[str, float] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._full)
+        return len(self._full_at)
 
     def take(self, key: str, tokens: float = 1.0) -> float:
         """Take the tokens and return 0.0; or take none, and return the seconds until they are there.
@@ -145,10 +145,10 @@ class TokenBuckets:
         full = self._full_after(key, tokens, now)
         if full > now + self._seconds:
             return full - now - self._seconds
-        self._full[key] = full
-        self._full.move_to_end(key)
-        while len(self._full) > MAX_KEYS:
-            self._full.popitem(last=False)
+        self._full_at[key] = full
+        self._full_at.move_to_end(key)
+        while len(self._full_at) > MAX_KEYS:
+            self._full_at.popitem(last=False)
         return 0.0
 
     def wait(self, key: str, tokens: float) -> float:
@@ -158,7 +158,7 @@ class TokenBuckets:
         return full - now - self._seconds if full > now + self._seconds else 0.0
 
     def _full_after(self, key: str, tokens: float, now: float) -> float:
-        return max(self._full.get(key, now), now) + min(tokens * self._seconds_each, self._seconds)
+        return max(self._full_at.get(key, now), now) + min(tokens * self._seconds_per_token, self._seconds)
 
 
 class SaveSpace:
@@ -204,18 +204,18 @@ class RequestLimiter:
                 raise RateLimited("an address", limit, wait, "request")
 
 
-def parse_limits(name: str, text: str, what: str) -> list[RateLimitItem]:
+def parse_limits(name: str, text: str, action: str) -> list[RateLimitItem]:
     """The limits in the text of a setting. Raises SettingError."""
     try:
         limits = parse_many(text)
     except ValueError:
         limits = []
     if not limits or any(limit.amount < 1 for limit in limits):
-        raise SettingError(f"GRADBOX_{name} is {text!r}; it takes {what}s in a time, like 60/minute")
+        raise SettingError(f"GRADBOX_{name} is {text!r}; it takes {action}s in a time, like 60/minute")
     return limits
 
 
-def describe_limit(limit: RateLimitItem, what: str) -> str:
+def describe_limit(limit: RateLimitItem, action: str) -> str:
     """In words, like `60 runs per minute` or `5 runs per 2 hours`."""
     unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
-    return f"{limit.amount} {what}{'s' * (limit.amount > 1)} per {unit}"
+    return f"{limit.amount} {action}{'s' * (limit.amount > 1)} per {unit}"

@@ -12,42 +12,42 @@ CHUNK_SIZE = 1 << 16
 WRITE_TIMEOUT = 20.0
 """Seconds in which a client has to take a piece, and the end of a response."""
 
-MAX_WAITING = 128 << 20
+MAX_WAITING_BYTES = 128 << 20
 """Bytes of the responses that slow clients have not taken yet. Past it, those who have taken nothing for longest are given up."""
 
 
 class Delivery:
     """The responses of one connection. It is `slow` while its client has more than a piece still to take.
 
-    body: bytes of the response that are not yet handed to the connection. timeout: see WRITE_TIMEOUT.
+    unsent_body_bytes: bytes of the response that are not yet handed to the connection. timeout: see WRITE_TIMEOUT.
     """
 
     def __init__(self, transport: asyncio.Transport, timeout: float) -> None:
         self._transport, self._timeout = transport, timeout
         self._deadline: asyncio.TimerHandle | None = None
-        self._left, self._finished = (
+        self._unsent_at_deadline, self._finished = (
             0,
             True,
         )  # bytes in the connection when the deadline began; whether no more will come
-        self.body = 0
+        self.unsent_body_bytes = 0
 
     @property
     def waiting(self) -> int:
         """Bytes that the client has not taken."""
-        return self.body + self._transport.get_write_buffer_size()
+        return self.unsent_body_bytes + self._transport.get_write_buffer_size()
 
-    def slow_down(self) -> None:
+    def mark_slow(self) -> None:
         """The client does not keep up. Gives it up at its deadline, and those who are slow for longest at the ceiling."""
         self._start_deadline()
         slow_deliveries[self] = None
         total = sum(delivery.waiting for delivery in slow_deliveries)
         for delivery in list(slow_deliveries):
-            if total <= MAX_WAITING:
+            if total <= MAX_WAITING_BYTES:
                 return
             total -= delivery.waiting
             delivery.abort()
 
-    def catch_up(self) -> None:
+    def mark_caught_up(self) -> None:
         """The client has taken all but a little."""
         slow_deliveries.pop(self, None)
         self._start_deadline()
@@ -58,7 +58,7 @@ class Delivery:
 
     def finish(self) -> None:
         """The last bytes are with the connection; the client has to take them in time."""
-        self.body, self._finished = 0, True
+        self.unsent_body_bytes, self._finished = 0, True
         if self not in slow_deliveries:
             self._start_deadline()
 
@@ -71,12 +71,12 @@ class Delivery:
         """The connection is closed."""
         slow_deliveries.pop(self, None)
         self._cancel_deadline()
-        self.body = 0
+        self.unsent_body_bytes = 0
 
     def _start_deadline(self) -> None:
         self._cancel_deadline()
-        self._left = self._transport.get_write_buffer_size()
-        if self._left:
+        self._unsent_at_deadline = self._transport.get_write_buffer_size()
+        if self._unsent_at_deadline:
             self._deadline = asyncio.get_running_loop().call_later(self._timeout, self._check)
 
     def _cancel_deadline(self) -> None:
@@ -86,7 +86,7 @@ class Delivery:
 
     def _check(self) -> None:
         left = self._transport.get_write_buffer_size()
-        if left and (self in slow_deliveries or self._finished or left >= self._left):
+        if left and (self in slow_deliveries or self._finished or left >= self._unsent_at_deadline):
             self.abort()
         else:
             self._start_deadline()
@@ -109,10 +109,10 @@ async def send_in_pieces(
         more = message.get("more_body", False)
         with memoryview(body) as view:
             for start in range(0, len(body), CHUNK_SIZE):
-                delivery.body = len(body) - start
+                delivery.unsent_body_bytes = len(body) - start
                 last = start + CHUNK_SIZE >= len(body)
                 await send({**message, "body": bytes(view[start : start + CHUNK_SIZE]), "more_body": more or not last})
-        delivery.body = 0
+        delivery.unsent_body_bytes = 0
 
     delivery.begin()
     await app(scope, receive, send_pieces)

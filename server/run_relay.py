@@ -18,8 +18,8 @@ from pydantic import Field, TypeAdapter
 
 from server.pool.executions import Execution, Executions, Result, Subscription
 from server.pool.remote.broker import BrokerError, connect, disconnect
-from server.pool.remote.messages import MAX_STREAMED, encoded
-from server.pool.remote.pool import Blobs
+from server.pool.remote.messages import MAX_STREAMED, encode_model
+from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import SharedBroker
 from server.pool.zygote import WorkersUnavailable
 from server.wire.api import State
@@ -34,7 +34,7 @@ MAX_WAIT = 4.0
 LONGEST_WAIT = 5.0
 """Seconds after which an answer comes though nothing has changed. It is asked for twice, for Redis may have restarted."""
 
-ANSWER_TIME = 2.0
+ANSWER_SECONDS = 2.0
 """Seconds besides, for a question and its answer on their way."""
 
 ALIVE_TTL = 8
@@ -72,7 +72,7 @@ class Reply(Model):
     stored: bool = False
 
 
-MESSAGE: TypeAdapter[Question | Reply] = TypeAdapter(Annotated[Question | Reply, Field(discriminator="kind")])
+MESSAGE_ADAPTER: TypeAdapter[Question | Reply] = TypeAdapter(Annotated[Question | Reply, Field(discriminator="kind")])
 
 
 class RunRelay:
@@ -80,7 +80,7 @@ class RunRelay:
     that are too large for the broker.
     """
 
-    def __init__(self, broker: SharedBroker, url: str, secret: bytes, blobs: Blobs) -> None:
+    def __init__(self, broker: SharedBroker, url: str, secret: bytes, blobs: BlobStore) -> None:
         self.name = secrets.token_hex(6)
         self._broker, self._blobs = broker, blobs
         self._key = hmac.digest(secret, b"runs of other web processes", "sha256")
@@ -118,7 +118,7 @@ class RunRelay:
         if answer is None:
             return None
         subscription = Subscription(Execution(""), run)
-        await self._take(subscription, *answer)
+        await self._apply_reply(subscription, *answer)
         if not subscription.execution.done:
             self._followed[run] = subscription
             self._spawn(self._follow(subscription))
@@ -141,14 +141,14 @@ class RunRelay:
                     execution.error = WorkersUnavailable("the web process that had accepted this run is gone")
                     execution.notify()
                 else:
-                    await self._take(subscription, *answer)
+                    await self._apply_reply(subscription, *answer)
         finally:
             if self._followed.get(run) is subscription:
                 del self._followed[run]
         if execution.result is not None:
             self._executions.retain(subscription, execution.result)
 
-    async def _take(self, subscription: Subscription, reply: Reply, trace: bytes) -> None:
+    async def _apply_reply(self, subscription: Subscription, reply: Reply, trace: bytes) -> None:
         """Have a subscription say what an answer says."""
         execution, state = subscription.execution, reply.state
         assert state is not None
@@ -175,7 +175,7 @@ class RunRelay:
         until = time.monotonic() + MAX_WAIT + 2 * wait
         while not self._closed and time.monotonic() < until:
             if await self._broker.ask(lambda: self._broker.redis.exists(alive_key(match[1]))):
-                answer = await self._ask(match[1], run, ask, known, wait + ANSWER_TIME)
+                answer = await self._ask(match[1], run, ask, known, wait + ANSWER_SECONDS)
                 if answer is not None:
                     return answer if answer[0].state is not None else None
             await asyncio.sleep(0.2)
@@ -234,7 +234,7 @@ class RunRelay:
 
     async def _send(self, to: str, message: Question | Reply, trace: bytes = b"") -> bool:
         """Add a message to the list of a process. Whether the broker has it."""
-        content = encoded(message) + b"\n" + trace
+        content = encode_model(message) + b"\n" + trace
         pipe = self._broker.redis.pipeline(transaction=False)
         pipe.rpush(messages_key(to), self._seal(to, content) + content)
         pipe.ltrim(messages_key(to), -MAX_MESSAGES, -1)
@@ -264,7 +264,7 @@ class RunRelay:
             log.error("a message to this web process has another seal: is GRADBOX_SECRET the same in all of them?")
             return
         text, _, trace = content.partition(b"\n")
-        message = MESSAGE.validate_json(text)
+        message = MESSAGE_ADAPTER.validate_json(text)
         if isinstance(message, Question):
             self._spawn(self._answer(message))
         elif (waiting := self._waiting.get(message.id)) is not None and not waiting.done():

@@ -30,7 +30,7 @@ class OtherRuns(Protocol):
 class RunService:
     """limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing.
 
-    others: the runs of other web processes, None where there is none.
+    other_processes: the runs of other web processes, None where there is none.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class RunService:
         executions: Executions,
         limits: SharedRateLimiter,
         live_limits: SharedRateLimiter,
-        others: OtherRuns | None = None,
+        other_processes: OtherRuns | None = None,
     ) -> None:
         self._settings, self._pool, self._executions = settings, pool, executions
-        self._limits, self._live_limits, self._others = limits, live_limits, others
+        self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
 
-    def job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
+    def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
         """The job that a request asks for. check: it compares gradients instead. Raises ProblemError (413, 422)."""
         size = len(body.source.encode("utf-8", "surrogatepass"))
         if size > self._settings.source:
@@ -62,26 +62,27 @@ class RunService:
 
     async def cached(self, body: RunRequest) -> Result | None:
         """The result of an earlier run, where it is still cached. Raises ProblemError."""
-        return await self._executions.cached(self.job(body))
+        return await self._executions.cached(self.create_job(body))
 
     async def start(
         self,
         body: RunRequest,
         client: Client,
-        cached_counts: bool = False,
+        count_cached: bool = False,
         check: GradientCheckOptions | None = None,
         live: bool = False,
     ) -> Subscription:
-        """A subscription to the run; where its result is cached, it is done. cached_counts: whether it then counts as a run.
+        """A subscription to the run; where its result is cached, it is done. count_cached: whether it then counts as a
+        run.
 
-        check: the run compares gradients instead. live: nobody pressed a button for it. Raises ProblemError, RateLimited,
-        Busy, WorkersUnavailable.
+        check: the run compares gradients instead. live: nobody pressed a button for it. Raises ProblemError,
+        RateLimited, Busy, WorkersUnavailable.
         """
         if live and self._settings.live_mode == "off":
             raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
-        job = self.job(body, check)
+        job = self.create_job(body, check)
         result = await self._executions.cached(job)
-        if result is None or cached_counts:
+        if result is None or count_cached:
             await (self._live_limits if live else self._limits).hit(client)
         if result is not None:
             return self._executions.finished_subscription(result)
@@ -90,10 +91,10 @@ class RunService:
     async def find(self, id_: str) -> Subscription:
         """The subscription of this id, whichever web process accepted it. Raises ProblemError (404)."""
         subscription = self._executions.get(id_)
-        if subscription is None and self._others is not None:
-            subscription = await self._others.find(id_)
+        if subscription is None and self._other_processes is not None:
+            subscription = await self._other_processes.find(id_)
         if subscription is None:
-            raise no_run()
+            raise no_run_error()
         return subscription
 
     async def stop(self, id_: str) -> None:
@@ -101,8 +102,8 @@ class RunService:
         subscription = self._executions.get(id_)
         if subscription is not None:
             self._executions.stop(subscription)
-        elif self._others is None or not await self._others.stop(id_):
-            raise no_run()
+        elif self._other_processes is None or not await self._other_processes.stop(id_):
+            raise no_run_error()
 
     async def wait(
         self, subscription: Subscription, disconnected: Disconnected, timeout: float | None = None
@@ -128,7 +129,7 @@ class RunService:
             waiting.cancel()
 
 
-def no_run() -> ProblemError:
+def no_run_error() -> ProblemError:
     """404 for an id that no run has."""
     message = "there is no such run; a finished one is kept for some minutes"
     return ProblemError(404, "no_run", message, field="id")

@@ -33,24 +33,24 @@ class ScenarioTraces:
 
     def __init__(self, pool: PoolInterface, settings: Settings) -> None:
         self._pool, self._settings = pool, settings
-        self._made: dict[str, ScenarioTrace] = {}
-        self._making: dict[str, asyncio.Task[None]] = {}
-        self._failed: dict[str, float] = {}
+        self._traces: dict[str, ScenarioTrace] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._failed_at: dict[str, float] = {}
 
     async def get(self, scenario: Scenario, max_wait: float = MAX_WAIT) -> ScenarioTrace | None:
         """The scenario's trace; None where it is not there in that time, or no worker is ready."""
         name = scenario.name
-        if name not in self._made and name not in self._making:
-            if not self._pool.booted or time.monotonic() - self._failed.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
+        if name not in self._traces and name not in self._tasks:
+            if not self._pool.booted or time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
                 return None
-            self._making[name] = asyncio.create_task(self._make(scenario))
-        if name in self._making:
-            await asyncio.wait((self._making[name],), timeout=max_wait)
-        return self._made.get(name)
+            self._tasks[name] = asyncio.create_task(self._record(scenario))
+        if name in self._tasks:
+            await asyncio.wait((self._tasks[name],), timeout=max_wait)
+        return self._traces.get(name)
 
     def cached(self, scenario: Scenario) -> ScenarioTrace | None:
         """The scenario's trace if there is one already."""
-        return self._made.get(scenario.name)
+        return self._traces.get(scenario.name)
 
     async def prepare(self, scenario: Scenario) -> None:
         """Run a scenario as soon as there are workers, so that its page opens with its picture."""
@@ -61,19 +61,19 @@ class ScenarioTraces:
         await self.get(scenario)
 
     async def close(self) -> None:
-        for task in self._making.values():
+        for task in self._tasks.values():
             task.cancel()
-        await asyncio.gather(*self._making.values(), return_exceptions=True)
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    async def _make(self, scenario: Scenario) -> None:
+    async def _record(self, scenario: Scenario) -> None:
         name = scenario.name
         try:
             trace = await self._pool.run(Job(source=scenario.source, limits=self._settings.limits()))
             if trace.status in ("finished", "raised"):  # the other outcomes are not the program's own
-                self._made[name] = ScenarioTrace(name, trace.body, hashlib.sha256(trace.body).hexdigest()[:16])
+                self._traces[name] = ScenarioTrace(name, trace.body, hashlib.sha256(trace.body).hexdigest()[:16])
             else:
-                self._failed[name] = time.monotonic()
+                self._failed_at[name] = time.monotonic()
         except (Busy, WorkersUnavailable):
-            self._failed[name] = time.monotonic()
+            self._failed_at[name] = time.monotonic()
         finally:
-            del self._making[name]
+            del self._tasks[name]

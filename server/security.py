@@ -17,7 +17,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 BODYLESS_METHODS = ("DELETE",)
 """Methods that come without a body."""
 
-POLICY = (
+CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors {frames}"
 )
@@ -30,9 +30,9 @@ SECURITY_HEADERS = (
 )
 
 
-def content_security_policy(nonce: str, frames: str = "'none'") -> str:
-    """The Content-Security-Policy of a page. frames: whose pages may frame it."""
-    return POLICY.format(nonce=nonce, frames=frames)
+def content_security_policy(nonce: str, frame_ancestors: str = "'none'") -> str:
+    """The Content-Security-Policy of a page. frame_ancestors: whose pages may frame it."""
+    return CONTENT_POLICY.format(nonce=nonce, frames=frame_ancestors)
 
 
 class SecurityMiddleware:
@@ -71,7 +71,7 @@ class SecurityMiddleware:
             await send(message)
 
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        problem = self._refuse(scope["method"], headers)
+        problem = self._find_refusal(scope["method"], headers)
         if problem is None and scope["method"] not in SAFE_METHODS:
             try:
                 body = await self._read_body(receive)
@@ -92,7 +92,7 @@ class SecurityMiddleware:
                 await send_problem(send_secured, ProblemError(500, "internal", message))
             raise  # for the log
 
-    def _refuse(self, method: str, headers: Mapping[str, str]) -> ProblemError | None:
+    def _find_refusal(self, method: str, headers: Mapping[str, str]) -> ProblemError | None:
         """Why a request with these headers is not served; None where it is."""
         host = headers.get("host", "").lower()
         if without_port(host) not in self._hosts:

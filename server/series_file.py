@@ -34,7 +34,7 @@ async def offline_series(service: SeriesService, series: Series, limit: int, add
     A program that stands in the series twice is in the file once. Raises SeriesTooLarge, ContentRemoved, StoreUnavailable.
     """
     series.first_available()
-    async with service.reading:
+    async with service.reading_lock:
         return await _read_and_pack(service, series, limit, address)
 
 
@@ -52,10 +52,10 @@ async def _read_and_pack(service: SeriesService, series: Series, limit: int, add
         if title is not None
     ]
     fields = {"title": content.title, "description": content.description, "address": address, "items": items}
-    return await asyncio.to_thread(packed, {**fields, "removed": series.titles.count(None)}, traces)
+    return await asyncio.to_thread(pack_series, {**fields, "removed": series.titles.count(None)}, traces)
 
 
-def packed(series: dict[str, object], traces: dict[str, bytes]) -> OfflineSeries:
+def pack_series(series: dict[str, object], traces: dict[str, bytes]) -> OfflineSeries:
     """As one JSON object, in a stream of gzip; each trace stays compressed, in base64.
 
     The JSON is put together from bytes: an encoder would have the interpreter for itself while it reads megabytes.

@@ -9,13 +9,13 @@ from server.pool.fair_queue import Client
 from server.shared_limits import SharedRateLimiter, SharedSaveSpace
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, iso_time
-from server.store.ids import canonical
+from server.store.ids import canonical_json
 from server.store.repository import Repository, SavedProgram
 from server.store.series import SavedSeries, SeriesStore
 from server.wire.problems import ProblemError
 from server.wire.series import SeriesContent, SeriesItem, SeriesItemReply, SeriesReply
 
-MAX_COUNTS = 10_000
+MAX_KNOWN_COUNTS = 10_000
 """Programs whose number of steps is kept in memory."""
 
 
@@ -46,14 +46,14 @@ class Series:
 
 
 class SeriesService:
-    """limits, space: of saves, and of their bytes; programs and series count together."""
+    """limits, save_space: of saves, and of their bytes; programs and series count together."""
 
     def __init__(
-        self, store: SeriesStore, programs: Repository, limits: SharedRateLimiter, space: SharedSaveSpace
+        self, store: SeriesStore, programs: Repository, limits: SharedRateLimiter, save_space: SharedSaveSpace
     ) -> None:
-        self._store, self._programs, self._limits, self._space = store, programs, limits, space
-        self._counts: dict[str, int] = {}  # of steps, by program: they never change
-        self.reading = asyncio.Lock()
+        self._store, self._programs, self._limits, self._save_space = store, programs, limits, save_space
+        self._step_counts: dict[str, int] = {}  # of steps, by program: they never change
+        self.reading_lock = asyncio.Lock()
         """Held by who reads the traces of a series: one at a time, for that has the processor for a while."""
 
     async def find(self, id_: str) -> Series:
@@ -78,11 +78,11 @@ class SeriesService:
 
         Raises ProblemError (422) that names the item and its field, RateLimited, ContentRemoved, QuotaExceeded, StoreUnavailable.
         """
-        text = canonical(content)
-        await self._space.take(client, 1)
+        text = canonical_json(content)
+        await self._save_space.take(client, 1)
         await self._limits.hit(client)
         await self._check_items(content.items)
-        await self._space.take(client, len(text))
+        await self._save_space.take(client, len(text))
         id_, new = await self._store.save(text)
         log.event_log.info("save series", id=id_, bytes=len(text), new=new)
         return await self.find(id_), new
@@ -102,13 +102,13 @@ class SeriesService:
                 raise ProblemError(422, "no_step", message, field=f"items.{place}.step")
 
     async def _count_steps(self, id_: str) -> int:
-        async with self.reading:
-            if id_ not in self._counts:
+        async with self.reading_lock:
+            if id_ not in self._step_counts:
                 program = await self._programs.find(id_)
-                while len(self._counts) >= MAX_COUNTS:
-                    del self._counts[next(iter(self._counts))]
-                self._counts[id_] = await asyncio.to_thread(count_steps, program.trace) if program else 0
-            return self._counts[id_]
+                while len(self._step_counts) >= MAX_KNOWN_COUNTS:
+                    del self._step_counts[next(iter(self._step_counts))]
+                self._step_counts[id_] = await asyncio.to_thread(count_steps, program.trace) if program else 0
+            return self._step_counts[id_]
 
 
 def describe(series: Series, url: str) -> SeriesReply:

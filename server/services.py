@@ -109,9 +109,9 @@ class Services:
     proposals: DrawingQueue
     shared: SharedState | None = None
     matrix_bodies: dict[str, ConstantBody] = field(default_factory=dict)
-    matrix_making: asyncio.Lock = field(default_factory=asyncio.Lock)
+    matrix_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     started: float = field(default_factory=time.time)
-    _starting: list[asyncio.Task[None]] = field(default_factory=list)
+    _start_tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     @property
     def scenarios_by_name(self) -> dict[str, Scenario]:
@@ -125,12 +125,12 @@ class Services:
         await self.pool.start()
         if self.shared is not None:
             self.shared.runs.start(self.executions)
-        self._starting = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._open_store())]
+        self._start_tasks = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._open_store())]
 
     async def close(self) -> None:
-        for task in self._starting:
+        for task in self._start_tasks:
             task.cancel()
-        await asyncio.wait(self._starting)
+        await asyncio.wait(self._start_tasks)
         await self.matrix.close()
         await self.scenario_traces.close()
         await self.thumbnails.close()
@@ -176,9 +176,9 @@ def create_limits(settings: Settings, counts: Counts | None) -> VisitorLimits:
         request, save_space = CLASSROOM_REQUESTS, settings.quota
     live_names, save_names = ("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT"), ("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT")
     picture = settings.picture_limit
-    live_runs = RateLimiter(settings.live_limit, live, what="live run", names=live_names)
-    saves = RateLimiter(settings.save_limit, save, what="save", names=save_names)
-    pictures = RateLimiter(picture, picture, what="picture", names=("PICTURE_LIMIT",) * 2)
+    live_runs = RateLimiter(settings.live_limit, live, action="live run", names=live_names)
+    saves = RateLimiter(settings.save_limit, save, action="save", names=save_names)
+    pictures = RateLimiter(picture, picture, action="picture", names=("PICTURE_LIMIT",) * 2)
     return VisitorLimits(
         runs=SharedRateLimiter(RateLimiter(settings.rate_limit, run), counts),
         live_runs=SharedRateLimiter(live_runs, counts),

@@ -26,7 +26,7 @@ class Setting:
         return self.prefix + self.name
 
 
-SWITCH = {
+SWITCH_VALUES = {
     "1": True,
     "true": True,
     "yes": True,
@@ -199,7 +199,7 @@ SECTIONS = {
         Setting("LOG_PROGRAMS", False, "Write the source of every program to the log."),
     ),
 }
-TABLE = tuple(row for rows in SECTIONS.values() for row in rows)
+SETTINGS_TABLE = tuple(row for rows in SECTIONS.values() for row in rows)
 
 
 class SettingError(Exception):
@@ -260,16 +260,16 @@ class Settings:
 
     def __init__(self, environment: Mapping[str, str] | None = None, **overrides: Any) -> None:
         environment = os.environ if environment is None else environment
-        for row in TABLE:
+        for row in SETTINGS_TABLE:
             text = environment.get(row.variable)
             value = overrides.pop(row.name.lower(), row.default if text is None else parse_value(row, text))
             setattr(self, row.name.lower(), value)
         if overrides:
             raise SettingError(f"unknown setting: {', '.join(sorted(overrides))}")
 
-    def changed(self) -> dict[str, Any]:
+    def changed_settings(self) -> dict[str, Any]:
         """The values that differ from their defaults, by environment variable; `set` in place of a secret."""
-        rows = [(row, getattr(self, row.name.lower())) for row in TABLE]
+        rows = [(row, getattr(self, row.name.lower())) for row in SETTINGS_TABLE]
         return {row.variable: "set" if row.secret else value for row, value in rows if value != row.default}
 
     @property
@@ -292,9 +292,9 @@ def parse_value(row: Setting, text: str) -> Any:
     if kind is str:
         return text
     if kind is bool:
-        if text.lower() not in SWITCH:
+        if text.lower() not in SWITCH_VALUES:
             raise SettingError(f"{row.variable} is {text!r}; it takes 1 or 0")
-        return SWITCH[text.lower()]
+        return SWITCH_VALUES[text.lower()]
     try:
         value = kind(text)
     except ValueError:

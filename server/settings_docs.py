@@ -4,7 +4,7 @@ import textwrap
 
 from server.settings import SECTIONS, Setting
 
-BINARY, DECIMAL = {30: "GiB", 20: "MiB", 10: "KiB"}, {9: "GB", 6: "MB", 3: "kB"}
+BINARY_UNITS, DECIMAL_UNITS = {30: "GiB", 20: "MiB", 10: "KiB"}, {9: "GB", 6: "MB", 3: "kB"}
 
 INTRODUCTION = """# Settings
 
@@ -68,7 +68,7 @@ def format_bytes(number: int | None) -> str:
     """A number of bytes with one decimal, like `1.3 GB`; `?` for None."""
     if number is None:
         return "?"
-    power, unit = next((item for item in DECIMAL.items() if number >= 10 ** item[0]), (0, "bytes"))
+    power, unit = next((item for item in DECIMAL_UNITS.items() if number >= 10 ** item[0]), (0, "bytes"))
     return f"{number / 10**power:.1f}".removesuffix(".0") + f" {unit}"
 
 
@@ -83,6 +83,6 @@ def format_duration(seconds: float) -> str:
 def format_exact_bytes(number: int) -> str:
     """A number of bytes without rounding, like `64 KiB` or `8 MB`."""
     if number % 1000:
-        power, unit = next((item for item in BINARY.items() if number % (1 << item[0]) == 0), (0, "bytes"))
+        power, unit = next((item for item in BINARY_UNITS.items() if number % (1 << item[0]) == 0), (0, "bytes"))
         return f"{number >> power} {unit}"
     return format_bytes(number)

@@ -18,8 +18,8 @@ from server.terminal import has_colours, paint
 from server.wire.api import Job
 
 WIDTH = 100
-COLUMN = 22
-WORDS = {True: ("holds", "note"), False: ("does not hold", "error"), None: ("no verdict", "warning")}
+COLUMN_WIDTH = 22
+VERDICT_WORDS = {True: ("holds", "note"), False: ("does not hold", "error"), None: ("no verdict", "warning")}
 """What is said of a verdict, and in which colour."""
 
 
@@ -55,7 +55,11 @@ async def run(args: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps(here, ensure_ascii=False, indent=2))
     else:
         colours = has_colours(sys.stdout)
-        lines = difference(here, other, args.language, colours) if other else table(here, args.language, colours)
+        lines = (
+            difference_lines(here, other, args.language, colours)
+            if other
+            else verdict_table(here, args.language, colours)
+        )
         print("\n".join(lines))
     return 1 if any(verdict.holds is None for verdict in verdicts) else 0
 
@@ -83,34 +87,43 @@ def read_document(name: str) -> dict[str, Any]:
         raise ComparisonError(f"{name}: this is not what `settled --json` prints") from error
 
 
-def table(here: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
+def verdict_table(document: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
     """A line for each claim, or some where it is long, and how many hold."""
-    for claim in here["claims"]:
-        yield from row(claim, WORDS[claim["holds"]], language, colours)
-    holding, refuted, unknown = (sum(claim["holds"] is holds for claim in here["claims"]) for holds in WORDS)
+    for claim in document["claims"]:
+        yield from claim_lines(claim, VERDICT_WORDS[claim["holds"]], language, colours)
+    holding, refuted, unknown = (
+        sum(claim["holds"] is holds for claim in document["claims"]) for holds in VERDICT_WORDS
+    )
     yield ""
     yield (
-        f"{len(here['claims'])} claims on torch {here['torch']}, numpy {here['numpy']}, Python {here['python']}: "
+        f"{len(document['claims'])} claims on torch {document['torch']}, numpy {document['numpy']}, "
+        f"Python {document['python']}: "
         f"{holding} hold, {refuted} do not{f', {unknown} have no verdict' if unknown else ''}"
     )
 
 
-def difference(here: dict[str, Any], other: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
+def difference_lines(document: dict[str, Any], other: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
     """The claims whose verdict is another one than in the other document, or that only one of the two has."""
     theirs = other["claims"]
-    changed = [claim for claim in here["claims"] if claim["holds"] is not theirs.get(claim["name"], claim["holds"])]
+    changed = [claim for claim in document["claims"] if claim["holds"] is not theirs.get(claim["name"], claim["holds"])]
     for claim in changed:
-        was = WORDS[theirs[claim["name"]]][0]
-        yield from row(claim, (f"{was} -> {WORDS[claim['holds']][0]}", WORDS[claim["holds"]][1]), language, colours)
-    for name in [claim["name"] for claim in here["claims"] if claim["name"] not in theirs]:
+        was = VERDICT_WORDS[theirs[claim["name"]]][0]
+        yield from claim_lines(
+            claim, (f"{was} -> {VERDICT_WORDS[claim['holds']][0]}", VERDICT_WORDS[claim["holds"]][1]), language, colours
+        )
+    for name in [claim["name"] for claim in document["claims"] if claim["name"] not in theirs]:
         yield f"{name}: tested here only"
-    for name in theirs.keys() - {claim["name"] for claim in here["claims"]}:
+    for name in theirs.keys() - {claim["name"] for claim in document["claims"]}:
         yield f"{name}: tested there only"
-    yield f"torch {other['torch']} -> {here['torch']}: {len(changed)} of {len(here['claims'])} verdicts changed"
+    yield f"torch {other['torch']} -> {document['torch']}: {len(changed)} of {len(document['claims'])} verdicts changed"
 
 
-def row(claim: dict[str, Any], verdict: tuple[str, str], language: str, colours: bool) -> Iterator[str]:
+def claim_lines(claim: dict[str, Any], verdict: tuple[str, str], language: str, colours: bool) -> Iterator[str]:
     """The verdict's words and colour, the scenario's name, and under them the belief."""
     words, colour = verdict
-    yield f"{paint(words.ljust(COLUMN), colour, colours)} {claim['name']}"
-    yield from (" " * (COLUMN + 1) + line for line in textwrap.wrap(claim["belief"][language], WIDTH - COLUMN) if line)
+    yield f"{paint(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
+    yield from (
+        " " * (COLUMN_WIDTH + 1) + line
+        for line in textwrap.wrap(claim["belief"][language], WIDTH - COLUMN_WIDTH)
+        if line
+    )

@@ -20,15 +20,15 @@ class Counts(Protocol):
 
 
 class SharedRateLimiter:
-    """own: of this process. counts: of all, None where there is one process."""
+    """local_limiter: of this process. counts: of all, None where there is one process."""
 
-    def __init__(self, own: RateLimiter, counts: Counts | None = None) -> None:
-        self._own, self._counts = own, counts
+    def __init__(self, local_limiter: RateLimiter, counts: Counts | None = None) -> None:
+        self._own, self._counts = local_limiter, counts
 
     async def hit(self, client: Client) -> None:
         """Count a request. Raises RateLimited, and then counts nothing, unless another process was faster this very moment."""
         await self.check(client)
-        if self._counts is not None and await self._counts.hit(self._counted(client)) is False:
+        if self._counts is not None and await self._counts.hit(self._counted_limits(client)) is False:
             await self.check(client)
         self._own.count(client)
 
@@ -37,7 +37,7 @@ class SharedRateLimiter:
         self._own.check(client)
         if self._counts is None:
             return
-        waits = await self._counts.waits(self._counted(client)) or []
+        waits = await self._counts.waits(self._counted_limits(client)) or []
         refusals = [
             self._own.refusal(limit, subject, wait)
             for (limit, subject, _), wait in zip(self._own.keyed_limits(client), waits, strict=False)
@@ -46,15 +46,15 @@ class SharedRateLimiter:
         if refusals:
             raise max(refusals, key=lambda error: error.retry_after)
 
-    def _counted(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
-        return [(limit, f"{self._own.what}/{subject}", key) for limit, subject, key in self._own.keyed_limits(client)]
+    def _counted_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+        return [(limit, f"{self._own.action}/{subject}", key) for limit, subject, key in self._own.keyed_limits(client)]
 
 
 class SharedSaveSpace:
-    """own: of this process. counts: of all, None where there is one process."""
+    """local_space: of this process. counts: of all, None where there is one process."""
 
-    def __init__(self, own: SaveSpace, counts: Counts | None = None) -> None:
-        self._own, self._counts = own, counts
+    def __init__(self, local_space: SaveSpace, counts: Counts | None = None) -> None:
+        self._own, self._counts = local_space, counts
 
     async def take(self, client: Client, size: int) -> None:
         """Count a program of so many bytes. Raises RateLimited."""

@@ -89,12 +89,12 @@ class SharedResultCache:
     async def _is_trace(self, body: bytes) -> bool:
         with suppress(TimeoutError, ProblemError, ValueError):
             async with asyncio.timeout(MAX_WAIT):
-                if await asyncio.to_thread(is_packed, body, self._max_unpacked):
+                if await asyncio.to_thread(is_single_gzip_stream, body, self._max_unpacked):
                     return bool(await self._reader.read("validate", body))
         return False
 
 
-def is_packed(body: bytes, max_unpacked: int) -> bool:
+def is_single_gzip_stream(body: bytes, max_unpacked: int) -> bool:
     """Whether it is one gzip stream of at most so many bytes, and says truly how many they are."""
     stream = zlib.decompressobj(wbits=GZIP_WINDOW_BITS)
     try:

@@ -53,7 +53,7 @@ async def collect(services: Services) -> dict[str, Any]:
             "failures": services.renderer.failures,
         },
         "machine": machine_status(services),
-        "settings": settings.changed(),
+        "settings": settings.changed_settings(),
         "warnings": [{"setting": name, "why": why} for name, why in warnings(settings)],
         "words": [
             {"at": entry.at, "level": entry.level, "text": entry.text} for entry in reversed(log.recent_entries.entries)

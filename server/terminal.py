@@ -23,8 +23,8 @@ def has_colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def paint(words: str, colour: str, colours: bool) -> str:
-    return f"\x1b[{COLOURS[colour]}m{words}\x1b[0m" if colours else words
+def paint(text: str, colour: str, enabled: bool) -> str:
+    return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if enabled else text
 
 
 def place_text(line: int, files: Sequence[ProgramFile]) -> str:
@@ -41,7 +41,7 @@ def without_backticks(sentence: str) -> str:
 
 
 def finding_lines(
-    finding: Finding, source: list[str], words: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
+    finding: Finding, source: list[str], sentences: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
 ) -> Iterator[str]:
     """A finding with the lines of code that it rests on, why torch minds, what to do, and its fixes.
 
@@ -56,17 +56,17 @@ def finding_lines(
             yield f"  {place_text(link.line, files):>4} | {code}"
         shown = link.line
         is_cause = link.line == finding.line and link.step == finding.step
-        cause = f" <- {words['finding_cause']}" if is_cause else ""
-        role = words.get(f"role_{link.role}", link.role)
+        cause = f" <- {sentences['finding_cause']}" if is_cause else ""
+        role = sentences.get(f"role_{link.role}", link.role)
         yield paint(f"       | {role}: {without_backticks(link.text)}{cause}", "dim", colours)
-    for label, sentence in ((words["terminal_why"], finding.why), (words["terminal_do"], finding.todo)):
+    for label, sentence in ((sentences["terminal_why"], finding.why), (sentences["terminal_do"], finding.todo)):
         if sentence:
             yield f"  {label:4}   {without_backticks(sentence)}"
     for offer in finding.offers:
         yield f"  torch  {without_backticks(offer.text)}"
         yield paint(f"         {offer.url}", "dim", colours)
     for k, fix in enumerate(finding.fixes, 1):
-        yield f"  {words['terminal_fix']} {k}  {without_backticks(fix.text)}"
+        yield f"  {sentences['terminal_fix']} {k}  {without_backticks(fix.text)}"
         for edit in fix.edits:
             yield paint(f"    {edit.line:4} - {edit.old}", "error", colours)
             for new in (edit.new or "").split("\n") if edit.new is not None else ():

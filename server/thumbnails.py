@@ -66,47 +66,47 @@ class Thumbnails:
         self, pool: PoolInterface, renderer: Renderer, settings: Settings, examples: Mapping[str, Example]
     ) -> None:
         self._pool, self._renderer, self._settings, self._examples = pool, renderer, settings, examples
-        self._made: dict[str, dict[Theme, bytes]] = {}
-        self._making: dict[str, asyncio.Task[dict[Theme, bytes]]] = {}
-        self._failed: dict[str, float] = {}
+        self._pictures: dict[str, dict[Theme, bytes]] = {}
+        self._tasks: dict[str, asyncio.Task[dict[Theme, bytes]]] = {}
+        self._failed_at: dict[str, float] = {}
         self._turn = asyncio.Lock()
 
-    async def tag(self, name: str) -> str:
-        """The entity tag: of torch's version, the code that draws, and the example. Raises ProblemError (404, 503)."""
+    async def entity_tag(self, name: str) -> str:
+        """Of torch's version, the code that draws, and the example. Raises ProblemError (404, 503)."""
         example = self._example(name)
         try:
             async with asyncio.timeout(MAX_WAIT):
                 await self._pool.wait_until_booted()
         except (TimeoutError, WorkersUnavailable):
-            raise no_thumbnail("the workers are not ready") from None
+            raise no_thumbnail_error("the workers are not ready") from None
         parts = (self._pool.versions.get("torch", ""), self._renderer.version, example)
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
     async def get(self, name: str, theme: Theme, max_wait: float = MAX_WAIT) -> bytes:
         """The thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 where it is not made in that time."""
         example = self._example(name)
-        if name not in self._made:
-            if time.monotonic() - self._failed.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
-                raise no_thumbnail("this thumbnail could not be made", RETRY_SECONDS)
-            if name not in self._making:
-                self._making[name] = asyncio.create_task(self._make(name, example))
-                self._making[name].add_done_callback(lambda task: self._finish(name, task))
-            await asyncio.wait((self._making[name],), timeout=max_wait)
-        if name not in self._made:
-            raise no_thumbnail("this thumbnail is not made yet")
-        return self._made[name][theme]
+        if name not in self._pictures:
+            if time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
+                raise no_thumbnail_error("this thumbnail could not be made", RETRY_SECONDS)
+            if name not in self._tasks:
+                self._tasks[name] = asyncio.create_task(self._draw_themes(name, example))
+                self._tasks[name].add_done_callback(lambda task: self._finish(name, task))
+            await asyncio.wait((self._tasks[name],), timeout=max_wait)
+        if name not in self._pictures:
+            raise no_thumbnail_error("this thumbnail is not made yet")
+        return self._pictures[name][theme]
 
     async def close(self) -> None:
-        for task in self._making.values():
+        for task in self._tasks.values():
             task.cancel()
-        await asyncio.gather(*self._making.values(), return_exceptions=True)
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def _example(self, name: str) -> Example:
         if name not in self._examples:
             raise ProblemError(404, "not_found", "there is no picture of that name", field="name")
         return self._examples[name]
 
-    async def _make(self, name: str, example: Example) -> dict[Theme, bytes]:
+    async def _draw_themes(self, name: str, example: Example) -> dict[Theme, bytes]:
         """Run the example and draw its trace in every theme. Raises ProblemError, WorkersUnavailable."""
         async with self._turn:
             trace = None
@@ -120,24 +120,24 @@ class Thumbnails:
                 except Busy:
                     await asyncio.sleep(POLL_INTERVAL)
             if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
-                raise no_thumbnail(f"the example was {trace.status}", RETRY_SECONDS)
+                raise no_thumbnail_error(f"the example was {trace.status}", RETRY_SECONDS)
             step = last_step_at(trace, example.line)
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:
                 draw = DrawRequest(kind=example.kind, step=step, title=name, theme=theme)
-                drawn[theme] = await self._renderer.get(f"{example.kind} {name}", draw, trace.body, None)
+                drawn[theme] = await self._renderer.get_drawing(f"{example.kind} {name}", draw, trace.body, None)
             return drawn
 
     def _finish(self, name: str, task: "asyncio.Task[dict[Theme, bytes]]") -> None:
-        del self._making[name]
+        del self._tasks[name]
         if task.cancelled():
             return
         error = task.exception()
         if error is None:
-            self._made[name] = task.result()
-            self._failed.pop(name, None)
+            self._pictures[name] = task.result()
+            self._failed_at.pop(name, None)
         else:
-            self._failed[name] = time.monotonic()
+            self._failed_at[name] = time.monotonic()
             log.error("the thumbnail of %s could not be made: %s", name, error)
 
 
@@ -148,5 +148,5 @@ def last_step_at(trace: RecordedTrace, line: int | None) -> int | None:
     return max((step.i for step in trace.decoded().steps if step.line == line), default=None)
 
 
-def no_thumbnail(message: str, seconds: float = 2.0) -> ProblemError:
+def no_thumbnail_error(message: str, seconds: float = 2.0) -> ProblemError:
     return ProblemError(503, "no_picture", f"{message}; try again in {seconds:.0f} s", retry_after=seconds)

@@ -9,7 +9,7 @@ import pytest
 from celery.signals import worker_ready
 
 from server import cluster_worker
-from server.pool.remote.broker import TASK, celery_app
+from server.pool.remote.broker import TASK_NAME, celery_app
 from server.settings import Settings
 
 
@@ -28,11 +28,11 @@ def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pyte
 
     def work(_: list[str]) -> None:
         worker_ready.send(sender=consumer)
-        app.tasks[TASK]()
+        app.tasks[TASK_NAME]()
         told.append(looked.wait(30))
         looked.clear()
         with pytest.raises(ConnectionError):
-            app.tasks[TASK]()
+            app.tasks[TASK_NAME]()
         told.append(looked.wait(30))
 
     monkeypatch.setattr(cluster_worker, "celery_app", lambda _: app)
@@ -43,7 +43,7 @@ def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pyte
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:
-        cluster_worker.consume(
+        cluster_worker.consume_messages(
             Settings({}), worker, loop, lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result(30)
         )
     finally:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from server.claims import verdict_of
-from server.course import judge
+from server.course import judge_answer
 from server.language.lessons import ANSWER_NAME, Lesson, load_lessons
 from server.language.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
@@ -173,7 +173,7 @@ def test_the_server_says_what_the_run_says(site: str) -> None:
 
 def test_a_program_that_stops_early_is_no_answer(workers: Workers) -> None:
     source = "answered = True\nraise ValueError('no')"
-    verdict = judge(gzip.compress(json.dumps(workers.trace(source)).encode()))
+    verdict = judge_answer(gzip.compress(json.dumps(workers.trace(source)).encode()))
     assert verdict == {"right": False, "status": "raised", "error": {"type": "ValueError", "message": "no"}}
 
 

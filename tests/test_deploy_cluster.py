@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from server.__main__ import build_parser
-from server.settings import TABLE, SettingError, Settings
+from server.settings import SETTINGS_TABLE, SettingError, Settings
 from server.settings_checks import check
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
@@ -32,7 +32,7 @@ def filled(text: str) -> str:
 def settings_of(values: dict[str, str], worker: bool = False) -> Settings:
     """Raises SettingError where a server, or a worker, would not start with these."""
     variables = {name: value for name, value in values.items() if name != "REDIS_PASSWORD"}
-    assert variables.keys() <= {row.variable for row in TABLE}
+    assert variables.keys() <= {row.variable for row in SETTINGS_TABLE}
     settings = Settings(variables)
     check(settings, worker)
     return settings

@@ -210,7 +210,7 @@ def test_a_finished_run_keeps_its_result_and_not_its_job() -> None:
 
 
 def test_finished_runs_are_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RETENTION", 0.3)
+    monkeypatch.setattr(module, "RETENTION_SECONDS", 0.3)
 
     async def work(executions: Executions, _: list[Result]) -> None:
         for k in range(3):

@@ -89,7 +89,7 @@ def test_each_step_of_what_is_metered_is_charged() -> None:
         await asyncio.sleep(0.05)
         busy()
 
-    asyncio.run(turns.metered("a", work()))
+    asyncio.run(turns.run_metered("a", work()))
     assert 0.02 <= turns._tags["a"] < 0.04
 
 
@@ -107,13 +107,13 @@ def test_what_is_metered_can_be_cancelled_and_can_fail() -> None:
         raise KeyError("x")
 
     async def main() -> None:
-        task = asyncio.create_task(turns.metered("a", work()))
+        task = asyncio.create_task(turns.run_metered("a", work()))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         with pytest.raises(KeyError):
-            await turns.metered("a", failing())
+            await turns.run_metered("a", failing())
 
     asyncio.run(main())
     assert ended == [True]
@@ -123,10 +123,10 @@ def test_a_turn_that_nobody_waits_for_any_more_holds_up_nobody() -> None:
     turns = FairTurns()
 
     async def main() -> None:
-        gone = asyncio.create_task(turns.turn("a"))
+        gone = asyncio.create_task(turns.wait_for_turn("a"))
         await asyncio.sleep(0)
         gone.cancel()
-        await asyncio.wait_for(turns.turn("a"), 5)
+        await asyncio.wait_for(turns.wait_for_turn("a"), 5)
 
     asyncio.run(main())
 

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from server import healthcheck
-from server.settings import TABLE
+from server.settings import SETTINGS_TABLE
 from tests.container_engines import HARDENED
 
 ROOT = Path(__file__).parent.parent
@@ -35,7 +35,7 @@ def lines(instruction: str, text: str = LAST) -> list[str]:
 @pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "docs/docker.md"])
 def test_every_setting_that_is_named_exists(name: str) -> None:
     variables = set(SETTING_NAME.findall((ROOT / name).read_text()))
-    assert variables and variables <= {row.variable for row in TABLE}
+    assert variables and variables <= {row.variable for row in SETTINGS_TABLE}
 
 
 def test_torch_is_the_one_of_the_makefile() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from server.pretty import pretty
+from server.pretty import pretty_lines
 from server.terminal import has_colours, load_sentences
 from server.wire.findings import Finding
 from tests.explaining import findings_of_traces, reading_of
@@ -30,7 +30,9 @@ def lines_of(source: str, language: str = "en", colours: bool = False) -> list[s
     (found,) = findings_of_traces([recorded], language)
     findings = [Finding.model_validate({"fixes": [], **finding}) for finding in found]
     reading = reading_of(recorded, language)
-    return list(pretty("a.py", reading, findings, recorded["program"]["source"], load_sentences(language), colours))
+    return list(
+        pretty_lines("a.py", reading, findings, recorded["program"]["source"], load_sentences(language), colours)
+    )
 
 
 def test_how_it_ended_comes_first_and_then_why() -> None:

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from server.settings import TABLE
+from server.settings import SETTINGS_TABLE
 from server.wire.entities import SlotState
 from server.wire.events import EVENTS, Event
 from server.wire.limits import LIMITS, Limit
@@ -56,7 +56,7 @@ def test_the_events_at_which_a_trace_is_opened_have_an_order() -> None:
 
 def test_every_limit_has_a_row_a_setting_and_its_sentences() -> None:
     assert set(LIMITS) == set(get_args(Limit))
-    settings = {row.name.lower(): row for row in TABLE}
+    settings = {row.name.lower(): row for row in SETTINGS_TABLE}
     for name, row in LIMITS.items():
         setting = settings[name]
         assert (setting.default, setting.meaning, setting.unit) == (row.default, row.meaning, row.unit)

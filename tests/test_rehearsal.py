@@ -63,7 +63,7 @@ RESTED = 1.5
 
 async def lines(zygote: Zygote, source: str) -> list[dict[str, Any]]:
     """The trace that a child of the zygote writes."""
-    child = await zygote.child()
+    child = await zygote.take_child()
     try:
         child.start(json.dumps({"source": source}).encode(), 8_000_000)
         async with asyncio.timeout(30):

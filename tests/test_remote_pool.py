@@ -96,9 +96,9 @@ def test_two_servers_wait_for_one_run_and_the_one_who_stops_does_not_stop_the_ot
             if position == -1:
                 started.set()
 
-        running = asyncio.create_task(run(first, "sleep 6", on_position=on_position, stop=stop, joins=True))
+        running = asyncio.create_task(run(first, "sleep 6", on_position=on_position, stop=stop, may_join=True))
         await started.wait()
-        joined = asyncio.create_task(run(second, "sleep 6", BOB, joins=True))
+        joined = asyncio.create_task(run(second, "sleep 6", BOB, may_join=True))
         await eventually(lambda: any(run.started for run in second._census.runs.values()))
         assert set(first._census.runs) == set(second._census.runs)
         stop.set()
@@ -131,8 +131,10 @@ def test_many_lines_go_through_the_database(
         one = worker.RemoteWorker(settings, "cpu", pool._blobs, "tests.stand_in_recorder:prepare")
         await one.start()
         try:
-            run = RemoteRun(messages.new_run(), 1 << 20)
-            await one._run(run.id, messages.encoded(messages.TraceMessage(job=Job(source="finish"))), asyncio.Event())
+            run = RemoteRun(messages.new_run_name(), 1 << 20)
+            await one._run(
+                run.id, messages.encode_model(messages.TraceMessage(job=Job(source="finish"))), asyncio.Event()
+            )
             pool._inbox.add(run.id, run.handle)
             await pool._inbox.read_rest(run.id)
             assert run.blob == run.id and run.data == b""
@@ -225,7 +227,7 @@ def test_what_a_worker_writes_is_not_believed() -> None:
         "an end of another shape": {b"kind": b"end", b"seen": b'{"outcome":{"status":"fine"}}', b"data": b""},
     }
     for name, entry in entries.items():
-        one = RemoteRun(messages.new_run(), 1000)
+        one = RemoteRun(messages.new_run_name(), 1000)
         one.handle(entry)
         assert one.lost and one.ended.is_set(), name
     with pytest.raises(ValueError, match="more than a run may write"):

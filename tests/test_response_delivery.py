@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from server import response_delivery
-from server.http_protocol import MAX_CHUNKS, MAX_HEAD, MAX_HEADERS, DeadlineProtocol
+from server.http_protocol import MAX_CHUNKS, MAX_HEAD_BYTES, MAX_HEADERS, DeadlineProtocol
 
 SIZE = 24 << 20
 """Bytes of the response: more than the kernel takes in the place of a client."""
@@ -94,7 +94,7 @@ def test_who_reads_slowly_gets_all() -> None:
 
 def test_past_the_ceiling_the_slowest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three wait for one and a half responses' room."""
-    monkeypatch.setattr(response_delivery, "MAX_WAITING", SIZE * 3 // 2)
+    monkeypatch.setattr(response_delivery, "MAX_WAITING_BYTES", SIZE * 3 // 2)
 
     async def main() -> None:
         async with served(large, DeadlineProtocol) as (server, port):
@@ -123,7 +123,7 @@ CHUNKED = POST + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
         (CHUNKED + (b"100\r\n" + b"x" * 256 + b"\r\n") * (MAX_CHUNKS * 3) + b"0\r\n\r\n", b"204"),
         (POST + b"a: b\r\n" * (MAX_HEADERS - 10) + b"Connection: close\r\n\r\n", b"204"),
         (POST + b"a: b\r\n" * (MAX_HEADERS + 1) + b"\r\n", b"400"),
-        (POST + b"a: " + b"b" * (MAX_HEAD * 3) + b"\r\n\r\n", b"400"),
+        (POST + b"a: " + b"b" * (MAX_HEAD_BYTES * 3) + b"\r\n\r\n", b"400"),
     ],
     ids=["few chunks", "many small chunks", "many chunks", "few headers", "many headers", "a long header"],
 )

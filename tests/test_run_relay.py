@@ -65,7 +65,7 @@ class Web:
 def max_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is slow on a busy machine is not away."""
     monkeypatch.setattr(shared_broker, "TIMEOUT", 30.0)
-    monkeypatch.setattr(run_relay, "ANSWER_TIME", 30.0)
+    monkeypatch.setattr(run_relay, "ANSWER_SECONDS", 30.0)
 
 
 def related(url: str, work: Callable[[Web, Web, Blobs], Awaitable[None]], secret: str = SECRET) -> None:
@@ -181,7 +181,7 @@ def test_without_its_process_there_is_no_run(broker: RedisServer, monkeypatch: p
 
 
 def test_what_nobody_with_the_secret_wrote_is_not_read(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_relay, "ANSWER_TIME", 0.5)
+    monkeypatch.setattr(run_relay, "ANSWER_SECONDS", 0.5)
     monkeypatch.setattr(run_relay, "MAX_WAIT", 0.1)
 
     async def work(one: Web, stranger: Web, _: Blobs) -> None:

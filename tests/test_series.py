@@ -16,7 +16,7 @@ from server.series_service import SeriesService
 from server.shared_limits import SharedRateLimiter, SharedSaveSpace
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, QuotaExceeded
-from server.store.ids import canonical
+from server.store.ids import canonical_json
 from server.store.repository import Repository
 from server.store.series import SeriesStore
 from server.wire.saved_programs import Content
@@ -49,7 +49,8 @@ def client(new_database: DatabaseFactory) -> Iterator[TestClient]:
 
 
 def series_of(*programs: str, title: str = "A series") -> str:
-    return canonical(SeriesContent(title=title, items=[{"program": id_} for id_ in programs]))  # type: ignore[misc]
+    content = SeriesContent(title=title, items=[{"program": id_} for id_ in programs])  # type: ignore[misc]
+    return canonical_json(content)
 
 
 def post(client: TestClient, *items: dict[str, Any], **fields: Any) -> Any:
@@ -66,14 +67,14 @@ def test_a_series_is_stored_as_it_is_and_taken_back_by_the_host_alone(database: 
     async def work(programs: Repository) -> None:
         store = SeriesStore(programs.database, 10**6)
         assert await store.find("7777777777") is None and [entry async for entry in store.entries()] == []
-        program, _ = await programs.save(canonical(Content(source="x = 1", title="One")), WHOLE, MADE)
+        program, _ = await programs.save(canonical_json(Content(source="x = 1", title="One")), WHOLE, MADE)
         text = series_of(program, "7777777777", title="題 \U0001f600")
         id_, new = await store.save(text)
         assert new and await store.save(text) == (id_, False)
         found = await store.find(id_)
-        assert found is not None and canonical(found.content) == text and text.isascii()
+        assert found is not None and canonical_json(found.content) == text and text.isascii()
         assert await programs.titles([program, "7777777777"]) == {program: "One"}
-        assert (await programs.totals()).size == len(canonical(Content(source="x = 1", title="One"))) + len(
+        assert (await programs.totals()).size == len(canonical_json(Content(source="x = 1", title="One"))) + len(
             WHOLE
         ) + len(text)
         assert await programs.remove(program) and await programs.titles([program]) == {program: None}
@@ -89,7 +90,7 @@ def test_a_series_is_stored_as_it_is_and_taken_back_by_the_host_alone(database: 
 
 
 def test_programs_and_series_share_the_quota(database: DatabaseConfig) -> None:
-    program = canonical(Content(source="x = 1"))
+    program = canonical_json(Content(source="x = 1"))
     series = series_of("7777777777")
     room = len(program) + len(WHOLE) + len(series)
 
@@ -100,7 +101,7 @@ def test_programs_and_series_share_the_quota(database: DatabaseConfig) -> None:
         with pytest.raises(QuotaExceeded):
             await store.save(series_of("7777777778", title=""" """))
         with pytest.raises(QuotaExceeded):
-            await programs.save(canonical(Content(source="y")), WHOLE, MADE)
+            await programs.save(canonical_json(Content(source="y")), WHOLE, MADE)
 
     database.do(work, quota=room)
 
@@ -117,7 +118,7 @@ def test_an_archive_carries_series_too(
     ids: list[str] = []
 
     async def fill(programs: Repository) -> None:
-        await programs.save(canonical(Content(source="x = 1")), WHOLE, MADE)
+        await programs.save(canonical_json(Content(source="x = 1")), WHOLE, MADE)
         store = SeriesStore(programs.database, 10**6)
         ids.extend([(await store.save(series_of("7777777777", title=f"{k} \x1b[31m题")))[0] for k in range(2)])
         await store.remove(ids[1])
@@ -192,11 +193,11 @@ def test_steps_are_counted_without_parsing() -> None:
 
 def test_saves_have_the_limits_of_programs(new_database: DatabaseFactory) -> None:
     async def work(programs: Repository) -> None:
-        program, _ = await programs.save(canonical(Content(source="x = 1")), WHOLE, MADE)
+        program, _ = await programs.save(canonical_json(Content(source="x = 1")), WHOLE, MADE)
         content = SeriesContent(title="A series", items=[{"program": program}])  # type: ignore[list-item]
         visitor = Client("visitor", "192.0.2.1")
         for limit, space in (("1/minute", 10**6), ("9/minute", 10)):
-            limits = RateLimiter(limit, "100/minute", what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
+            limits = RateLimiter(limit, "100/minute", action="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
             shared, saved = SharedRateLimiter(limits), SharedSaveSpace(SaveSpace(space, 86400))
             service = SeriesService(SeriesStore(programs.database, 10**6), programs, shared, saved)
             with pytest.raises(RateLimited, match="sav"):
@@ -209,7 +210,8 @@ def test_saves_have_the_limits_of_programs(new_database: DatabaseFactory) -> Non
 def test_a_title_that_was_read_before_goes_with_its_program(database: DatabaseConfig) -> None:
     async def work(programs: Repository) -> None:
         ids = [
-            (await programs.save(canonical(Content(source=f"x = {k}", title=f"{k}")), WHOLE, MADE))[0] for k in (1, 2)
+            (await programs.save(canonical_json(Content(source=f"x = {k}", title=f"{k}")), WHOLE, MADE))[0]
+            for k in (1, 2)
         ]
         for _ in range(2):
             assert await programs.titles(ids) == {ids[0]: "1", ids[1]: "2"}

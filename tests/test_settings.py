@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server import settings_docs
-from server.settings import TABLE, SettingError, Settings
+from server.settings import SETTINGS_TABLE, SettingError, Settings
 from server.wire.limits import LIMITS
 
 ROOT = Path(__file__).parent.parent
@@ -43,7 +43,7 @@ def test_a_setting_that_is_no_number_is_named(text: str) -> None:
 
 def test_every_row_is_an_attribute_with_a_sentence() -> None:
     settings = Settings({})
-    for row in TABLE:
+    for row in SETTINGS_TABLE:
         assert getattr(settings, row.name.lower()) == row.default
         assert row.meaning.endswith(".")
 
@@ -51,7 +51,7 @@ def test_every_row_is_an_attribute_with_a_sentence() -> None:
 def test_the_page_of_settings_is_current_and_has_every_one() -> None:
     page = (ROOT / "docs/settings.md").read_text()
     assert page == settings_docs.markdown_page(), "make settings"
-    for row in TABLE:
+    for row in SETTINGS_TABLE:
         assert f"| `{row.variable}` | {settings_docs.format_default(row)} | {row.meaning} |" in page
 
 
@@ -70,7 +70,7 @@ def test_the_page_of_settings_is_current_and_has_every_one() -> None:
     ],
 )
 def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, expected: str) -> None:
-    row = next(row for row in TABLE if row.name == name)
+    row = next(row for row in SETTINGS_TABLE if row.name == name)
     assert settings_docs.format_default(row) == expected
     if expected.startswith("`"):
         assert getattr(Settings({row.variable: expected.split("`")[1]}), name.lower()) == row.default
@@ -96,7 +96,7 @@ def test_what_was_changed_is_told_and_no_secret() -> None:
 )
 def test_pages_name_settings_files_and_chapters_that_there_are(page: str) -> None:
     text = (ROOT / page).read_text()
-    assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.variable for row in TABLE}
+    assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.variable for row in SETTINGS_TABLE}
     for link in re.findall(r"\]\((?!https?:)([^)]*)\)", text):
         path, _, chapter = link.partition("#")
         target = (ROOT / page).parent / path if path else ROOT / page

@@ -77,7 +77,7 @@ def test_two_processes_share_a_limit(broker: RedisServer) -> None:
             assert limited is not None and limited.limit == "2 runs per hour"
             assert 3000 < limited.retry_after <= 3600 and str(limited).startswith("a visitor may ask for")
         await second.hit(new_client())
-        await SharedRateLimiter(RateLimiter("2/hour", "2/hour", what="save"), other.counts).hit(ann)
+        await SharedRateLimiter(RateLimiter("2/hour", "2/hour", action="save"), other.counts).hit(ann)
 
     sharing(broker.url, work)
 

@@ -24,7 +24,7 @@ from server.settings import SettingError
 from server.store import contents as module
 from server.store.contents import ContentRemoved, QuotaExceeded
 from server.store.database import Database, StoreUnavailable
-from server.store.ids import ALPHABET, candidate_ids, canonical, digest, is_plausible
+from server.store.ids import ALPHABET, candidate_ids, canonical_json, digest, is_plausible
 from server.store.repository import ProgramTooLarge, Repository
 from server.store.tables import metadata, saved_programs
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
@@ -55,7 +55,7 @@ def database(request: pytest.FixtureRequest, new_database: DatabaseFactory) -> D
 
 
 def content(k: object = 0) -> str:
-    return canonical(Content(source=f"x = {k}"))
+    return canonical_json(Content(source=f"x = {k}"))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 def test_what_is_saved_is_found_as_it_was(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
-        wanted = canonical(ODD)
+        wanted = canonical_json(ODD)
         assert wanted.isascii() and await store.find_content(wanted) is None
         id_, new = await store.save(wanted, WHOLE, MADE)
         assert new and await store.save(wanted, b"another trace", MADE) == (id_, False)
@@ -128,14 +128,14 @@ def test_everything_shown_decides_on_the_id_and_nothing_else() -> None:
     assert set(other) == set(Content.model_fields)
     contents = [Content(source="x"), *(Content(**{"source": "x", name: value}) for name, value in other.items())]
     contents += [Content(source="x", settings={"focus": {"loop": 1, "iteration": k}}) for k in (1, [1, 2])]  # type: ignore[arg-type]
-    assert len({canonical(variant) for variant in contents}) == len(contents)
+    assert len({canonical_json(variant) for variant in contents}) == len(contents)
     same = [
         '{"source": "x"}',
         '{"title": "", "source": "x", "settings": {}}',
         '{"source": "\\u0078", "settings": {"seed": 0, "device": "cpu", "focus": null}, "parent": null, "language": "en"}',
     ]
-    assert len({canonical(Content.model_validate_json(text)) for text in same}) == 1
-    assert canonical(Content.model_validate_json(canonical(ODD))) == canonical(ODD)
+    assert len({canonical_json(Content.model_validate_json(text)) for text in same}) == 1
+    assert canonical_json(Content.model_validate_json(canonical_json(ODD))) == canonical_json(ODD)
 
 
 def test_an_id_is_no_word_and_not_to_be_confused() -> None:
@@ -161,8 +161,8 @@ def test_a_taken_id_is_lengthened(database: DatabaseConfig) -> None:
         assert await store.save(wanted, WHOLE, MADE) == (third, True)
         assert await store.save(wanted, WHOLE, MADE) == (third, False)
         longer, other_ = await store.find(third), await store.find(first)
-        assert longer is not None and canonical(longer.content) == wanted
-        assert other_ is not None and canonical(other_.content) == content("other 0")
+        assert longer is not None and canonical_json(longer.content) == wanted
+        assert other_ is not None and canonical_json(other_.content) == content("other 0")
 
     database.do(work)
 
@@ -198,7 +198,7 @@ def test_the_quota_holds_whoever_saves(database: DatabaseConfig) -> None:
             first = next(save[0] for save in saves if isinstance(save, tuple))
             found = await left.find(first)
             assert found is not None
-            assert (await left.save(canonical(found.content), WHOLE, MADE)) == (first, False)
+            assert (await left.save(canonical_json(found.content), WHOLE, MADE)) == (first, False)
             assert await left.remove(first)
             assert (await right.save(content(99), WHOLE, MADE))[1], "what was removed takes no room"
             with pytest.raises(QuotaExceeded):
@@ -208,7 +208,7 @@ def test_the_quota_holds_whoever_saves(database: DatabaseConfig) -> None:
 
 
 def test_removal_leaves_a_tombstone_and_nothing_else(database: DatabaseConfig) -> None:
-    secret = canonical(Content(source="x = 1", title="a very private word"))
+    secret = canonical_json(Content(source="x = 1", title="a very private word"))
 
     async def work(store: Repository) -> None:
         id_, _ = await store.save(secret, WHOLE, MADE)
@@ -307,7 +307,7 @@ def test_it_is_carried_there_and_back_without_loss(
 
     async def fill(store: Repository) -> None:
         ids = [(await store.save(content(k), WHOLE, MADE))[0] for k in range(7)]
-        await store.save(canonical(ODD), WHOLE, MADE)
+        await store.save(canonical_json(ODD), WHOLE, MADE)
         await store.remove(ids[3], "不好")
 
     async def records(store: Repository) -> list[ArchiveRecord]:
@@ -371,7 +371,7 @@ def test_an_archive_that_lies_is_refused_whole(database: DatabaseConfig) -> None
 def test_the_hosts_commands(database: DatabaseConfig, command: Callable[..., Done]) -> None:
     async def fill(store: Repository) -> list[str]:
         hostile = Content(source="x = 1", title="\x1b]0;owned\x07 \u202e题")
-        return [(await store.save(each, WHOLE, MADE))[0] for each in (canonical(hostile), content(1))]
+        return [(await store.save(each, WHOLE, MADE))[0] for each in (canonical_json(hostile), content(1))]
 
     assert command(database, "list").stdout == ""
     first, second = database.do(fill)

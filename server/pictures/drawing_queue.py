@@ -32,28 +32,28 @@ class DrawingQueue:
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._clock = limit, clock
         self._waiting: list[Turn] = []  # by arrival
-        self._drawing = False
+        self._is_drawing = False
         self._recent_seconds: OrderedDict[str, tuple[float, float]] = OrderedDict()  # owner -> seconds, as of when
 
     @asynccontextmanager
     async def turn(self, owner: str) -> AsyncIterator[None]:
         """Entered when it is this owner's turn. Raises QueueFull."""
-        await self._enter(owner)
+        await self._wait_for_turn(owner)
         began = self._clock()
         try:
             yield
         finally:
             self._charge(owner, self._clock() - began)
-            self._next()
+            self._grant_next()
 
     def recent_seconds(self, owner: str) -> float:
         """Seconds of drawing for this owner, those of long ago counting less."""
         seconds, at = self._recent_seconds.get(owner, (0.0, 0.0))
         return seconds * math.exp2((at - self._clock()) / HALF_LIFE)
 
-    async def _enter(self, owner: str) -> None:
-        if not self._drawing:
-            self._drawing = True
+    async def _wait_for_turn(self, owner: str) -> None:
+        if not self._is_drawing:
+            self._is_drawing = True
             return
         self._make_room(owner)
         turn = Turn(owner)
@@ -64,7 +64,7 @@ class DrawingQueue:
             if turn in self._waiting:
                 self._waiting.remove(turn)
             elif not turn.granted.cancelled() and turn.granted.exception() is None:  # granted in the same moment
-                self._next()
+                self._grant_next()
             raise
 
     def _make_room(self, owner: str) -> None:
@@ -79,9 +79,9 @@ class DrawingQueue:
         self._waiting.remove(last)
         last.granted.set_exception(QueueFull())
 
-    def _next(self) -> None:
+    def _grant_next(self) -> None:
         waiting = [turn for turn in self._waiting if not turn.granted.done()]
-        self._drawing = bool(waiting)
+        self._is_drawing = bool(waiting)
         if waiting:
             first = min(waiting, key=lambda turn: self.recent_seconds(turn.owner))
             self._waiting.remove(first)

@@ -24,16 +24,16 @@ TIMEOUT = 20.0
 MAX_WAITING = 32
 """Drawings that may wait at the same time, each for any number of requests."""
 
-ABANDONED_TIME = 1.0
+ABANDONED_SECONDS = 1.0
 """Seconds for which a drawing goes on when nobody waits for it any more."""
 
-MAX_FAILURES = 1000
+MAX_KNOWN_FAILURES = 1000
 """Drawings that are known to fail."""
 
-MAX_DRAWING = 64 << 20
+MAX_DRAWING_BYTES = 64 << 20
 """Bytes of a drawing that are read."""
 
-MAX_LINE = 100_000
+MAX_LINE_BYTES = 100_000
 """Bytes of a line of the process."""
 
 log = logging.getLogger("gradbox.pictures")
@@ -92,16 +92,17 @@ class Renderer:
         self._failures: OrderedDict[str, str] = OrderedDict()  # why a drawing failed, and would again
         self.starts = self.failures = 0
 
-    async def get(
-        self, name: str, draw: DrawRequest, trace: bytes, before_drawing: BeforeDrawing | None, owner: str = ""
+    async def get_drawing(
+        self, trace_name: str, draw: DrawRequest, trace: bytes, before_drawing: BeforeDrawing | None, owner: str = ""
     ) -> bytes:
-        """The drawing, cached or new. name: of the trace, for the cache. trace: gzipped JSON. owner: who waits for it.
+        """The drawing, cached or new. trace_name: of the trace, for the cache. trace: gzipped JSON. owner: who waits
+        for it.
 
         before_drawing: is awaited unless the drawing is cached; what it raises is passed on. Where nobody waits for a
         drawing any more, it is not made. Raises StepNotFound, RenderingFailed.
         """
         sized = draw.model_copy(update={"size": len(trace)})
-        key = f"{name} {hashlib.sha256(sized.model_dump_json().encode()).hexdigest()}"
+        key = f"{trace_name} {hashlib.sha256(sized.model_dump_json().encode()).hexdigest()}"
         cached = self.cache.get(key)
         if cached is not None:
             return cached
@@ -136,7 +137,7 @@ class Renderer:
         finally:
             drawing.readers -= 1
             if not drawing.readers:
-                wait = ABANDONED_TIME if drawing.begun else 0.0
+                wait = ABANDONED_SECONDS if drawing.begun else 0.0
                 asyncio.get_running_loop().call_later(wait, self._abandon, drawing)
 
     def _abandon(self, drawing: Drawing) -> None:
@@ -151,7 +152,7 @@ class Renderer:
         error = None if drawing.task.cancelled() else drawing.task.exception()
         if isinstance(error, RenderingFailed) and not error.temporary:
             self._failures[drawing.key] = error.problem.message
-            while len(self._failures) > MAX_FAILURES:
+            while len(self._failures) > MAX_KNOWN_FAILURES:
                 self._failures.popitem(last=False)
 
     async def _draw_in_turn(self, key: str, owner: str, draw: DrawRequest, trace: bytes) -> bytes:
@@ -194,7 +195,7 @@ class Renderer:
         await process.stdin.drain()
         reply = await self._read_reply(process)
         assert process.stdout is not None
-        if reply.size > MAX_DRAWING:
+        if reply.size > MAX_DRAWING_BYTES:
             raise ValueError("too large a drawing")
         return reply, await process.stdout.readexactly(reply.size)
 
@@ -208,7 +209,7 @@ class Renderer:
             stdout=subprocess.PIPE,
             cwd=PROJECT_FOLDER,
             env=HELPER_ENVIRONMENT,
-            limit=MAX_LINE,
+            limit=MAX_LINE_BYTES,
         )
         await self._read_reply(self._process)
         return self._process

@@ -27,12 +27,12 @@ from server.wire.pictures import DrawReply, DrawRequest
 DIST = PROJECT_FOLDER / "static/dist"
 PR_SET_PDEATHSIG = 1
 TIMEOUT = 8.0
-MAX_HEAP = 512 << 20
+MAX_HEAP_BYTES = 512 << 20
 """Bytes of V8's heap."""
 
 PNG_SCALE = 2.0
-MAX_AREA = 12e6
-MAX_SIDE = 16_000
+MAX_PNG_AREA = 12e6
+MAX_PNG_SIDE = 16_000
 """Maximum number of pixels of a PNG, and of one side."""
 
 QUICK_SVG_LENGTH, MAX_AREA_DIVISOR = 250_000, 4
@@ -41,7 +41,7 @@ QUICK_SVG_LENGTH, MAX_AREA_DIVISOR = 250_000, 4
 MAX_HEIGHT = {"svg": 16_000, "png": 4_000, "card": 700}
 """Pixels, before a PNG is scaled up. Of a higher picture only a part is drawn, with a note."""
 
-SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
+SVG_SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 
 
 def main() -> None:
@@ -87,24 +87,30 @@ def font_family(generic: str, default: str) -> str:
 
 
 def render(
-    v8: MiniRacer, draw: DrawRequest, trace: bytes, parts: dict[str, str], fonts: Fonts
+    v8: MiniRacer, draw: DrawRequest, trace: bytes, offline_parts: dict[str, str], fonts: Fonts
 ) -> tuple[DrawReply, bytes]:
-    """What a request makes of a trace: the reply, and the drawing after it. trace: its JSON, gzipped; parts: of an offline file.
+    """What a request makes of a trace: the reply, and the drawing after it. trace: its JSON, gzipped; offline_parts: of
+    an offline file.
 
     What can't be drawn is told by the reply; where that `ends`, V8 is of no more use.
     """
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
-    options: dict[str, Any] = {**draw.model_dump(), "tallest": max_height, **parts, "nonce": secrets.token_hex(16)}
+    options: dict[str, Any] = {
+        **draw.model_dump(),
+        "tallest": max_height,
+        **offline_parts,
+        "nonce": secrets.token_hex(16),
+    }
     try:
         text = gzip.decompress(trace).decode()
-        result = v8.call("exports.render", text, options, timeout_sec=TIMEOUT, max_memory=MAX_HEAP)
+        result = v8.call("exports.render", text, options, timeout_sec=TIMEOUT, max_memory=MAX_HEAP_BYTES)
         if "steps" in result:
             return DrawReply(steps=result["steps"]), b""
         body = to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
         return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw", ends=True), b""
     except JSOOMException:
-        return DrawReply(failed=f"it took more than {MAX_HEAP >> 20} MiB to draw", ends=True), b""
+        return DrawReply(failed=f"it took more than {MAX_HEAP_BYTES >> 20} MiB to draw", ends=True), b""
     except (JSEvalException, ValueError) as error:  # an ordinary exception, which leaves V8 as it was
         print(f"{type(error).__name__}: {str(error)[:2000]}", file=sys.stderr)
         return DrawReply(failed="this trace can't be drawn"), b""
@@ -113,11 +119,11 @@ def render(
 
 def to_png(svg: str, fonts: Fonts) -> bytes:
     """An SVG as PNG, at twice its size where that does not exceed the limits."""
-    match = SIZE.search(svg)
+    match = SVG_SIZE.search(svg)
     width, height = (float(side) for side in match.groups()) if match else (1.0, 1.0)
     scale = 1.0 if 'class="card"' in svg[:1000] else PNG_SCALE
-    area = MAX_AREA / min(MAX_AREA_DIVISOR, max(1, len(svg) / QUICK_SVG_LENGTH))
-    zoom = min(scale, MAX_SIDE / max(width, height), math.sqrt(area / (width * height)))
+    area = MAX_PNG_AREA / min(MAX_AREA_DIVISOR, max(1, len(svg) / QUICK_SVG_LENGTH))
+    zoom = min(scale, MAX_PNG_SIDE / max(width, height), math.sqrt(area / (width * height)))
     return bytes(
         resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, sans_serif_family=fonts.sans, monospace_family=fonts.mono)
     )

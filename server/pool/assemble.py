@@ -21,12 +21,12 @@ from server.wire.assembly import AssemblyReply, AssemblyRequest, Usage
 from server.wire.program import Program
 from server.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, Runtime, Step
 
-MAX_LOGGED = 4000
+MAX_LOGGED_BYTES = 4000
 """Most bytes of a child's line that are logged."""
 
-RECORDER_FAILED = "the recorder failed; this is our fault, not the program's"
+RECORDER_FAILED_MESSAGE = "the recorder failed; this is our fault, not the program's"
 
-TOO_LARGE = "a step of the run needed too much memory to be read"
+TOO_LARGE_MESSAGE = "a step of the run needed too much memory to be read"
 
 CHILD_STATUSES = ("finished", "raised", "refused", "stopped")
 """Statuses that only the child can know."""
@@ -38,12 +38,12 @@ STEP_PREFIX = b'{"step":'
 class ChildOutput:
     """The valid lines of a child. deterministic: see `HeaderLine`. last_line: the program's line of the last step.
 
-    rejected: the line that ended the reading; reason: why, without its text. max_steps: with the one that says so.
-    max_line: bytes of a line, of which longer ones are not read.
+    rejected: the line that ended the reading; rejection_reason: why, without its text. max_steps: with the one that
+    says so. max_line_bytes: bytes of a line, of which longer ones are not read.
     """
 
     max_steps: float = math.inf
-    max_line: float = math.inf
+    max_line_bytes: float = math.inf
     header: Header | None = None
     deterministic: bool = False
     steps: list[bytes] = field(default_factory=list)
@@ -51,17 +51,17 @@ class ChildOutput:
     last_line: int | None = None
     end: OutcomeLine | None = None
     rejected: bytes | None = None
-    reason: str = ""
+    rejection_reason: str = ""
 
     def add_line(self, line: bytes) -> None:
         """Add a line. Raises LineTooLong, and ValueError (ValidationError is one) where it is not valid there."""
-        if len(line) > self.max_line:
+        if len(line) > self.max_line_bytes:
             raise LineTooLong
         if self.header is None:
-            first = HeaderLine.model_validate(parse(line))
+            first = HeaderLine.model_validate(parse_json(line))
             self.header, self.deterministic = first.header, first.deterministic
         elif not line.startswith(STEP_PREFIX):
-            self.end = OutcomeLine.model_validate(parse(line))
+            self.end = OutcomeLine.model_validate(parse_json(line))
         else:
             if not line.endswith(b"}"):
                 raise ValueError("a step without its end")
@@ -80,7 +80,7 @@ class LineTooLong(ValueError):
     """A line is longer than those that are read."""
 
 
-def parse(text: bytes) -> Any:
+def parse_json(text: bytes) -> Any:
     """The value of a JSON text. Raises ValueError, also for Python's literals for what is not finite.
 
     Models validate this value and not the text: of the text pydantic makes a tree of its own first, which takes twice
@@ -103,12 +103,12 @@ def decode_step(text: bytes) -> Step:
 
     Of a name that is given twice both take the last.
     """
-    return StrictStep.model_validate(parse(text))
+    return StrictStep.model_validate(parse_json(text))
 
 
-def read_output(data: bytes, max_steps: float = math.inf, max_line: float = math.inf) -> ChildOutput:
+def read_output(data: bytes, max_steps: float = math.inf, max_line_bytes: float = math.inf) -> ChildOutput:
     """The lines of a child, up to the outcome or the first that is not valid or too long."""
-    output = ChildOutput(max_steps, max_line)
+    output = ChildOutput(max_steps, max_line_bytes)
     for ended_line in io.BytesIO(data):
         line = ended_line.removesuffix(b"\n")
         if not line:
@@ -117,7 +117,7 @@ def read_output(data: bytes, max_steps: float = math.inf, max_line: float = math
             output.add_line(line)
         except ValueError as error:  # not kept: it holds on to all that was decoded
             wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else type(error).__name__
-            output.rejected, output.reason = line, wrong
+            output.rejected, output.rejection_reason = line, wrong
         if output.rejected is not None or output.end is not None:
             break
     return output
@@ -132,13 +132,13 @@ class Assembly:
     rejected: str = ""
 
 
-def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) -> Assembly:
-    """A trace of the lines in `data`, up to the first that has more than `max_line` bytes.
+def assemble(request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf) -> Assembly:
+    """A trace of the lines in `data`, up to the first that has more than `max_line_bytes` bytes.
 
     The server decodes that of a gradient check itself: it has no steps, no header of the child's, and of an error no lists.
     """
     job, outcome = request.job, request.outcome
-    output = read_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line)
+    output = read_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
     rejected = describe_rejected(output, request.log_text) if output.rejected is not None and outcome is None else ""
     header = output.header if job.check is None else None
     header = header or Header(
@@ -153,8 +153,8 @@ def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) 
     if outcome is None and end is not None and end.outcome.status in CHILD_STATUSES:
         outcome = end.outcome
         again = Focus(counts=end.again) if end.again and job.focus is None else None
-    elif outcome is None and output.reason == LineTooLong.__name__:
-        outcome = Outcome(status="lost", error=Error(type="Lost", message=TOO_LARGE))
+    elif outcome is None and output.rejection_reason == LineTooLong.__name__:
+        outcome = Outcome(status="lost", error=Error(type="Lost", message=TOO_LARGE_MESSAGE))
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
     if job.check is not None and outcome.error is not None:
@@ -165,15 +165,15 @@ def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) 
     check = end.gradient_check if end is not None and job.check is not None else None
     trace = AssembledTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic, check)
     if request.compared_result is not None and trace.focus is not None:
-        trace.focus.repeatable = trace.result() == request.compared_result
+        trace.focus.repeatable = trace.result_digest() == request.compared_result
     return Assembly(trace, again, rejected)
 
 
 def assemble_compressed(
-    request: AssemblyRequest, data: bytes, max_line: float = math.inf
+    request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf
 ) -> tuple[AssemblyReply, bytes]:
     """What `assemble` gives, as the reply to the request and the gzipped JSON of the trace."""
-    assembly = assemble(request, data, max_line)
+    assembly = assemble(request, data, max_line_bytes)
     trace = assembly.trace
     body = trace.compressed()
     stopped = trace.outcome.stopped
@@ -182,7 +182,7 @@ def assemble_compressed(
         limit=stopped.limit if stopped is not None else None,
         deterministic=trace.deterministic,
         cacheable=trace.cacheable(),
-        result=trace.result(),
+        result=trace.result_digest(),
         again=assembly.again,
         rejected=assembly.rejected,
         size=len(body),
@@ -194,10 +194,10 @@ def crash_message(output: ChildOutput) -> str:
     """Why a child's output has no outcome."""
     if output.rejected is None:
         return "the program's process ended without a word"
-    return RECORDER_FAILED if is_fault(output.rejected) else "the worker wrote what is no trace"
+    return RECORDER_FAILED_MESSAGE if is_fault_line(output.rejected) else "the worker wrote what is no trace"
 
 
-def is_fault(line: bytes) -> bool:
+def is_fault_line(line: bytes) -> bool:
     """Whether a line is the recorder's report of its own failure."""
     return line.startswith(b'{"fault"')
 
@@ -205,8 +205,8 @@ def is_fault(line: bytes) -> bool:
 def describe_rejected(output: ChildOutput, log_text: bool) -> str:
     """What the log says of the line that ended the reading."""
     line = output.rejected or b""
-    text = ascii(line[:MAX_LOGGED]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
-    kind = "word of a failure" if is_fault(line) else f"unreadable line, {output.reason},"
+    text = ascii(line[:MAX_LOGGED_BYTES]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
+    kind = "word of a failure" if is_fault_line(line) else f"unreadable line, {output.rejection_reason},"
     return f"{kind} from a worker, {len(line)} bytes: {text}"
 
 

@@ -39,14 +39,14 @@ class AssembledTrace:
 
     def json(self) -> bytes:
         """The whole trace as JSON, without the fields that are absent by default."""
-        return b"".join(self._parts())
+        return b"".join(self._json_parts())
 
     def compressed(self) -> bytes:
         """The JSON, gzipped; the same bytes for the same trace. Slow."""
         compressor = zlib.compressobj(1, wbits=GZIP_WINDOW_BITS)  # level 6 takes five times as long
-        return b"".join([*map(compressor.compress, self._parts()), compressor.flush()])
+        return b"".join([*map(compressor.compress, self._json_parts()), compressor.flush()])
 
-    def result(self) -> str:
+    def result_digest(self) -> str:
         """A digest of what the program printed, addresses apart, and how it ended: the same for the same result."""
         error = self.outcome.error
         cause = (error.type, ADDRESS.sub("", error.message), error.line) if error else None
@@ -65,25 +65,25 @@ class AssembledTrace:
             return False
         return self.deterministic
 
-    def _parts(self) -> Iterator[bytes]:
-        yield encoded(self.header)[:-1]
+    def _json_parts(self) -> Iterator[bytes]:
+        yield encode_model(self.header)[:-1]
         yield b',"steps":['
         for i, step in enumerate(self.steps):
             if i:
                 yield b","
             yield step
         yield b'],"focus":'
-        yield encoded(self.focus) if self.focus is not None else b"null"
+        yield encode_model(self.focus) if self.focus is not None else b"null"
         yield b',"outcome":'
-        yield encoded(self.outcome)
+        yield encode_model(self.outcome)
         yield b',"cost":'
-        yield encoded(self.cost)
+        yield encode_model(self.cost)
         if self.gradient_check is not None:
             yield b',"gradient_check":'
-            yield encoded(self.gradient_check)
+            yield encode_model(self.gradient_check)
         yield b"}"
 
 
-def encoded(value: Model) -> bytes:
+def encode_model(value: Model) -> bytes:
     """A wire value as JSON, without the fields that are absent by default."""
     return value.model_dump_json(by_alias=True, exclude_unset=True).encode()

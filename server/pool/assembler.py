@@ -15,10 +15,10 @@ COMMAND = (sys.executable, "-m", "server.pool.assembler_process")
 TIMEOUT = 20.0
 """Seconds for a trace, including the start of a new process. Lines that recorders write take a tenth of a second."""
 
-LARGE_AT_ONCE = 2
+MAX_LARGE_AT_ONCE = 2
 """Large traces that are assembled at the same time, however many programs run: each may take 300 MB."""
 
-MAX_LINE = 100_000
+MAX_LINE_BYTES = 100_000
 """Bytes of a line of the process."""
 
 log = logging.getLogger("gradbox.pool")
@@ -32,7 +32,7 @@ class Assembler:
     """processes: how many traces are assembled at the same time, at most."""
 
     def __init__(self, processes: int) -> None:
-        self._slots, self._large = asyncio.Semaphore(processes), asyncio.Semaphore(LARGE_AT_ONCE)
+        self._slots, self._large = asyncio.Semaphore(processes), asyncio.Semaphore(MAX_LARGE_AT_ONCE)
         self._idle: list[Process] = []
         self._starting: asyncio.Task[None] | None = None
         self._closed = False
@@ -108,7 +108,7 @@ async def start_process() -> Process:
         stdout=subprocess.PIPE,
         cwd=PROJECT_FOLDER,
         env=HELPER_ENVIRONMENT,
-        limit=MAX_LINE,
+        limit=MAX_LINE_BYTES,
     )
 
 

@@ -20,14 +20,14 @@ from typing import IO
 from server.pool.assemble import assemble_compressed
 from server.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest
 
-MAX_MEMORY = 1 << 30
+MAX_MEMORY_BYTES = 1 << 30
 """Bytes of addresses, whatever the size of a trace."""
 
 FORK_MEMORY, MEMORY_PER_BYTE = 48 << 20, 32
 """Bytes of data of a fork: so many, and so many for each byte of the lines. What a recorder writes needs at most 27 for
 a byte, where a step has nothing but windows of one element."""
 
-MAX_LINE = 1_000_000
+MAX_LINE_BYTES = 1_000_000
 """Bytes of a line that are read where one of the lines needed more memory than that."""
 
 FORK_SECONDS = 15
@@ -38,7 +38,7 @@ PR_SET_PDEATHSIG = 1
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server alone
     end_with_parent()
     with contextlib.suppress(OSError):
@@ -52,15 +52,17 @@ def main() -> None:
         if request.size <= LARGE_TRACE:
             write_reply(replies, *assemble_compressed(request, data))
             gc.collect()
-        elif not any(assemble_in_fork(request, data, replies, max_line) for max_line in (math.inf, MAX_LINE)):
+        elif not any(
+            assemble_in_fork(request, data, replies, max_line_bytes) for max_line_bytes in (math.inf, MAX_LINE_BYTES)
+        ):
             sys.exit("assembling failed twice")
         del data
 
 
-def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], max_line: float) -> bool:
+def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], max_line_bytes: float) -> bool:
     """Whether a fork of this process has assembled the trace and replied; not where that took too much memory or time.
 
-    max_line: bytes of a line past which the trace ends.
+    max_line_bytes: bytes of a line past which the trace ends.
     """
     parent, pid = os.getpid(), os.fork()
     if pid:
@@ -72,7 +74,7 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
         if os.getppid() == parent:
             memory = FORK_MEMORY + MEMORY_PER_BYTE * len(data)
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-            write_reply(replies, *assemble_compressed(request, data, max_line))
+            write_reply(replies, *assemble_compressed(request, data, max_line_bytes))
             status = 0
     except MemoryError:
         pass

@@ -16,8 +16,8 @@ from server.wire.assembly import AssemblyReply, AssemblyRequest, Usage
 from server.wire.matrix import Answer, AnswerJob
 from server.wire.trace import Error, Outcome
 
-CANCELLED = Outcome(status="cancelled")
-UNREADABLE = Outcome(status="lost", error=Error(type="Lost", message="the run's trace could not be read"))
+CANCELLED_OUTCOME = Outcome(status="cancelled")
+UNREADABLE_OUTCOME = Outcome(status="lost", error=Error(type="Lost", message="the run's trace could not be read"))
 
 log = logging.getLogger("gradbox.pool")
 
@@ -37,12 +37,12 @@ class Recording:
     worker: str = ""
 
 
-Record = Callable[[Job], Awaitable[Recording]]
+RecordJob = Callable[[Job], Awaitable[Recording]]
 """Runs a program once. Raises WorkersUnavailable."""
 
 
 async def recorded_trace(
-    assembler: Assembler, job: Job, record: Record, stop: asyncio.Event, log_text: bool
+    assembler: Assembler, job: Job, record: RecordJob, stop: asyncio.Event, log_text: bool
 ) -> RecordedTrace:
     """The trace of a job. Where the cause of its end was skipped in a long loop, it is run once more to show it.
 
@@ -73,7 +73,7 @@ async def assemble_trace(
     try:
         reply, body = await assembler.assemble(request, recording.data)
     except AssemblyFailed:
-        lost = request.model_copy(update={"outcome": request.outcome or UNREADABLE})
+        lost = request.model_copy(update={"outcome": request.outcome or UNREADABLE_OUTCOME})
         reply, body = await asyncio.to_thread(assemble_compressed, lost, b"")
     if reply.rejected:
         log.error("%s", reply.rejected)
@@ -90,7 +90,7 @@ def trace_of(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> Rec
 
 def cancelled_trace(job: Job, versions: Mapping[str, str]) -> RecordedTrace:
     """The trace of a program that was cancelled before it started."""
-    request = AssemblyRequest(job=job, versions=dict(versions), outcome=CANCELLED)
+    request = AssemblyRequest(job=job, versions=dict(versions), outcome=CANCELLED_OUTCOME)
     return trace_of(request, *assemble_compressed(request, b""))
 
 

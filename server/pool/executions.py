@@ -13,13 +13,13 @@ from server.pool.fair_queue import Client
 from server.pool.interface import PoolInterface
 from server.wire.api import Job
 
-GRACE = 15.0
+GRACE_SECONDS = 15.0
 """Seconds that an execution goes on without a reader."""
 
-RETENTION = 300.0
+RETENTION_SECONDS = 300.0
 """Seconds that a finished execution can be asked for by a subscription's id."""
 
-SUBSCRIPTION_SIZE = 4096
+SUBSCRIPTION_BYTES = 4096
 """Bytes, and more, that a subscription takes besides its result."""
 
 
@@ -103,10 +103,11 @@ class SharedResults(Protocol):
 
 
 class Executions:
-    """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached ones.
+    """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached
+    ones.
 
-    shared: what is found where the cache has nothing, and given what the cache is. process: the name of this web process,
-    with which the ids of its subscriptions begin; "" where there is no other.
+    shared_results: what is found where the cache has nothing, and given what the cache is. process_name: the name of
+    this web process, with which the ids of its subscriptions begin; "" where there is no other.
     """
 
     def __init__(
@@ -115,12 +116,12 @@ class Executions:
         cache: Cache,
         capacity: int,
         on_result: Callable[[Job, Result], None],
-        shared: SharedResults | None = None,
-        process: str = "",
+        shared_results: SharedResults | None = None,
+        process_name: str = "",
     ) -> None:
         self._pool, self._cache, self._capacity, self._on_result = pool, cache, capacity, on_result
-        self._shared, self._process = shared, process
-        self._sharing: set[asyncio.Task[None]] = set()
+        self._shared_results, self._process_name = shared_results, process_name
+        self._sharing_tasks: set[asyncio.Task[None]] = set()
         self._executions: dict[str, Execution] = {}  # unfinished ones, by cache key
         self._subscriptions: dict[str, Subscription] = {}
         self._finished: OrderedDict[str, tuple[int, float]] = (
@@ -134,8 +135,8 @@ class Executions:
         versions = self._pool.versions
         key = cache_key(job, versions) if versions else ""
         body = self._cache.get(key) if versions else None
-        if body is None and versions and self._shared is not None:
-            body = await self._shared.get(key)
+        if body is None and versions and self._shared_results is not None:
+            body = await self._shared_results.get(key)
             if body is not None:
                 self._cache.put(key, body)
         return Result("cached", body) if body is not None else None
@@ -169,12 +170,12 @@ class Executions:
         """Let the subscription of a result, which may be a cached one, be found by its id for some minutes."""
         if subscription.id not in self._subscriptions:
             self._subscriptions[subscription.id] = subscription
-            self._count_finished(subscription.id, len(result.body))
+            self._retain_finished(subscription.id, len(result.body))
 
     async def result(self, subscription: Subscription) -> Result:
         """Wait for it, as one of its readers. Raises the error that kept the job from running."""
         execution = subscription.execution
-        with self._reading(subscription):
+        with self._counted_as_reader(subscription):
             while not execution.done:
                 await execution.changed.wait()
         if execution.error is not None:
@@ -185,7 +186,7 @@ class Executions:
     async def events(self, subscription: Subscription) -> AsyncIterator[dict[str, Any]]:
         """Its description, now and each time that it changes; the last one's state is `done`."""
         execution = subscription.execution
-        with self._reading(subscription):
+        with self._counted_as_reader(subscription):
             sent: dict[str, Any] | None = None
             while True:
                 changed, current = execution.changed, subscription.describe()
@@ -211,27 +212,27 @@ class Executions:
         self._remove(subscription)
 
     def expect_reader(self, subscription: Subscription) -> None:
-        """Unsubscribe it where nobody reads of it within `GRACE` seconds."""
+        """Unsubscribe it where nobody reads of it within `GRACE_SECONDS` seconds."""
         loop = asyncio.get_running_loop()
         subscription.last_read = loop.time()
 
         def check() -> None:
-            unread = loop.time() - subscription.last_read >= GRACE - 0.1
+            unread = loop.time() - subscription.last_read >= GRACE_SECONDS - 0.1
             if not subscription.readers and not subscription.execution.done and unread:
                 self.unsubscribe(subscription)
 
-        loop.call_later(GRACE, check)
+        loop.call_later(GRACE_SECONDS, check)
 
     async def close(self) -> None:
         """End all of them."""
         tasks = [execution.task for execution in self._executions.values() if execution.task is not None]
-        tasks += self._sharing
+        tasks += self._sharing_tasks
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     @contextmanager
-    def _reading(self, subscription: Subscription) -> Iterator[None]:
+    def _counted_as_reader(self, subscription: Subscription) -> Iterator[None]:
         subscription.readers += 1
         try:
             yield
@@ -250,7 +251,7 @@ class Executions:
 
         try:
             try:
-                trace = await self._pool.run(job, client, on_position, execution.stop, joins=True)
+                trace = await self._pool.run(job, client, on_position, execution.stop, may_join=True)
             except asyncio.CancelledError:
                 if not execution.stop.is_set():
                     raise
@@ -268,14 +269,14 @@ class Executions:
 
     def _new_id(self) -> str:
         token = secrets.token_urlsafe(16)
-        return f"{self._process}.{token}" if self._process else token
+        return f"{self._process_name}.{token}" if self._process_name else token
 
     def _cache_result(self, key: str, body: bytes) -> None:
         self._cache.put(key, body)
-        if self._shared is not None:
-            sharing = asyncio.create_task(self._shared.put(key, body))
-            self._sharing.add(sharing)
-            sharing.add_done_callback(self._sharing.discard)
+        if self._shared_results is not None:
+            sharing = asyncio.create_task(self._shared_results.put(key, body))
+            self._sharing_tasks.add(sharing)
+            sharing.add_done_callback(self._sharing_tasks.discard)
 
     def _finish(self, execution: Execution, job: Job) -> None:
         if self._executions.get(execution.key) is execution:
@@ -283,19 +284,19 @@ class Executions:
         execution.task = None
         execution.notify()
         for id_ in execution.subscriptions:
-            self._count_finished(id_, len(execution.result.body) if execution.result else 0)
+            self._retain_finished(id_, len(execution.result.body) if execution.result else 0)
         if execution.result is not None:
             self._on_result(job, execution.result)
 
-    def _count_finished(self, id_: str, size: int) -> None:
+    def _retain_finished(self, id_: str, size: int) -> None:
         loop = asyncio.get_running_loop()
         self._forget_finished(id_)
-        self._finished[id_] = size + SUBSCRIPTION_SIZE, loop.time() + RETENTION
-        self._finished_size += size + SUBSCRIPTION_SIZE
+        self._finished[id_] = size + SUBSCRIPTION_BYTES, loop.time() + RETENTION_SECONDS
+        self._finished_size += size + SUBSCRIPTION_BYTES
         while self._finished_size > self._capacity and len(self._finished) > 1:
             self._expire(next(iter(self._finished)))
         if self._expiring is None:
-            self._expiring = loop.call_later(RETENTION, self._expire_old)
+            self._expiring = loop.call_later(RETENTION_SECONDS, self._expire_old)
 
     def _expire_old(self) -> None:
         """Forget those whose time is over, and look again when the next one's is."""

@@ -98,22 +98,22 @@ class Ticket:
         self._queue, self.client, self._on_position = queue, client, on_position
         self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._position: int | None = None
-        self._started = 0.0
-        self.entered = 0.0
+        self._granted_at = 0.0
+        self.entered_at = 0.0
         """When it was entered, by the queue's clock."""
 
     async def __aenter__(self) -> None:
-        self.entered = self._queue.clock()
+        self.entered_at = self._queue.clock()
         self._queue.enqueue(self)
         try:
             await self.granted
         except BaseException:
             self._queue.withdraw(self)
             raise
-        self._started = self._queue.clock()
+        self._granted_at = self._queue.clock()
 
     async def __aexit__(self, *_: object) -> None:
-        self._queue.release(self._queue.clock() - self._started)
+        self._queue.release(self._queue.clock() - self._granted_at)
 
     def report_position(self, position: int) -> None:
         """Call `on_position` where the number of requests ahead has changed."""
@@ -149,12 +149,12 @@ class FairQueue:
     @property
     def waiting(self) -> int:
         """How many requests wait for a worker."""
-        return len(self._waiting())
+        return len(self._waiting_tickets())
 
     @property
     def age(self) -> float:
         """Seconds for which the oldest of those that wait has waited; 0 where none waits."""
-        return max((self.clock() - ticket.entered for ticket in self._waiting()), default=0.0)
+        return max((self.clock() - ticket.entered_at for ticket in self._waiting_tickets()), default=0.0)
 
     @property
     def full(self) -> bool:
@@ -199,45 +199,45 @@ class FairQueue:
 
     def _make_room(self, ticket: Ticket) -> None:
         """Take the last place of the network with the most, where the queue is full. Raises Busy."""
-        waiting, client = self._waiting(), ticket.client
+        waiting, client = self._waiting_tickets(), ticket.client
         of_client = sum(other.client.id == client.id for other in waiting)
         networks = Counter(other.client.network for other in waiting)
         of_network = networks[client.network]
         if of_client >= self.client_limit or of_network >= self._network_limit:
-            raise self._busy(ticket, waiting)
+            raise self._busy_error(ticket, waiting)
         if len(waiting) < self._limit:
             return
         largest, count = networks.most_common(1)[0]
         if count <= of_network + 1:
-            raise self._busy(ticket, waiting)
-        last = next(other for other in reversed(self._order(waiting)) if other.client.network == largest)
+            raise self._busy_error(ticket, waiting)
+        last = next(other for other in reversed(self._in_order(waiting)) if other.client.network == largest)
         self._tickets.remove(last)
-        last.granted.set_exception(self._busy(last, waiting))
+        last.granted.set_exception(self._busy_error(last, waiting))
 
-    def _busy(self, ticket: Ticket, waiting: list[Ticket]) -> Busy:
+    def _busy_error(self, ticket: Ticket, waiting: list[Ticket]) -> Busy:
         """The answer to one who can't wait now. waiting: all who can."""
         others = [other for other in waiting if other is not ticket]
-        position = self._order([*others, ticket]).index(ticket)
+        position = self._in_order([*others, ticket]).index(ticket)
         return Busy(max(1.0, self._average * position / self._workers))
 
     def _dispatch(self) -> None:
         """Grant the free workers, and report the positions of those that still wait."""
-        self._tickets = self._waiting()
+        self._tickets = self._waiting_tickets()
         while self._tickets and self._running < self._workers:
-            first = self._order(self._tickets)[0]
+            first = self._in_order(self._tickets)[0]
             self._tickets.remove(first)
             self._clients.serve(first.client.id, [ticket.client.id for ticket in self._tickets])
             self._networks.serve(first.client.network, [ticket.client.network for ticket in self._tickets])
             self._running += 1
             first.granted.set_result(None)
-        for position, ticket in enumerate(self._order(self._tickets)):
+        for position, ticket in enumerate(self._in_order(self._tickets)):
             ticket.report_position(position)
 
-    def _waiting(self) -> list[Ticket]:
+    def _waiting_tickets(self) -> list[Ticket]:
         """The queued tickets that have not just been cancelled."""
         return [ticket for ticket in self._tickets if not ticket.granted.done()]
 
-    def _order(self, tickets: list[Ticket]) -> list[Ticket]:
+    def _in_order(self, tickets: list[Ticket]) -> list[Ticket]:
         """By the client's tag, then the network's, then arrival."""
         clients = dict(zip(tickets, self._clients.finish_tags(ticket.client.id for ticket in tickets), strict=True))
         tickets = sorted(tickets, key=clients.__getitem__)

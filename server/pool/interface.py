@@ -98,13 +98,13 @@ class PoolInterface(Protocol):
         client: Client = SERVER_CLIENT,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
-        joins: bool = False,
+        may_join: bool = False,
     ) -> RecordedTrace:
         """The trace of a program, however it ends. Raises Busy, and WorkersUnavailable when no worker can be had.
 
         on_position: called with the number of programs ahead while it waits, and with -1 when it starts. stop: once set,
         ends a started program, with what was recorded. Where the cause of its end was skipped in a long loop, it is run
-        once more to show it. joins: the run of the same job will do that another server asks for now.
+        once more to show it. may_join: the run of the same job will do that another server asks for now.
         """
         ...
 

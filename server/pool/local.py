@@ -87,7 +87,7 @@ class Pool:
         client: Client = SERVER_CLIENT,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
-        joins: bool = False,  # noqa: ARG002
+        may_join: bool = False,  # noqa: ARG002
     ) -> RecordedTrace:
         stop = stop or asyncio.Event()
         queue = self._gpu_queue if job.device == "cuda" else self.queue

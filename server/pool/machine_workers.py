@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from server.pool.assembly import CANCELLED, Recording
+from server.pool.assembly import CANCELLED_OUTCOME, Recording
 from server.pool.child import Child, Exit
 from server.pool.machine import max_workers
 from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
@@ -20,7 +20,7 @@ from server.wire.link import WorkerOptions
 from server.wire.matrix import AnswerJob
 from server.wire.trace import Error, Outcome, Stopped
 
-TRACEBACK_TIME = 1.0
+TRACEBACK_SECONDS = 1.0
 """Seconds that a child has to report its current line before it is killed."""
 
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
@@ -32,14 +32,14 @@ log = logging.getLogger("gradbox.pool")
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RunBounds:
     """What the parent itself bounds: seconds until a program's end, and bytes of its lines."""
 
-    wall: float
-    trace: int
+    wall_seconds: float
+    trace_bytes: int
 
     @classmethod
-    def of(cls, job: Job, settings: Settings) -> "Bounds":
+    def of(cls, job: Job, settings: Settings) -> "RunBounds":
         """A job may ask for less than the settings of this machine allow, and never gets more."""
         limits = job.limits
         return cls(
@@ -82,40 +82,40 @@ class MachineWorkers:
             await zygote.close()
         await asyncio.gather(*self._releasing)
 
-    async def record(self, job: Job, stop: asyncio.Event, watch: OnBuffer | None = None) -> Recording:
+    async def record(self, job: Job, stop: asyncio.Event, on_buffer: OnBuffer | None = None) -> Recording:
         """What a program's child wrote, and how it ended. stop: once set, ends it. Raises WorkersUnavailable."""
         zygote = self.gpu_zygote if job.device == "cuda" else self.zygote
         data = job.model_dump_json(by_alias=True, exclude_none=True).encode()
-        bounds = Bounds.of(job, self._settings)
-        child, cancelled = await self._run_child(zygote, data, bounds, stop, watch)
+        bounds = RunBounds.of(job, self._settings)
+        child, cancelled = await self._run_child(zygote, data, bounds, stop, on_buffer)
         if child.died_unused and not cancelled:  # it was killed while it waited, and nothing of the program ran
             log.warning("a spare child was killed as it was given a program; another one gets it")
-            child, cancelled = await self._run_child(zygote, data, bounds, stop, watch)
+            child, cancelled = await self._run_child(zygote, data, bounds, stop, on_buffer)
         exit_ = child.exit or Exit()
-        wall_ms = round((time.perf_counter() - child.began) * 1000, 3)
+        wall_ms = round((time.perf_counter() - child.started_at) * 1000, 3)
         return Recording(
             child.data,
             zygote.versions,
-            CANCELLED if cancelled else observed_outcome(child, self._settings),
+            CANCELLED_OUTCOME if cancelled else observed_outcome(child, self._settings),
             Usage(wall_ms=wall_ms, cpu_ms=exit_.cpu_ms, peak_bytes=exit_.peak_bytes),
         )
 
     async def record_answers(self, job: AnswerJob) -> tuple[bytes, bool]:
         """What the child wrote that answers programs of the server's own, and whether it came to its end."""
-        data, bounds = job.model_dump_json().encode(), Bounds(self._settings.wall, self._settings.trace)
+        data, bounds = job.model_dump_json().encode(), RunBounds(self._settings.wall, self._settings.trace)
         child, _ = await self._run_child(self.zygote, data, bounds, asyncio.Event(), None)
         return bytes(child.data), child.outcome_received
 
     async def _run_child(
-        self, zygote: Zygote, job: bytes, bounds: "Bounds", stop: asyncio.Event, watch: OnBuffer | None
+        self, zygote: Zygote, job: bytes, bounds: "RunBounds", stop: asyncio.Event, on_buffer: OnBuffer | None
     ) -> tuple[Child, bool]:
         """A child that has run the job to its end, and whether that is because `stop` was set."""
-        child = await zygote.child()
+        child = await zygote.take_child()
         try:
-            if watch is not None:
-                watch(child.data)
-            child.start(job, bounds.trace)
-            return child, await self._wait_for_end(zygote, child, bounds.wall, stop)
+            if on_buffer is not None:
+                on_buffer(child.data)
+            child.start(job, bounds.trace_bytes)
+            return child, await self._wait_for_end(zygote, child, bounds.wall_seconds, stop)
         finally:
             releasing = asyncio.create_task(zygote.release(child))
             if child.outcome_received:  # all is known; that it takes its memory down need keep nobody waiting
@@ -124,10 +124,10 @@ class MachineWorkers:
             else:
                 await asyncio.shield(releasing)
 
-    async def _wait_for_end(self, zygote: Zygote, child: Child, wall: float, stop: asyncio.Event) -> bool:
+    async def _wait_for_end(self, zygote: Zygote, child: Child, wall_seconds: float, stop: asyncio.Event) -> bool:
         """Wait until the program ends or has to be ended. Returns whether that is because `stop` was set."""
         try:
-            async with asyncio.timeout(wall):
+            async with asyncio.timeout(wall_seconds):
                 await wait_for_first(child.ended, stop)
         except TimeoutError:
             pass
@@ -136,14 +136,14 @@ class MachineWorkers:
         if not stop.is_set():
             zygote.request_traceback(child)
             await wait_for_traceback(child)
-            child.limit = Stopped(limit="wall", value=wall)
+            child.limit = Stopped(limit="wall", value=wall_seconds)
         return stop.is_set()
 
 
 async def wait_for_traceback(child: Child) -> None:
     """Wait until the child has written the line that it is at; on a busy machine that takes a while."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(TRACEBACK_TIME):
+        async with asyncio.timeout(TRACEBACK_SECONDS):
             while line_at_end(child) is None and not child.ended.is_set():
                 await asyncio.sleep(0.005)
 
@@ -183,6 +183,8 @@ def line_at_end(child: Child) -> int | None:
     return int(match[1]) if match else None
 
 
-def crash_error(number: int, line: int | None) -> Error:
+def crash_error(signal_number: int, line: int | None) -> Error:
     names = {known.value: known.name for known in signal.Signals}
-    return Error(type="Crash", message=f"killed by signal {number} ({names.get(number, 'unknown')})", line=line)
+    return Error(
+        type="Crash", message=f"killed by signal {signal_number} ({names.get(signal_number, 'unknown')})", line=line
+    )

@@ -18,7 +18,7 @@ from server.pool.child import Child, Exit
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
 
-MAX_MESSAGE = 1 << 16
+MAX_MESSAGE_BYTES = 1 << 16
 """Bytes of a message of the zygote."""
 
 PREPARE = "server.worker.prepare:prepare"
@@ -42,8 +42,8 @@ class WorkersUnavailable(ProblemError):
         super().__init__(503, "no_worker", message, headers={"Retry-After": "5"})
 
 
-def boot(link: int, options: WorkerOptions, module: str = "server.worker.zygote") -> subprocess.Popen[bytes]:
-    """Start the process of a zygote. link: the descriptor of its socket. module: whose main function it runs."""
+def boot(link_fd: int, options: WorkerOptions, module: str = "server.worker.zygote") -> subprocess.Popen[bytes]:
+    """Start the process of a zygote. link_fd: the descriptor of its socket. module: whose main function it runs."""
     single_threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     inherited = {
         name: os.environ[name]
@@ -51,21 +51,21 @@ def boot(link: int, options: WorkerOptions, module: str = "server.worker.zygote"
         if name in os.environ
     }
     return subprocess.Popen(
-        [sys.executable, "-m", module, str(link), json.dumps(asdict(options))],
+        [sys.executable, "-m", module, str(link_fd), json.dumps(asdict(options))],
         cwd=PROJECT_FOLDER,
         env={**inherited, **single_threaded, "PYTHONHASHSEED": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        pass_fds=[link],
+        pass_fds=[link_fd],
         start_new_session=True,  # Ctrl-C in a terminal is for the server alone
     )
 
 
 class Zygote:
-    """The zygote, restarted where it dies. boot: seconds that a start may take."""
+    """The zygote, restarted where it dies. boot_seconds: seconds that a start may take."""
 
-    def __init__(self, options: WorkerOptions, boot: float) -> None:
-        self._options, self._boot_timeout = options, boot
+    def __init__(self, options: WorkerOptions, boot_seconds: float) -> None:
+        self._options, self._boot_timeout = options, boot_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._link: socket.socket | None = None
         self._booted: asyncio.Future[None] | None = None
@@ -132,11 +132,11 @@ class Zygote:
         except (TimeoutError, ConnectionError) as error:
             raise WorkersUnavailable("the workers do not start") from error
 
-    async def child(self) -> Child:
+    async def take_child(self) -> Child:
         """A spare child, which the caller starts with a job and releases at the end. Raises WorkersUnavailable."""
         await self.wait_until_booted()
         if self._spares:
-            return self._use(self._spares.popleft())
+            return self._mark_used(self._spares.popleft())
         waiting: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._waiting_for_spare.append(waiting)
         try:
@@ -152,7 +152,7 @@ class Zygote:
             if waiting in self._waiting_for_spare:
                 self._waiting_for_spare.remove(waiting)
 
-    def _use(self, child: Child) -> Child:
+    def _mark_used(self, child: Child) -> Child:
         self._last_spare_taken = time.monotonic()
         self._send({"use": child.number})
         return child
@@ -186,7 +186,7 @@ class Zygote:
     def _receive(self) -> None:
         while self._link is not None:
             try:
-                data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 2)
+                data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE_BYTES, 2)
             except BlockingIOError:
                 return
             except OSError:
@@ -222,13 +222,13 @@ class Zygote:
             asyncio.get_running_loop().call_later(SPARE_RETRY_SECONDS, self._replace_spare, self._link, number)
             return
         child = Child(number, descriptors[0], descriptors[1])
-        os.set_blocking(child.job, False)
-        os.set_blocking(child.pipe, False)
+        os.set_blocking(child.job_fd, False)
+        os.set_blocking(child.trace_fd, False)
         self._children[child.number] = child
         while self._waiting_for_spare:
             waiting = self._waiting_for_spare.popleft()
             if not waiting.done():
-                waiting.set_result(self._use(child))
+                waiting.set_result(self._mark_used(child))
                 return
         self._spares.append(child)
 
@@ -244,7 +244,7 @@ class Zygote:
         child.mark_exited(exit_)
         if child in self._spares:
             self._spares.remove(child)
-            child.read()
+            child.read_chunk()
             log.warning("a spare child died: %s", bytes(child.data[:500]))
             child.close()
             del self._children[child.number]

@@ -157,7 +157,7 @@ async def explained(trace: bytes, body: RunRequest, services: Services, client: 
     if not body.explain:
         return trace
     before = partial(services.picture_limits.hit, client)
-    findings = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
+    findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
     return await asyncio.to_thread(with_findings, trace, findings)
 
 

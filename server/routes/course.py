@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from server.course import lesson_address, lesson_items, workbench_lesson
+from server.course import lesson_address, lesson_for_workbench, lesson_items
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.language.lessons import Lesson
 from server.services import Services
@@ -61,7 +61,7 @@ async def question_page(request: Request, name: str, services: ServicesDep) -> R
         devices=services.pool.devices,
         live=services.settings.live_mode,
         title=lesson.text[language]["title"],
-        lesson=workbench_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, ""),
+        lesson=lesson_for_workbench(root, services.lessons, lesson, services.scenarios_by_name, language, ""),
     )
 
 

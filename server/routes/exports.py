@@ -74,7 +74,7 @@ class Exporter:
         language = draw.language or program.content.language
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
         limits, client = self.services.picture_limits, self.client
-        drawing = renderer.get(program.digest, draw, program.trace, lambda: limits.hit(client), client.network)
+        drawing = renderer.get_drawing(program.digest, draw, program.trace, lambda: limits.hit(client), client.network)
         body = await unless_disconnected(drawing, self.disconnected)
         return cacheable(Response(body, media_type=media_type, headers=headers), program, renderer.version)
 

@@ -37,7 +37,7 @@ async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disc
     before = partial(services.picture_limits.hit, client)
     await before()
     trace = await run(body.source)
-    findings = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
+    findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
     finding = next(
         (candidate for candidate in findings if (candidate.kind, candidate.line) == (body.kind, body.line)), None
     )

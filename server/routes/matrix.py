@@ -163,7 +163,7 @@ async def respond_when_measured(
     bodies = services.matrix_bodies
     if key not in bodies:
         measured = await services.matrix.get(max_wait)
-        async with services.matrix_making:
+        async with services.matrix_lock:
             if key not in bodies:
                 bodies[key] = await asyncio.to_thread(lambda: ConstantBody.of(make(measured), media_type))
     return bodies[key].response(request)

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from server import PROJECT_FOLDER
-from server.course import workbench_lesson
+from server.course import lesson_for_workbench
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import Disconnected
-from server.gallery import FILTERS, neighbours, search_entries, threads
+from server.gallery import FILTERS, neighbours, scenarios_by_thread, search_entries
 from server.language.scenarios import Scenario
 from server.pool.executions import Subscription
 from server.services import Services
@@ -68,7 +68,9 @@ def find_place(
     """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario alone."""
     for lesson in services.lessons:
         if lesson.name == lesson_name and any(program.scenario == scenario.name for program in lesson.programs):
-            return workbench_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, scenario.name)
+            return lesson_for_workbench(
+                root, services.lessons, lesson, services.scenarios_by_name, language, scenario.name
+            )
     return None
 
 
@@ -82,7 +84,7 @@ async def open_file(request: Request) -> Response:
 async def gallery(request: Request, services: ServicesDep) -> Response:
     """All scenarios, by thread."""
     values = {
-        "threads": threads(services.scenarios),
+        "threads": scenarios_by_thread(services.scenarios),
         "filters": FILTERS,
         "count": str(len(services.scenarios)),
         "index": search_entries(services.scenarios),

@@ -12,7 +12,7 @@ from server.disconnection import Disconnected
 from server.http_cache import cacheable, not_modified
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
-from server.program_service import Run, describe
+from server.program_service import RunProgram, describe
 from server.python_script import python_script
 from server.routes.api import TRACE_RESPONSES
 from server.services import Services
@@ -53,11 +53,11 @@ SCRIPT_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def runner(services: Services, client: Client, disconnected: Disconnected, cached_counts: bool = False) -> Run:
-    """A function that runs a program for this client and returns its result. cached_counts: see `RunService.start`."""
+def runner(services: Services, client: Client, disconnected: Disconnected, count_cached: bool = False) -> RunProgram:
+    """A function that runs a program for this client and returns its result. count_cached: see `RunService.start`."""
 
     async def run(body: RunRequest) -> Result:
-        subscription = await services.runs.start(body, client, cached_counts)
+        subscription = await services.runs.start(body, client, count_cached)
         result = await services.runs.wait(subscription, disconnected)
         assert result is not None
         return result
@@ -89,7 +89,7 @@ async def rerun(id_: Id, services: ServicesDep, client: ClientDep, disconnected:
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
-    return await services.programs.rerun(id_, runner(services, client, disconnected, cached_counts=True))
+    return await services.programs.rerun(id_, runner(services, client, disconnected, count_cached=True))
 
 
 @router.get("/s/{id}.trace.json", response_model=Trace, responses=NOT_FOUND, summary="The trace of a saved program")

@@ -91,7 +91,7 @@ async def offline_file(
         title=series.saved.content.title,
         body=render_partial("partials/_offline.html", language),
     )
-    drawing = services.renderer.get(content.name, draw, content.data, None, client.network)
+    drawing = services.renderer.get_drawing(content.name, draw, content.data, None, client.network)
     headers = {
         "Content-Security-Policy": OFFLINE_POLICY,
         "Content-Disposition": f'attachment; filename="gradbox-series-{series.saved.id}.html"',

@@ -52,7 +52,7 @@ async def still(
 
 async def picture(request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float) -> Response:
     """Raises ProblemError: 404 for an unknown name, 503 where it is not made in so many seconds."""
-    tag = await pictures.tag(name)
+    tag = await pictures.entity_tag(name)
     headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
     if tag in [given.strip() for given in request.headers.get("if-none-match", "").split(",")]:
         return Response(status_code=304, headers=headers)

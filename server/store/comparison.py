@@ -15,10 +15,10 @@ from server.wire.saved_programs import Versions
 
 DifferingPart = Literal["steps", "printed", "outcome"]
 
-STEPS = re.compile(rb',\s*"steps":\s*\[')
+STEPS_START = re.compile(rb',\s*"steps":\s*\[')
 """Where the steps begin. In a string the quotation marks would have a backslash before them."""
 
-STEP = re.compile(rb'\{"i":\s*([0-9]{1,9}),\s*"kind":\s*"')
+STEP_START = re.compile(rb'\{"i":\s*([0-9]{1,9}),\s*"kind":\s*"')
 """How a step begins."""
 
 STEPS_END = re.compile(r"\s*([\],])\s*")
@@ -33,7 +33,7 @@ def load_header(body: bytes) -> dict[str, Any]:
         searched = max(len(beginning) - 100, 0)
         beginning += stream.decompress(rest, CHUNK_SIZE)
         rest = stream.unconsumed_tail
-        match = STEPS.search(beginning, searched)
+        match = STEPS_START.search(beginning, searched)
         if match is not None:
             return json_object(beginning[: match.start()] + b"}")
     return json_object(gzip.decompress(body))
@@ -49,7 +49,7 @@ def count_steps(body: bytes) -> int:
     data = gzip.decompress(body)
     at = data.rfind(b'{"i":')
     while at >= 0:
-        match = STEP.match(data, at)
+        match = STEP_START.match(data, at)
         if match is not None:
             return int(match[1]) + 1
         at = data.rfind(b'{"i":', 0, at)
@@ -71,21 +71,21 @@ def compare(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | None]:
     parts: list[DifferingPart] = [] if step is None else ["steps"]
     if printed[0] != printed[1]:
         parts.append("printed")
-    if first.rest["outcome"] != second.rest["outcome"]:
+    if first.after_steps["outcome"] != second.after_steps["outcome"]:
         parts.append("outcome")
     return parts, step
 
 
 class StoredSteps:
-    """The steps of a stored trace, one after the other. rest: what stands after them, once all were read."""
+    """The steps of a stored trace, one after the other. after_steps: what stands after them, once all were read."""
 
     def __init__(self, body: bytes) -> None:
         data = gzip.decompress(body)
-        match = STEPS.search(data)
+        match = STEPS_START.search(data)
         if match is None:
             raise ValueError("a trace without steps")
         self._text = data[match.end() :].decode()
-        self.rest: dict[str, Any] = {}
+        self.after_steps: dict[str, Any] = {}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         at = len(self._text) - len(self._text.lstrip())
@@ -98,7 +98,7 @@ class StoredSteps:
             if separator is None:
                 raise ValueError("a step without its end")
             at, ended = separator.end(), separator[1] == "]"
-        self.rest = json_object("{" + self._text[at:].lstrip(", \n"))
+        self.after_steps = json_object("{" + self._text[at:].lstrip(", \n"))
 
 
 def printed_output(step: dict[str, Any]) -> list[str]:

@@ -18,10 +18,10 @@ PAGE_SIZE = 20
 
 
 class ContentRemoved(ProblemError):
-    """The host removed this for good. what: `program` or `series`."""
+    """The host removed this for good. content_name: `program` or `series`."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(410, "removed", f"the host of this server has removed this {what}")
+    def __init__(self, content_name: str) -> None:
+        super().__init__(410, "removed", f"the host of this server has removed this {content_name}")
 
 
 class QuotaExceeded(ProblemError):
@@ -32,10 +32,10 @@ class QuotaExceeded(ProblemError):
 
 
 class ContentStore:
-    """One table of `tables.py`. what: a row is. quota: bytes of all tables together."""
+    """One table of `tables.py`. content_name: a row is. quota: bytes of all tables together."""
 
-    def __init__(self, database: Database, table: Table, what: str, quota: int) -> None:
-        self.database, self._table, self._what, self._quota = database, table, what, quota
+    def __init__(self, database: Database, table: Table, content_name: str, quota: int) -> None:
+        self.database, self._table, self._content_name, self._quota = database, table, content_name, quota
 
     async def exists(self, id_: str) -> bool:
         """Whether this id was ever assigned, to what was removed as well. Raises StoreUnavailable."""
@@ -64,7 +64,7 @@ class ContentStore:
             query = select(columns.id, columns.removed).where(columns.digest == hash_)
             existing = (await connection.execute(query)).first()
             if existing is not None and existing.removed is not None:
-                raise ContentRemoved(self._what)
+                raise ContentRemoved(self._content_name)
             if existing is not None:
                 return str(existing.id), False
             if await used_bytes(connection) + size > self._quota:
@@ -94,7 +94,7 @@ class ContentStore:
                     count += 1
         return count
 
-    async def _rows(self, *columns: Any) -> AsyncIterator[Row[Any]]:
+    async def _iterate_rows(self, *columns: Any) -> AsyncIterator[Row[Any]]:
         last, id_ = "", self._table.c.id
         while True:
             async with self.database.reading() as connection:

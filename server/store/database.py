@@ -60,15 +60,17 @@ class Database:
         self._write_engine = self._engine.execution_options(gradbox_writes=True)
         self._write_lock, self._open_lock, self._is_open = asyncio.Lock(), asyncio.Lock(), False
 
-    async def open_if_exists(self, make: bool = False) -> bool:
-        """Open and migrate the database, if it is not open yet. Whether it exists. make: create it. Raises StoreUnavailable."""
+    async def open_if_exists(self, create: bool = False) -> bool:
+        """Open and migrate the database, if it is not open yet. Whether it exists. create: create it. Raises
+        StoreUnavailable.
+        """
         if self._is_open:
             return True
         async with self._open_lock:
             if not self._is_open:
                 with translate_errors():
                     if self._file is not None and not self._file.exists():
-                        if not make:
+                        if not create:
                             return False
                         self._file.parent.mkdir(parents=True, exist_ok=True)
                     await self.migrate_to("head")
@@ -97,7 +99,7 @@ class Database:
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """A transaction, committed unless the block raises. Raises StoreUnavailable."""
-        await self.open_if_exists(make=True)
+        await self.open_if_exists(create=True)
         with translate_errors():
             async with self._write_lock, self._write_engine.begin() as connection:
                 await self._lock(connection)

@@ -32,12 +32,12 @@ class StoreHealth:
         self._store, self._clock = store, clock
         self.backend = "embedded" if store.database.embedded else "postgresql"
         self.state = StoreState()
-        self._at = 0.0
+        self._queried_at = 0.0
         self._querying: asyncio.Task[None] | None = None
 
     async def refresh(self) -> StoreState:
         """The latest state; a new one if the query is quick. Raises nothing."""
-        if self._querying is None or (self._querying.done() and self._clock() - self._at >= MAX_AGE):
+        if self._querying is None or (self._querying.done() and self._clock() - self._queried_at >= MAX_AGE):
             self._querying = asyncio.create_task(self._query())
         if not self._querying.done():
             await asyncio.wait({self._querying}, timeout=MAX_WAIT)
@@ -55,4 +55,4 @@ class StoreHealth:
             cause = error.__cause__ or error
             detail = f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}"
             self.state = StoreState(False, self.state.totals, type(cause).__name__, detail[:300])
-        self._at = self._clock()
+        self._queried_at = self._clock()

@@ -17,7 +17,7 @@ _MAX_LENGTH = 61
 _ID = re.compile(f"[{ALPHABET}]{{{MIN_LENGTH},{_MAX_LENGTH}}}")
 
 
-def canonical(content: RequestModel) -> str:
+def canonical_json(content: RequestModel) -> str:
     """The content as canonical JSON in ASCII. Defaults are left out, so that a new field changes no digest."""
     content_fields = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return json.dumps(content_fields, sort_keys=True, separators=(",", ":"))

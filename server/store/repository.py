@@ -74,11 +74,13 @@ class TraceCache(Protocol):
 
 
 class Repository(ContentStore):
-    """largest: bytes of one program. quota: bytes of all, and of all series."""
+    """max_program_bytes: bytes of one program. quota: bytes of all, and of all series."""
 
-    def __init__(self, database: Database, largest: int, quota: int, traces: TraceCache | None = None) -> None:
+    def __init__(
+        self, database: Database, max_program_bytes: int, quota: int, traces: TraceCache | None = None
+    ) -> None:
         super().__init__(database, saved_programs, "program", quota)
-        self._largest, self._traces = largest, traces
+        self._max_program_bytes, self._traces = max_program_bytes, traces
         self._titles: dict[str, str] = {}  # of programs that were listed lately; a title never changes
 
     async def find(self, id_: str) -> SavedProgram | None:
@@ -98,12 +100,12 @@ class Repository(ContentStore):
             key = f"{row.digest} {row.created}"
             trace = self._traces.get(key) if self._traces is not None else None
             if row.removed is not None:
-                raise ContentRemoved(self._what)
+                raise ContentRemoved(self._content_name)
             if trace is None:
                 assert connection is not None
                 stored = (await connection.execute(select(COLUMNS.trace).where(COLUMNS.id == row.id))).scalar_one()
                 if stored is None:  # since the first query
-                    raise ContentRemoved(self._what)
+                    raise ContentRemoved(self._content_name)
                 trace = await asyncio.to_thread(upgrade_gzip, bytes(stored))
                 if self._traces is not None:
                     self._traces.put(key, trace)
@@ -135,8 +137,8 @@ class Repository(ContentStore):
         Raises ContentRemoved, ProgramTooLarge, QuotaExceeded, StoreUnavailable.
         """
         size = len(text) + len(trace)
-        if size > self._largest:
-            raise ProgramTooLarge(size, self._largest)
+        if size > self._max_program_bytes:
+            raise ProgramTooLarge(size, self._max_program_bytes)
         return await self._save(text, size, trace=trace, versions=versions.model_dump_json())
 
     async def totals(self) -> StoreTotals:
@@ -154,13 +156,13 @@ class Repository(ContentStore):
     async def entries(self) -> AsyncIterator[ListEntry]:
         """All programs, by id."""
         columns = (COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content)
-        async for row in self._rows(*columns):
+        async for row in self._iterate_rows(*columns):
             title = Content.model_validate_json(row.content).title if row.content is not None else None
             yield ListEntry(row.id, row.created, row.size, title)
 
     async def records(self) -> AsyncIterator[ArchiveRecord]:
         """All programs for an archive, removed ones as well, by id."""
-        async for row in self._rows(saved_programs):
+        async for row in self._iterate_rows(saved_programs):
             yield ArchiveRecord(
                 trace=base64.b64encode(row.trace).decode() if row.trace is not None else None,
                 versions=Versions.model_validate_json(row.versions),

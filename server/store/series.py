@@ -53,13 +53,13 @@ class SeriesStore(ContentStore):
 
     async def entries(self) -> AsyncIterator[ListEntry]:
         """All series, by id."""
-        async for row in self._rows(COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content):
+        async for row in self._iterate_rows(COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content):
             title = SeriesContent.model_validate_json(row.content).title if row.content is not None else None
             yield ListEntry(row.id, row.created, row.size, title)
 
     async def records(self) -> AsyncIterator[SeriesRecord]:
         """All series for an archive, removed ones as well, by id."""
-        async for row in self._rows(series):
+        async for row in self._iterate_rows(series):
             names = ("id", "digest", "created", "content", "removed", "reason")
             yield SeriesRecord(**{name: getattr(row, name) for name in names})
 

@@ -21,4 +21,4 @@ SAVING = {**FREE, "cache": 64_000_000, "save_limit": MANY, "save_address_limit":
 
 def shorten_absence() -> None:
     """In a server: listeners may be away for a second, not fifteen."""
-    executions.GRACE = 1.0
+    executions.GRACE_SECONDS = 1.0

@@ -9,10 +9,10 @@ from redis.asyncio.retry import Retry
 from redis.backoff import ConstantBackoff
 from redis.exceptions import RedisError
 
-QUEUES = {"cpu": "cpu", "cuda": "gpu"}
+QUEUE_OF_DEVICE = {"cpu": "cpu", "cuda": "gpu"}
 """The queue of each device that a program may ask for."""
 
-TASK = "gradbox.run_next"
+TASK_NAME = "gradbox.run_next"
 """The task that has a worker run the program whose turn it is. Its message has no program: see `scripts.TAKE`."""
 
 TIMEOUT = 3.0
@@ -25,12 +25,14 @@ BrokerError = (RedisError, OSError)
 """What is raised where the broker does not answer, or not as it should."""
 
 
-def connect(url: str, wait: float = 0.0) -> Broker:
-    """A pool of connections. wait: seconds for which a command may block by itself. Connects at the first command."""
+def connect(url: str, block_seconds: float = 0.0) -> Broker:
+    """A pool of connections. block_seconds: seconds for which a command may block by itself. Connects at the first
+    command.
+    """
     return Redis.from_url(
         url,
         socket_connect_timeout=TIMEOUT,
-        socket_timeout=TIMEOUT + wait,
+        socket_timeout=TIMEOUT + block_seconds,
         socket_keepalive=True,
         retry=Retry(ConstantBackoff(0.05), 1),
     )
@@ -46,7 +48,7 @@ def celery_app(url: str) -> Any:
     """Celery with both queues. Its messages are JSON: unpickling one would run what it says."""
     app = Celery("gradbox", broker=url, set_as_current=False)
     app.conf.update(
-        task_queues=[Queue(name) for name in QUEUES.values()],  # type: ignore[no-untyped-call]
+        task_queues=[Queue(name) for name in QUEUE_OF_DEVICE.values()],  # type: ignore[no-untyped-call]
         task_serializer="json",
         accept_content=["json"],
         task_ignore_result=True,

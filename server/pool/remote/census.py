@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.pool.remote.broker import QUEUES, Broker, BrokerError, celery_key
+from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, celery_key
 from server.pool.remote.inbox import Inbox
-from server.pool.remote.messages import WorkerRecord, parse_workers, prefix, submitted_at
+from server.pool.remote.messages import WorkerRecord, parse_workers, queue_key_prefix, submitted_at
 from server.pool.remote.remote_run import RemoteRun
 from server.pool.remote.tokens import Tokens
 from server.pool.zygote import WorkersUnavailable
@@ -42,8 +42,8 @@ class QueueState:
     waiting: int = 0
     capacity: int = 0
     age: float = 0.0
-    unread: int = 0
-    average: float = field(default=1.0)
+    unread_tokens: int = 0
+    average_seconds: float = field(default=1.0)
 
     @property
     def client_limit(self) -> int:
@@ -56,7 +56,7 @@ class QueueState:
 
     def wait_estimate(self, waiting: int) -> float:
         """Seconds until it is worth another try."""
-        return max(1.0, self.average * waiting / max(1, self.capacity))
+        return max(1.0, self.average_seconds * waiting / max(1, self.capacity))
 
 
 class Census:
@@ -69,13 +69,13 @@ class Census:
         self._broker, self._inbox, self._tokens = broker, inbox, tokens
         limit = settings.queue
         network_limit = limit if settings.classroom else max(2, limit * 3 // 4)
-        self.queues = {name: QueueState(limit, network_limit) for name in QUEUES.values()}
+        self.queues = {name: QueueState(limit, network_limit) for name in QUEUE_OF_DEVICE.values()}
         self.runs: dict[str, RemoteRun] = {}
         self._queue_of: dict[str, str] = {}
         self.workers: list[WorkerRecord] = []
         self.versions: Mapping[str, str] = {}
         self.layers: Mapping[str, str] = {}
-        self._counted = self._deserted = -1e9
+        self._counted_at = self._last_capacity_at = -1e9
         self._added = asyncio.Event()
         self.closed = False  # as of an inbox
 
@@ -88,10 +88,10 @@ class Census:
         """Until it is closed; while the broker does not answer, nothing is known and nothing is lost."""
         while not self.closed:
             try:
-                if time.monotonic() - self._counted >= IDLE_INTERVAL:
+                if time.monotonic() - self._counted_at >= IDLE_INTERVAL:
                     await self._count_workers()
                     await self._poll_queues()
-                    self._counted = time.monotonic()
+                    self._counted_at = time.monotonic()
                 await self._poll_runs()
             except BrokerError:
                 await asyncio.sleep(INTERVAL)
@@ -101,7 +101,7 @@ class Census:
             self._added.clear()
             if not self.runs:
                 try:
-                    async with asyncio.timeout(max(0.0, self._counted + IDLE_INTERVAL - time.monotonic())):
+                    async with asyncio.timeout(max(0.0, self._counted_at + IDLE_INTERVAL - time.monotonic())):
                         await self._added.wait()
                 except TimeoutError:
                     continue
@@ -124,13 +124,13 @@ class Census:
     async def _poll_queues(self) -> None:
         for name, queue in self.queues.items():
             pipe = self._broker.pipeline(transaction=False)
-            pipe.zcard(prefix(name) + "waiting")
-            pipe.zcard(prefix(name) + "running")
-            pipe.hkeys(prefix(name) + "tickets")
+            pipe.zcard(queue_key_prefix(name) + "waiting")
+            pipe.zcard(queue_key_prefix(name) + "running")
+            pipe.hkeys(queue_key_prefix(name) + "tickets")
             pipe.llen(celery_key(name))
-            queue.waiting, queue.running, tickets, queue.unread = await pipe.execute()
+            queue.waiting, queue.running, tickets, queue.unread_tokens = await pipe.execute()
             queue.age = max((time.time() - submitted_at(run.decode()) for run in tickets), default=0.0)
-            if queue.waiting and not queue.unread and queue.running < queue.capacity:
+            if queue.waiting and not queue.unread_tokens and queue.running < queue.capacity:
                 count = min(queue.waiting, queue.capacity - queue.running)
                 await self._broker.lpush(celery_key(name), *(self._tokens.message(name) for _ in range(count)))
 
@@ -140,7 +140,7 @@ class Census:
             return
         pipe = self._broker.pipeline(transaction=False)
         for run in runs:
-            key = prefix(self._queue_of.get(run.id, "cpu"))
+            key = queue_key_prefix(self._queue_of.get(run.id, "cpu"))
             pipe.zrank(key + "waiting", run.id)
             pipe.zscore(key + "running", run.id)
         answers: list[Any] = await pipe.execute()
@@ -155,12 +155,12 @@ class Census:
             if not run.started:
                 run.on_position(rank)
             if self.queues[self._queue_of.get(run.id, "cpu")].capacity:
-                self._deserted = now
-            elif now - max(self._deserted, self._inbox.connected_since or now) > DESERTED_AFTER:
+                self._last_capacity_at = now
+            elif now - max(self._last_capacity_at, self._inbox.connected_since or now) > DESERTED_AFTER:
                 run.error = WorkersUnavailable("there is no worker now")
                 run.ended.set()
-        elif score is not None and score != run.score:
-            run.last_seen, run.score = now, score
+        elif score is not None and score != run.heartbeat_score:
+            run.last_seen, run.heartbeat_score = now, score
         connected = self._inbox.connected_since
         if connected is not None and now - max(run.last_seen, connected) > LOST_AFTER:
             await self._inbox.read_rest(run.id)  # what it said may not be read yet

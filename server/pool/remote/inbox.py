@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from server.pool.remote.broker import Broker, BrokerError
-from server.pool.remote.messages import stream
+from server.pool.remote.messages import stream_key
 
 READ_TIMEOUT = 1.0
 """Seconds for which a command waits for an entry."""
@@ -25,37 +25,43 @@ log = logging.getLogger("gradbox.pool")
 
 
 class Inbox:
-    """broker: its commands may block for `BLOCK` seconds. wake: the stream to which an entry is added to have it read more."""
+    """broker: its commands may block for `BLOCK` seconds. wake_stream: the stream to which an entry is added to have it
+    read more.
+    """
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self.wake = f"gradbox:wake:{secrets.token_hex(8)}"
-        self._last: dict[str, str | bytes] = {self.wake: "0"}  # the id of the last entry read, by stream
+        self.wake_stream = f"gradbox:wake:{secrets.token_hex(8)}"
+        self._last_ids: dict[str, str | bytes] = {self.wake_stream: "0"}  # the id of the last entry read, by stream
         self._handlers: dict[str, Callable[[Entry], None]] = {}
         self.closed = False  # a client that is cancelled at the wrong moment swallows that
         self.connected_since: float | None = None  # as `time.monotonic`; None while the broker does not answer
 
     def add(self, run: str, handle: Callable[[Entry], None]) -> None:
-        """Call this with each entry of a run's stream, from its first. Takes effect when an entry comes to `wake`."""
-        self._last[stream(run)] = "0"
-        self._handlers[stream(run)] = handle
+        """Call this with each entry of a run's stream, from its first. Takes effect when an entry comes to
+        `wake_stream`.
+        """
+        self._last_ids[stream_key(run)] = "0"
+        self._handlers[stream_key(run)] = handle
 
     def remove(self, run: str) -> None:
         """Read it no more."""
-        self._last.pop(stream(run), None)
-        self._handlers.pop(stream(run), None)
+        self._last_ids.pop(stream_key(run), None)
+        self._handlers.pop(stream_key(run), None)
 
     async def read_rest(self, run: str) -> None:
         """Handle what its stream has now. Raises BrokerError."""
-        key = stream(run)
-        if key in self._last:
-            self._handle(await self._broker.xread({key: self._last[key]}))
+        key = stream_key(run)
+        if key in self._last_ids:
+            self._handle(await self._broker.xread({key: self._last_ids[key]}))
 
     async def read_forever(self) -> None:
         """Until it is closed; where the broker goes away, until it is back."""
         while not self.closed:
             try:
-                answer: Any = await self._broker.xread(self._last, count=MAX_ENTRIES, block=int(READ_TIMEOUT * 1000))
+                answer: Any = await self._broker.xread(
+                    self._last_ids, count=MAX_ENTRIES, block=int(READ_TIMEOUT * 1000)
+                )
                 if self.connected_since is None:
                     self.connected_since = time.monotonic()
                 self._handle(answer)
@@ -73,8 +79,8 @@ class Inbox:
             name = key.decode()
             for id_, fields in entries[0] if isinstance(answer, dict) else entries:
                 handler = self._handlers.get(name)
-                if name in self._last:
-                    self._last[name] = id_
+                if name in self._last_ids:
+                    self._last_ids[name] = id_
                 if handler is not None:
                     try:
                         handler(fields)

@@ -44,7 +44,7 @@ class AnswerMessage(Model):
 
 
 Message = TraceMessage | AnswerMessage
-MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="kind")])
+MESSAGE_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="kind")])
 
 
 class RunResult(Model):
@@ -95,7 +95,7 @@ class Submission(Model):
     kept: int = RUN_TTL
 
 
-def new_run() -> str:
+def new_run_name() -> str:
     """The name of a run. Names sort by the time they are given."""
     return f"{time.time_ns():020d}-{secrets.token_hex(6)}"
 
@@ -105,17 +105,17 @@ def submitted_at(run: str) -> float:
     return int(run.partition("-")[0]) / 1e9
 
 
-def prefix(queue: str) -> str:
+def queue_key_prefix(queue: str) -> str:
     """What the keys of a queue begin with."""
     return f"gradbox:{queue}:"
 
 
-def stream(run: str) -> str:
+def stream_key(run: str) -> str:
     """The key of the stream that a run's worker writes."""
     return f"gradbox:run:{run}"
 
 
-def encoded(value: Model) -> bytes:
+def encode_model(value: Model) -> bytes:
     """A message as JSON."""
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 

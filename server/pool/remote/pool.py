@@ -17,7 +17,7 @@ from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import wait_for_first
 from server.pool.recorded_trace import RecordedTrace
 from server.pool.remote import scripts
-from server.pool.remote.broker import QUEUES, TIMEOUT, BrokerError, celery_key, connect, disconnect
+from server.pool.remote.broker import QUEUE_OF_DEVICE, TIMEOUT, BrokerError, celery_key, connect, disconnect
 from server.pool.remote.census import LOST_AFTER, Census
 from server.pool.remote.inbox import READ_TIMEOUT, Inbox
 from server.pool.remote.messages import (
@@ -26,11 +26,11 @@ from server.pool.remote.messages import (
     Message,
     Submission,
     TraceMessage,
-    encoded,
-    new_run,
-    prefix,
+    encode_model,
+    new_run_name,
+    queue_key_prefix,
 )
-from server.pool.remote.remote_run import LOST, Positions, RemoteRun, decompressed
+from server.pool.remote.remote_run import LOST_OUTCOME, PositionReporter, RemoteRun, decompress_outside_loop
 from server.pool.remote.tokens import Tokens
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
@@ -43,7 +43,7 @@ MAX_WAIT = 10.0
 GPU_MAX_WAIT = 1.0
 """The same for a worker with a GPU, of which there need be none."""
 
-CANCEL_TIME = 5.0
+CANCEL_SECONDS = 5.0
 """Seconds for a worker to end a run that is cancelled."""
 
 SHUTDOWN_TURNS = 20
@@ -52,7 +52,7 @@ SHUTDOWN_TURNS = 20
 log = logging.getLogger("gradbox.pool")
 
 
-class Blobs(Protocol):
+class BlobStore(Protocol):
     """Lines that are too many for the broker, by the name of their run, for some minutes."""
 
     async def put(self, name: str, body: bytes) -> None: ...
@@ -66,7 +66,7 @@ class RemotePool:
     Raises WorkersUnavailable where no worker is alive, or the broker is not there for longer than `MAX_WAIT`.
     """
 
-    def __init__(self, settings: Settings, blobs: Blobs) -> None:
+    def __init__(self, settings: Settings, blobs: BlobStore) -> None:
         self._settings, self._blobs = settings, blobs
         self._broker = connect(settings.queue_url)
         self._waiting_broker = connect(settings.queue_url, READ_TIMEOUT)
@@ -120,7 +120,7 @@ class RemotePool:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        return tuple(device for device, queue in QUEUES.items() if device == "cpu" or self._has_workers(queue))
+        return tuple(device for device, queue in QUEUE_OF_DEVICE.items() if device == "cpu" or self._has_workers(queue))
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -158,39 +158,42 @@ class RemotePool:
         client: Client = SERVER_CLIENT,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
-        joins: bool = False,
+        may_join: bool = False,
     ) -> RecordedTrace:
         stop = stop or asyncio.Event()
-        report = Positions(on_position)
-        record = partial(self._record, client=client, report=report, stop=stop, joins=joins)
+        positions = PositionReporter(on_position)
+        record = partial(self._record, client=client, positions=positions, stop=stop, may_join=may_join)
         return await recorded_trace(self._assembler, job, record, stop, self._settings.log_programs)
 
     async def answer(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         message = AnswerMessage(job=job)
         for again in (False, True):
-            run = self._new_run(Positions(None))
+            run = self._new_run(PositionReporter(None))
             await self._execute(run, "cpu", message, client, "", front=again, stop=asyncio.Event())
             if not run.lost:
-                recording = await self._recording(run)
+                recording = await self._read_recording(run)
                 return read_answers(job, bytes(recording.data), run.result is not None and run.result.ended)
         raise NoAnswers("the machines that ran the programs were lost")
 
-    async def _record(self, job: Job, client: Client, report: Positions, stop: asyncio.Event, joins: bool) -> Recording:
+    async def _record(
+        self, job: Job, client: Client, positions: PositionReporter, stop: asyncio.Event, may_join: bool
+    ) -> Recording:
         """Run a program once, or once more where its worker was lost and it gives the same again."""
-        message, key = TraceMessage(job=job), cache_key(job, self.versions) if joins else ""
+        queue, message = QUEUE_OF_DEVICE[job.device], TraceMessage(job=job)
+        key = cache_key(job, self.versions) if may_join else ""
         while True:
-            run = self._new_run(report)
-            cancelled = await self._execute(run, QUEUES[job.device], message, client, key, report.front, stop)
-            if run.lost and not report.retried and run.repeatable and not stop.is_set() and not self._closed:
+            run = self._new_run(positions)
+            cancelled = await self._execute(run, queue, message, client, key, positions.front, stop)
+            if run.lost and not positions.retried and run.repeatable and not stop.is_set() and not self._closed:
                 log.warning("the worker %s was lost; its program is run again", run.worker or "of a run")
-                report.retried = True
+                positions.retried = True
                 continue
             if run.lost or cancelled:
-                return run.unfinished(LOST) if run.lost else run.cancelled()
-            return await self._recording(run)
+                return run.unfinished_recording(LOST_OUTCOME) if run.lost else run.cancelled_recording()
+            return await self._read_recording(run)
 
-    def _new_run(self, report: Positions) -> RemoteRun:
-        return RemoteRun(new_run(), 2 * self._settings.trace + (1 << 20), report)
+    def _new_run(self, positions: PositionReporter) -> RemoteRun:
+        return RemoteRun(new_run_name(), 2 * self._settings.trace + (1 << 20), positions)
 
     async def _execute(
         self,
@@ -215,18 +218,18 @@ class RemotePool:
         try:
             await wait_for_first(run.ended, stop)
             if not run.ended.is_set():
-                if await self._leave(run, queue) != "cancelled":
+                if await self._leave_queue(run, queue) != "cancelled":
                     return True
-                await asyncio.wait_for(run.ended.wait(), CANCEL_TIME)
+                await asyncio.wait_for(run.ended.wait(), CANCEL_SECONDS)
         except TimeoutError:
             return True
         except asyncio.CancelledError:
-            self._spawn(self._leave(run, queue), "leave")
+            self._spawn(self._leave_queue(run, queue), "leave")
             raise
         finally:
             self._forget(run)
         if run.lost:
-            self._spawn(self._leave(run, queue), "leave")  # should its machine come back, it need not go on
+            self._spawn(self._leave_queue(run, queue), "leave")  # should its machine come back, it need not go on
         if run.error is not None:
             raise run.error
         return False
@@ -247,7 +250,7 @@ class RemotePool:
             network_limit=census.network_limit,
             capacity=census.capacity,
             front=front,
-            wake=self._inbox.wake,
+            wake=self._inbox.wake_stream,
             lost=LOST_AFTER,
         )
         self._inbox.add(run.id, run.handle)
@@ -264,7 +267,7 @@ class RemotePool:
                 run.id = value.decode()
                 self._inbox.add(run.id, run.handle)
                 self._census.add(run, queue)
-                await self._retry(lambda: self._broker.xadd(self._inbox.wake, {"kind": "wake"}, maxlen=1))
+                await self._retry(lambda: self._broker.xadd(self._inbox.wake_stream, {"kind": "wake"}, maxlen=1))
                 return
             run.on_position(int(value))
         except BaseException:
@@ -273,8 +276,8 @@ class RemotePool:
 
     async def _submit(self, queue: str, submission: Submission, message: Message) -> Any:
         """What `scripts.SUBMIT` returns."""
-        keys = [prefix(queue), celery_key(queue)]
-        arguments = [encoded(submission), encoded(message), self._tokens.message(queue)]
+        keys = [queue_key_prefix(queue), celery_key(queue)]
+        arguments = [encode_model(submission), encode_model(message), self._tokens.message(queue)]
         return await self._retry(partial(self._submit_script, keys=keys, args=arguments))
 
     def _forget(self, run: RemoteRun) -> None:
@@ -292,10 +295,12 @@ class RemotePool:
                     raise WorkersUnavailable("the broker of the workers can't be reached now") from error
                 await asyncio.sleep(0.2)
 
-    async def _leave(self, run: RemoteRun, queue: str) -> str:
+    async def _leave_queue(self, run: RemoteRun, queue: str) -> str:
         """Wait for it no more. Returns what `scripts.LEAVE` does."""
         try:
-            answer = await self._retry(partial(self._leave_script, keys=[prefix(queue)], args=[run.id, RUN_TTL]))
+            answer = await self._retry(
+                partial(self._leave_script, keys=[queue_key_prefix(queue)], args=[run.id, RUN_TTL])
+            )
         except WorkersUnavailable:
             return "cancelled"
         return str(answer.decode())
@@ -305,18 +310,18 @@ class RemotePool:
         with contextlib.suppress(Busy, WorkersUnavailable):
             await enqueuing
             self._forget(run)
-            await self._leave(run, queue)
+            await self._leave_queue(run, queue)
 
-    async def _recording(self, run: RemoteRun) -> Recording:
+    async def _read_recording(self, run: RemoteRun) -> Recording:
         """What the worker said at the end; lost where it can't be read."""
         result = run.result
         assert result is not None
         body = await self._blobs.get(run.blob) if run.blob else run.data
         try:
-            data = await decompressed(body or b"", run.max_bytes) if result.size else b""
+            data = await decompress_outside_loop(body or b"", run.max_bytes) if result.size else b""
         except ValueError:
             log.error("the lines of a run by %s can't be read", run.worker)
-            return run.unfinished(LOST)
+            return run.unfinished_recording(LOST_OUTCOME)
         return Recording(data, result.versions, result.outcome, result.usage, run.worker)
 
     def _has_workers(self, queue: str) -> bool:

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter, ValidationError
 
-from server.pool.assembly import CANCELLED, Recording
+from server.pool.assembly import CANCELLED_OUTCOME, Recording
 from server.pool.fair_queue import Busy
 from server.pool.remote.inbox import Entry
 from server.pool.remote.messages import Name, RunResult, Versions
 from server.pool.zygote import WorkersUnavailable
 from server.wire.trace import Error, HeaderLine, Outcome
 
-LOST = Outcome(status="lost", error=Error(type="Lost", message="the machine that ran it was lost; run it again"))
+LOST_OUTCOME = Outcome(
+    status="lost", error=Error(type="Lost", message="the machine that ran it was lost; run it again")
+)
 
-SMALL_BYTES = 1 << 14
+MAX_INLINE_BYTES = 1 << 14
 """Bytes of compressed lines below which they are decompressed in the event loop."""
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
@@ -47,18 +49,18 @@ class RemoteRun:
     error: Exception | None = None
     lost: bool = False
     last_seen: float = field(default_factory=time.monotonic)
-    score: float | None = None
+    heartbeat_score: float | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def handle(self, entry: Entry) -> None:
         """Take an entry of its stream; one that is not valid ends it as lost."""
         self.last_seen = time.monotonic()
         try:
-            self._take(entry)
+            self._apply_entry(entry)
         except (ValueError, KeyError, zlib.error):
             self.mark_lost()
 
-    def _take(self, entry: Entry) -> None:
+    def _apply_entry(self, entry: Entry) -> None:
         kind = entry[b"kind"]
         if kind == b"start":
             self.worker, self.versions = (
@@ -96,16 +98,16 @@ class RemoteRun:
         except ValidationError:
             return False
 
-    def unfinished(self, outcome: Outcome) -> Recording:
+    def unfinished_recording(self, outcome: Outcome) -> Recording:
         """What came of it until now. outcome: how it ended here."""
         return Recording(self.lines, self.versions, outcome, worker=self.worker)
 
-    def cancelled(self) -> Recording:
+    def cancelled_recording(self) -> Recording:
         """What came until somebody stopped it who was not alone to wait for it."""
-        return self.unfinished(CANCELLED)
+        return self.unfinished_recording(CANCELLED_OUTCOME)
 
 
-class Positions:
+class PositionReporter:
     """Reports a run's place in the queue, each once; nothing before the first start is reported again after it.
 
     started: it has been with a worker. retried: it is run once more, for that was lost.
@@ -129,9 +131,9 @@ class Positions:
             self._on_position(position)
 
 
-async def decompressed(data: bytes, max_bytes: int) -> bytes:
+async def decompress_outside_loop(data: bytes, max_bytes: int) -> bytes:
     """`decompress`, in a thread where it takes longer than that takes to answer."""
-    if len(data) < SMALL_BYTES:
+    if len(data) < MAX_INLINE_BYTES:
         return decompress(data, max_bytes)
     return await asyncio.to_thread(decompress, data, max_bytes)
 

@@ -6,7 +6,7 @@ k-th run that waits for a client has the tag `start + k`, and the lowest tag is 
 the fraction, then the time that a run's name begins with.
 """
 
-_QUEUE = """
+_QUEUE_FUNCTIONS = """
 local prefix = KEYS[1]
 local waiting, running, tickets = prefix .. 'waiting', prefix .. 'running', prefix .. 'tickets'
 local tags = prefix .. 'tags'
@@ -48,7 +48,7 @@ end
 """
 
 SUBMIT = (
-    _QUEUE
+    _QUEUE_FUNCTIONS
     + """
 local submission = cjson.decode(ARGV[1])
 local run, joins = submission.run, 'gradbox:joins:' .. submission.key
@@ -117,7 +117,7 @@ Returns `queued` and how many are before it, `joined` and the run, or `busy` and
 """
 
 TAKE = (
-    _QUEUE
+    _QUEUE_FUNCTIONS
     + """
 while true do
   local run = redis.call('ZRANGE', waiting, 0, 0)[1]
@@ -146,7 +146,7 @@ versions as JSON, seconds for which the stream is kept. Returns the run and its 
 """
 
 LEAVE = (
-    _QUEUE
+    _QUEUE_FUNCTIONS
     + """
 if redis.call('DECR', 'gradbox:readers:' .. ARGV[1]) > 0 then return 'others' end
 redis.call('DEL', 'gradbox:readers:' .. ARGV[1])
@@ -164,7 +164,7 @@ Returns `others` where somebody still waits for it, `withdrawn`, or `cancelled`.
 """
 
 HEARTBEAT = (
-    _QUEUE
+    _QUEUE_FUNCTIONS
     + """
 local cancelled = {}
 for _, run in ipairs(ARGV) do
@@ -177,7 +177,7 @@ return cancelled
 """The heartbeat of runs. Keys: the prefix. Arguments: the runs. Returns those that are cancelled."""
 
 RELEASE = (
-    _QUEUE
+    _QUEUE_FUNCTIONS
     + """
 redis.call('ZREM', running, ARGV[1])
 return redis.call('DEL', 'gradbox:cancel:' .. ARGV[1])

@@ -18,7 +18,7 @@ TIMEOUT = 0.5
 RECONNECT_INTERVAL = 1.0
 """Seconds from an answer that did not come to the next attempt."""
 
-CONNECTIONS = 16
+MAX_CONNECTIONS = 16
 
 Answer = TypeVar("Answer")
 
@@ -31,7 +31,7 @@ class SharedBroker:
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.connections = BlockingConnectionPool.from_url(
             url,
-            max_connections=CONNECTIONS,
+            max_connections=MAX_CONNECTIONS,
             timeout=TIMEOUT,
             socket_connect_timeout=TIMEOUT,
             socket_timeout=TIMEOUT,

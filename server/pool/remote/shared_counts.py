@@ -24,7 +24,7 @@ return '0'
 """
 """As `server.rate_limits.TokenBuckets.take`. Keys: the bucket's. Arguments: tokens, seconds for each, seconds for all."""
 
-Counted = tuple[RateLimitItem, str, str]
+CountedLimit = tuple[RateLimitItem, str, str]
 """A limit, what it limits, and whose requests are counted."""
 
 
@@ -44,9 +44,9 @@ class SharedCounts:
             connection_pool=broker.connections,  # type: ignore[arg-type]
         )
         self._storage, self._limiter = storage, MovingWindowRateLimiter(storage)
-        self._take = broker.redis.register_script(TAKE_TOKENS)
+        self._take_script = broker.redis.register_script(TAKE_TOKENS)
 
-    async def hit(self, counted: Sequence[Counted]) -> bool | None:
+    async def hit(self, counted: Sequence[CountedLimit]) -> bool | None:
         """Count a request to each limit; whether none was exceeded."""
 
         async def hit() -> bool:
@@ -55,7 +55,7 @@ class SharedCounts:
 
         return await self._broker.ask(hit)
 
-    async def waits(self, counted: Sequence[Counted]) -> list[float] | None:
+    async def waits(self, counted: Sequence[CountedLimit]) -> list[float] | None:
         """The seconds until each limit would let another request in; 0.0 where it would now."""
 
         async def wait(limit: RateLimitItem, what: str, owner: str) -> float:
@@ -73,7 +73,7 @@ class SharedCounts:
         key, arguments = f"{PREFIX}:{what}/{self._digest(owner)}", [tokens, seconds / capacity, seconds]
 
         async def take() -> float:
-            return float(await self._take(keys=[key], args=arguments))
+            return float(await self._take_script(keys=[key], args=arguments))
 
         return await self._broker.ask(take)
 

@@ -4,9 +4,9 @@ import json
 import uuid
 from typing import Any
 
-from server.pool.remote.broker import QUEUES, TASK, celery_app
+from server.pool.remote.broker import QUEUE_OF_DEVICE, TASK_NAME, celery_app
 
-_MADE_IN_MEMORY = "memory://localhost"
+_MEMORY_BROKER_URL = "memory://localhost"
 
 
 class Tokens:
@@ -18,9 +18,9 @@ class Tokens:
     """
 
     def __init__(self) -> None:
-        app = celery_app(_MADE_IN_MEMORY)
+        app = celery_app(_MEMORY_BROKER_URL)
         app.conf.broker_transport_options = {}
-        self._templates = {queue: _written_by(app, queue) for queue in QUEUES.values()}
+        self._templates = {queue: _message_template(app, queue) for queue in QUEUE_OF_DEVICE.values()}
         app.close()
 
     def message(self, queue: str) -> bytes:
@@ -31,9 +31,9 @@ class Tokens:
         return text.encode()
 
 
-def _written_by(app: Any, queue: str) -> tuple[str, tuple[str, str]]:
+def _message_template(app: Any, queue: str) -> tuple[str, tuple[str, str]]:
     """A message of Celery, and the ids in it: that of the task and that of its delivery."""
-    app.send_task(TASK, queue=queue, ignore_result=True)
+    app.send_task(TASK_NAME, queue=queue, ignore_result=True)
     with app.connection_for_write() as connection:
         message = connection.default_channel.queues[queue].get(block=False)
     ids = (message["headers"]["id"], message["properties"]["delivery_tag"])

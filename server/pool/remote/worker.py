@@ -15,17 +15,17 @@ from server.pool.remote.broker import BrokerError, connect, disconnect
 from server.pool.remote.census import WORKERS_KEY
 from server.pool.remote.messages import (
     MAX_STREAMED,
-    MESSAGE,
+    MESSAGE_ADAPTER,
     RUN_TTL,
     STREAM_TTL,
     AnswerMessage,
     RunResult,
     WorkerRecord,
-    encoded,
-    prefix,
-    stream,
+    encode_model,
+    queue_key_prefix,
+    stream_key,
 )
-from server.pool.remote.pool import Blobs
+from server.pool.remote.pool import BlobStore
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.settings import Settings
 
@@ -35,7 +35,7 @@ POLL_INTERVAL, HEARTBEAT_INTERVAL = 0.2, 1.0
 WORKER_TTL = 4
 """Seconds after its last heartbeat for which a worker counts as alive."""
 
-FIRST_LINES, MORE_LINES = 0.05, 0.25
+FIRST_LINES_SECONDS, MORE_LINES_SECONDS = 0.05, 0.25
 """Seconds after which a run's first lines are sent, and between more of them: most runs have ended before."""
 
 REPORT_TIMEOUT = 60.0
@@ -47,7 +47,9 @@ log = logging.getLogger("gradbox.worker")
 class RemoteWorker:
     """One worker of a queue, in one event loop. draining: it takes nothing new. Raises BrokerError where `start` finds no broker."""
 
-    def __init__(self, settings: Settings, queue: Literal["cpu", "gpu"], blobs: Blobs, prepare: str = PREPARE) -> None:
+    def __init__(
+        self, settings: Settings, queue: Literal["cpu", "gpu"], blobs: BlobStore, prepare: str = PREPARE
+    ) -> None:
         self._settings, self._blobs, self.queue = settings, blobs, queue
         self.name = f"{queue}-{secrets.token_hex(3)}"
         self._machine = MachineWorkers(settings, prepare)
@@ -56,7 +58,7 @@ class RemoteWorker:
         self._take_script, self._heartbeat_script, self._release_script = (
             self._broker.register_script(script) for script in (scripts.TAKE, scripts.HEARTBEAT, scripts.RELEASE)
         )
-        self._running: dict[str, asyncio.Event] = {}  # the event that ends it, by the run's name
+        self._stop_events: dict[str, asyncio.Event] = {}  # the event that ends it, by the run's name
         self._heartbeat: asyncio.Task[None] | None = None
         self.draining = self._closed = False
 
@@ -87,35 +89,35 @@ class RemoteWorker:
         """Run the program whose turn it is, and then the next, until none waits. Raises BrokerError."""
         while not self.draining:
             start = [self.name, json.dumps(dict(self._machine.zygote.versions)), RUN_TTL]
-            taken = await self._take_script(keys=[prefix(self.queue)], args=start)
+            taken = await self._take_script(keys=[queue_key_prefix(self.queue)], args=start)
             if taken is None:
                 return
             await self._run_taken(taken[0].decode(), taken[1])
 
     async def _run_taken(self, run: str, body: bytes) -> None:
-        stop = self._running[run] = asyncio.Event()
+        stop = self._stop_events[run] = asyncio.Event()
         try:
             await self._run(run, body, stop)
         except WorkersUnavailable:
-            await self._write(run, {"kind": "failed"})
+            await self._write_with_retries(run, {"kind": "failed"})
         except BrokerError as error:
             log.error("how a run ended could not be told: %s", type(error).__name__)
         finally:
-            del self._running[run]
+            del self._stop_events[run]
             with contextlib.suppress(*BrokerError):
-                await self._release_script(keys=[prefix(self.queue)], args=[run])
+                await self._release_script(keys=[queue_key_prefix(self.queue)], args=[run])
 
     async def _run(self, run: str, body: bytes, stop: asyncio.Event) -> None:
         """Run what a message asks for. Raises WorkersUnavailable, BrokerError."""
         try:
-            message = MESSAGE.validate_json(body)
+            message = MESSAGE_ADAPTER.validate_json(body)
         except ValueError:
             log.error("a message of %d bytes is not valid", len(body))
-            await self._write(run, {"kind": "failed"})
+            await self._write_with_retries(run, {"kind": "failed"})
             return
         gpu = not isinstance(message, AnswerMessage) and message.job.device == "cuda"
         if gpu != (self.queue == "gpu"):
-            await self._write(run, {"kind": "failed"})
+            await self._write_with_retries(run, {"kind": "failed"})
             return
         versions = self._machine.zygote.versions
         if isinstance(message, AnswerMessage):
@@ -128,7 +130,7 @@ class RemoteWorker:
             bounds = self._settings.limits()
             limits = {name: min(value, bounds.get(name, value)) for name, value in job.limits.items()}
             job = job.model_copy(update={"limits": limits})
-            recording = await self._machine.record(job, stop, sent.watch)
+            recording = await self._machine.record(job, stop, sent.use_buffer)
         finally:
             sent.ended.set()
             await lines
@@ -144,16 +146,16 @@ class RemoteWorker:
 
     async def _write_lines(self, run: str, lines: "UnsentLines") -> None:
         """Send the lines of a run as they come, up to what the broker is to hold of it."""
-        delay = FIRST_LINES
-        while lines.sent < MAX_STREAMED and not await lines.end_within(delay):
-            delay, data = MORE_LINES, lines.take()
+        delay = FIRST_LINES_SECONDS
+        while lines.sent_bytes < MAX_STREAMED and not await lines.wait_for_end(delay):
+            delay, data = MORE_LINES_SECONDS, lines.take_lines()
             if data:
                 with contextlib.suppress(*BrokerError):  # the end has all of them
-                    await self._add(run, {"kind": "lines", "data": zlib.compress(data, 1)})
+                    await self._add_entry(run, {"kind": "lines", "data": zlib.compress(data, 1)})
 
     async def _write_end(self, run: str, data: bytes, result: RunResult) -> None:
         body = await asyncio.to_thread(zlib.compress, data, 1) if len(data) > 1 << 16 else zlib.compress(data, 1)
-        fields: dict[str, Any] = {"kind": "end", "seen": encoded(result)}
+        fields: dict[str, Any] = {"kind": "end", "seen": encode_model(result)}
         if len(body) > MAX_STREAMED:
             try:
                 await self._blobs.put(run, body)
@@ -162,27 +164,27 @@ class RemoteWorker:
             fields["blob"] = run
         else:
             fields["data"] = body
-        await self._write(run, fields)
+        await self._write_with_retries(run, fields)
 
-    async def _write(self, run: str, fields: dict[str, Any]) -> None:
+    async def _write_with_retries(self, run: str, fields: dict[str, Any]) -> None:
         """Add an entry to a run's stream, again and again while the broker does not answer. Raises BrokerError."""
         until = time.monotonic() + REPORT_TIMEOUT
         while True:
             try:
-                await self._add(run, fields)
+                await self._add_entry(run, fields)
                 return
             except BrokerError:
                 if time.monotonic() > until:
                     raise
                 await asyncio.sleep(POLL_INTERVAL)
 
-    async def _add(self, run: str, fields: dict[str, Any]) -> None:
+    async def _add_entry(self, run: str, fields: dict[str, Any]) -> None:
         pipe = self._broker.pipeline(transaction=False)
-        pipe.xadd(stream(run), fields)
+        pipe.xadd(stream_key(run), fields)
         ends = fields["kind"] in ("end", "failed")
-        pipe.expire(stream(run), STREAM_TTL if ends else RUN_TTL)
+        pipe.expire(stream_key(run), STREAM_TTL if ends else RUN_TTL)
         if ends:  # who reads of the end finds its place free
-            pipe.zrem(prefix(self.queue) + "running", run)
+            pipe.zrem(queue_key_prefix(self.queue) + "running", run)
         await pipe.execute()
 
     async def _heartbeat_forever(self) -> None:
@@ -193,10 +195,12 @@ class RemoteWorker:
                 if now - announced >= HEARTBEAT_INTERVAL:
                     await self._announce()
                     announced = now
-                if self._running:
-                    for run in await self._heartbeat_script(keys=[prefix(self.queue)], args=list(self._running)):
-                        if run.decode() in self._running:
-                            self._running[run.decode()].set()
+                if self._stop_events:
+                    for run in await self._heartbeat_script(
+                        keys=[queue_key_prefix(self.queue)], args=list(self._stop_events)
+                    ):
+                        if run.decode() in self._stop_events:
+                            self._stop_events[run.decode()].set()
                     beaten = now
             except BrokerError as error:
                 if now - beaten > HEARTBEAT_INTERVAL:
@@ -211,7 +215,7 @@ class RemoteWorker:
             name=self.name,
             queue=self.queue,
             capacity=self.capacity if zygote.ready else 0,
-            running=len(self._running),
+            running=len(self._stop_events),
             spares=zygote.spares,
             boots=zygote.boots,
             draining=self.draining,
@@ -220,20 +224,21 @@ class RemoteWorker:
         )
         pipe = self._broker.pipeline(transaction=False)
         pipe.sadd(WORKERS_KEY, self.name)
-        pipe.set(f"gradbox:worker:{self.name}", encoded(record), ex=WORKER_TTL)
+        pipe.set(f"gradbox:worker:{self.name}", encode_model(record), ex=WORKER_TTL)
         await pipe.execute()
 
 
 class UnsentLines:
-    """The lines of a child that are still to be sent. sent: bytes of those that were. ended: set when no more are to be.
+    """The lines of a child that are still to be sent. sent_bytes: bytes of those that were. ended: set when no more are
+    to be.
 
     A task that sends is not cancelled: a connection that is cancelled at the wrong moment has swallowed that before.
     """
 
     def __init__(self) -> None:
-        self._buffer, self.sent, self.ended = bytearray(), 0, asyncio.Event()
+        self._buffer, self.sent_bytes, self.ended = bytearray(), 0, asyncio.Event()
 
-    async def end_within(self, seconds: float) -> bool:
+    async def wait_for_end(self, seconds: float) -> bool:
         """Whether no more are to be sent by then."""
         try:
             async with asyncio.timeout(seconds):
@@ -242,14 +247,14 @@ class UnsentLines:
             return False
         return True
 
-    def watch(self, buffer: bytearray) -> None:
+    def use_buffer(self, buffer: bytearray) -> None:
         """They are in this buffer from now on."""
-        self._buffer, self.sent = buffer, 0
+        self._buffer, self.sent_bytes = buffer, 0
 
-    def take(self) -> bytes:
+    def take_lines(self) -> bytes:
         """The complete lines that came since."""
-        end = self._buffer.rfind(b"\n", self.sent, MAX_STREAMED) + 1
-        if end <= self.sent:
+        end = self._buffer.rfind(b"\n", self.sent_bytes, MAX_STREAMED) + 1
+        if end <= self.sent_bytes:
             return b""
-        data, self.sent = bytes(self._buffer[self.sent : end]), end
+        data, self.sent_bytes = bytes(self._buffer[self.sent_bytes : end]), end
         return data
