@@ -107,7 +107,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
             print(f"GRADBOX_SANDBOX is require, but these layers are missing: {missing}", file=sys.stderr)
             return 2
     if args.command == "worker":
-        settings_checks.check(settings, worker=True)  # names what has to be installed, before it is imported
+        settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
         status: int = importlib.import_module("server.cluster_worker").run(settings, args.queue)
         return status
     if args.command == "serve":

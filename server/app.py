@@ -84,7 +84,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> FastAPI:
     """The server. prepare: what makes the workers ready to run programs; tests pass another. Raises SettingError."""
     settings = settings or Settings()
-    settings_checks.check(settings)
+    settings_checks.check_settings(settings)
     log.configure()
     app = FastAPI(
         title="Gradbox",

@@ -26,7 +26,7 @@ THREAD_FREE_SECONDS = (0.005, 0.05)
 
 def run(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE) -> int:
     """Work until SIGTERM, which lets what runs end and takes nothing new. The exit status. Raises SettingError."""
-    settings_checks.check(settings, worker=True)
+    settings_checks.check_settings(settings, worker=True)
     if not settings.queue_url:
         raise SettingError("a worker needs GRADBOX_QUEUE_URL, the Redis that the web processes use too")
     log.configure()

@@ -20,7 +20,7 @@ from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.services import create_pool
 from server.settings import Settings
-from server.settings_checks import check, warnings
+from server.settings_checks import check_settings, warnings
 from server.settings_docs import format_bytes
 from server.store.database import Database, StoreUnavailable
 from server.store.repository import Repository
@@ -163,7 +163,7 @@ def print_report(settings: Settings, public: bool = False) -> int:
 
     public: the exit status is 1 as well where the server is not ready for strangers.
     """
-    check(settings)
+    check_settings(settings)
     rows = [
         *check_host(settings),
         asyncio.run(check_store(settings)),

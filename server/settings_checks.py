@@ -19,7 +19,7 @@ _FRAMES = re.compile(rf"\*|'none'|{_ORIGIN}(?: +{_ORIGIN})*", re.IGNORECASE | re
 _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 
-def check(settings: Settings, worker: bool = False) -> None:
+def check_settings(settings: Settings, worker: bool = False) -> None:
     """Raises SettingError for the first setting with which the server, or a worker of a queue, can't work."""
     for name in host_names(settings):
         if not _NAME.fullmatch(name):

@@ -56,7 +56,7 @@ def operation_examples() -> dict[str, Example]:
 
 def scenario_examples(scenarios: list[Scenario]) -> dict[str, Example]:
     """The program of each scenario, by its name."""
-    return {scenario.name: Example("still", scenario.source, scenario.telling) for scenario in scenarios}
+    return {scenario.name: Example("still", scenario.source, scenario.still_line) for scenario in scenarios}
 
 
 class Thumbnails:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from server.language.paste import normalise
-from server.language.policy import check
+from server.language.policy import check_program
 from server.language.repairs import offer_repairs
 from tests.referee.agreement import Case, Verdict, verdict
 from tests.tracing import ROOT
@@ -36,7 +36,7 @@ def test_at_most_three_of_a_hundred_are_refused_and_each_is_helped() -> None:
     refused = []
     for path in PROGRAMS:
         pasted = normalise(path.read_text())
-        refusals = check(pasted.source)[1]
+        refusals = check_program(pasted.source)[1]
         if refusals:
             refused.append(path.stem)
             offered = offer_repairs(pasted, pasted.source, refusals)

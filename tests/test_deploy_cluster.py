@@ -10,7 +10,7 @@ import yaml
 
 from server.__main__ import build_parser
 from server.settings import SETTINGS_TABLE, SettingError, Settings
-from server.settings_checks import check
+from server.settings_checks import check_settings
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.cluster.yaml").read_text())
@@ -34,7 +34,7 @@ def settings_of(values: dict[str, str], worker: bool = False) -> Settings:
     variables = {name: value for name, value in values.items() if name != "REDIS_PASSWORD"}
     assert variables.keys() <= {row.variable for row in SETTINGS_TABLE}
     settings = Settings(variables)
-    check(settings, worker)
+    check_settings(settings, worker)
     return settings
 
 

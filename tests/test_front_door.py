@@ -26,7 +26,7 @@ from server.pool.local import Pool
 from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
 from server.wire.api import Job
-from server.wire.trace import Trace, dump, text
+from server.wire.trace import Trace, trace_document, trace_json
 from server.worker import confine
 from tests import prepared_zygotes
 from tests.front_door_attacks import (
@@ -157,7 +157,7 @@ class World:
     def reached(self, trace: Trace, boots: int) -> set[str]:
         """What the program got at outside of itself. boots: of the zygote, before."""
         self.loop.run_until_complete(asyncio.sleep(0.01))
-        printed = text(trace)
+        printed = trace_json(trace)
         done = any(
             entry["kind"] == "out" and "done" in entry["text"].split() for step in trace.steps for entry in step.log
         )
@@ -220,7 +220,7 @@ def honest(world: World) -> dict[str, Any]:
 
 
 def without_cost(trace: Trace) -> dict[str, Any]:
-    return {**dump(trace), "cost": None}
+    return {**trace_document(trace), "cost": None}
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -12,7 +12,7 @@ import pytest
 from server.pool.assemble import assemble
 from server.wire.api import Job
 from server.wire.assembly import AssemblyRequest, Usage
-from server.wire.trace import Error, Outcome, Trace, text
+from server.wire.trace import Error, Outcome, Trace, trace_json
 from tests.stand_in_recorder import END, HEADER, step
 
 pytestmark = pytest.mark.slow
@@ -90,7 +90,7 @@ LINES = {
 def test_what_is_no_trace_ends_the_trace_there(name: str) -> None:
     trace = assembled(START + LINES[name] + encoded(END))
     assert trace.outcome.status == "crashed" and len(trace.steps) == 1
-    assert len(text(trace)) < 5000
+    assert len(trace_json(trace)) < 5000
 
 
 @pytest.mark.parametrize("name", [name for name in LINES if name != "another header"])

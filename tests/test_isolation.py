@@ -12,7 +12,7 @@ import pytest
 from server.pool.local import Pool
 from server.settings import Settings
 from server.wire.api import Job
-from server.wire.trace import Trace, dump
+from server.wire.trace import Trace, trace_document
 
 pytestmark = pytest.mark.attack
 
@@ -160,7 +160,7 @@ class World:
 def without_cost(trace: Trace) -> dict[str, Any]:
     """Everything but what it cost."""
     assert trace.outcome.status == "finished", trace.outcome
-    return {**dump(trace), "cost": None}
+    return {**trace_document(trace), "cost": None}
 
 
 def printed(trace: dict[str, Any]) -> str:

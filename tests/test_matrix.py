@@ -18,7 +18,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.matrix.measurement import FILE, digest, is_complete, load, new_measurement, programs, read_answers, store
+from server.matrix.measurement import (
+    FILE_NAME,
+    cell_programs,
+    is_complete,
+    load_measurement,
+    new_measurement,
+    programs_digest,
+    read_answers,
+    store_measurement,
+)
 from server.matrix.page import find_cell
 from server.matrix.programs import SITUATIONS, cell_program
 from server.matrix.questions import QUESTIONS
@@ -180,7 +189,7 @@ def test_the_page_of_a_cell_has_its_program(site: str) -> None:
 
 def test_every_cell_has_a_program_of_its_own() -> None:
     assert len(ROWS) >= 40 and len({row.name for row in ROWS}) == len(ROWS)
-    sources = {program.source for situation in SITUATIONS for program in programs(situation)}
+    sources = {program.source for situation in SITUATIONS for program in cell_programs(situation)}
     assert len(sources) == CELLS
     for source in sources:
         compile(source, "<program>", "exec")
@@ -188,7 +197,7 @@ def test_every_cell_has_a_program_of_its_own() -> None:
 
 def answers(verdict: str = "True") -> dict[str, Any]:
     return {
-        situation.key: read_answers(situation, [Answer(printed=verdict)] * len(programs(situation)))
+        situation.key: read_answers(situation, [Answer(printed=verdict)] * len(cell_programs(situation)))
         for situation in SITUATIONS
     }
 
@@ -197,18 +206,18 @@ VERSIONS = {"torch": "2", "numpy": "2", "python": "3"}
 
 
 def test_a_stored_measurement_is_of_these_versions_and_programs(tmp_path: Path) -> None:
-    assert load(tmp_path, VERSIONS) is None
+    assert load_measurement(tmp_path, VERSIONS) is None
     whole = new_measurement(VERSIONS, answers())
-    store(tmp_path, whole)
-    assert load(tmp_path, VERSIONS) == whole and is_complete(whole)
-    assert load(tmp_path, {**VERSIONS, "torch": "3"}) is None
+    store_measurement(tmp_path, whole)
+    assert load_measurement(tmp_path, VERSIONS) == whole and is_complete(whole)
+    assert load_measurement(tmp_path, {**VERSIONS, "torch": "3"}) is None
     for damage in (whole.model_copy(update={"digest": "x"}), whole.model_copy(update={"cells": {}})):
-        store(tmp_path, damage)
-        assert load(tmp_path, VERSIONS) is None
-    (tmp_path / FILE).write_bytes(b'{"versions"')
-    assert load(tmp_path, VERSIONS) is None
-    store(tmp_path / "none", whole)
-    assert not (tmp_path / "none").exists() and whole.digest == digest()
+        store_measurement(tmp_path, damage)
+        assert load_measurement(tmp_path, VERSIONS) is None
+    (tmp_path / FILE_NAME).write_bytes(b'{"versions"')
+    assert load_measurement(tmp_path, VERSIONS) is None
+    store_measurement(tmp_path / "none", whole)
+    assert not (tmp_path / "none").exists() and whole.digest == programs_digest()
 
 
 class CountingPool(Pool):

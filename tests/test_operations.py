@@ -12,9 +12,9 @@ import pytest
 
 from server.app import create_app
 from server.language.paste import normalise
-from server.language.policy import check
+from server.language.policy import check_program
 from server.language.scenarios import LANGUAGES
-from server.operations.catalogue import TABLES, catalogue, example, sentences
+from server.operations.catalogue import TABLES, catalogue, example, operation_sentences
 from server.operations.operand_kinds import KINDS
 from server.settings import Settings
 from server.wire.operations import Operations
@@ -49,7 +49,7 @@ def test_a_sibling_is_an_entry_and_no_entry_is_its_own(row: Any) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_entry_has_one_sentence_and_every_sentence_an_entry(language: Any) -> None:
-    texts = sentences(language)
+    texts = operation_sentences(language)
     assert list(texts) == NAMES
     for name, text in texts.items():
         assert text.endswith("." if language == "en" else "。") and len(text) <= 90, name
@@ -80,7 +80,7 @@ def test_every_kind_is_used_and_has_a_sample_or_is_text_of_the_program() -> None
 def test_an_example_runs_and_agrees_with_plain_python(workers: Workers, row: Any) -> None:
     source = example(row)
     assert normalise(source).notices == []
-    assert check(source)[1] == []
+    assert check_program(source)[1] == []
     trace = workers.trace(source)
     assert trace["outcome"]["status"] == "finished"
     truth = plain_run(source)

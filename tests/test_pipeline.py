@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from server.app import create_app
 from server.operations.catalogue import TABLES
-from server.operations.pipeline import source_of
+from server.operations.pipeline import pipeline_source
 from server.operations.table import Hole, OperationRow
 from server.settings import Settings
 from server.wire.api import PIPELINE, PipelineItem, RunOrPipelineRequest
@@ -104,7 +104,7 @@ def parsed(items: Items) -> list[PipelineItem]:
 @pytest.mark.parametrize("group", TABLES)
 def test_every_operation_runs_in_a_pipeline_and_agrees_with_plain_python(workers: Workers, group: Any) -> None:
     rows = [row for row in TABLES[group] if row.name not in RANDOM_MEMORY]
-    source = source_of(parsed([item for k, row in enumerate(rows) for item in items_of(row, k)]))
+    source = pipeline_source(parsed([item for k, row in enumerate(rows) for item in items_of(row, k)]))
     trace = workers.trace(source)
     assert trace["outcome"]["status"] == "finished", (source, trace["outcome"])
     assert trace["program"]["source"] == source
@@ -118,7 +118,7 @@ def test_the_source_reads_as_one_would_write_it() -> None:
         {"operation": "add_", "operands": {"a": "b.data", "x": -0.5}},
         {"operation": "sum", "operands": {"a": "a * b"}},
     ]
-    assert source_of(parsed(items)).splitlines() == [
+    assert pipeline_source(parsed(items)).splitlines() == [
         "import torch",
         "import copy",
         "",
@@ -157,7 +157,7 @@ FAULTS: list[tuple[Items, str, str]] = [
 @pytest.mark.parametrize(("items", "field", "says"), FAULTS)
 def test_an_item_that_does_not_fit_is_named(items: Items, field: str, says: str) -> None:
     with pytest.raises(ProblemError) as refused:
-        source_of(parsed(items))
+        pipeline_source(parsed(items))
     problem = refused.value.problem
     assert (refused.value.status, problem.code, problem.field) == (422, "invalid", field)
     assert says in problem.message and problem.message.startswith(field)
@@ -201,4 +201,4 @@ def test_the_printed_example_runs_and_the_answer_has_its_source() -> None:
     for example, answer in zip(examples, answers, strict=True):
         trace = Trace.model_validate(answer.json())
         assert trace.outcome.status == "finished"
-        assert trace.program.source == source_of(parsed(example["pipeline"]))
+        assert trace.program.source == pipeline_source(parsed(example["pipeline"]))

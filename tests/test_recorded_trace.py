@@ -12,7 +12,7 @@ from server.pool.assembled_trace import AssembledTrace
 from server.wire.api import Job
 from server.wire.assembly import AssemblyRequest, Usage
 from server.wire.trace import Trace
-from server.wire.trace import text as encode
+from server.wire.trace import trace_json as encode
 from tests.stand_in_recorder import END, HEADER
 from tests.tracing import record
 

@@ -8,7 +8,7 @@ import pytest
 
 from server.language.edits import apply_edits
 from server.language.paste import Pasted, normalise
-from server.language.policy import ALLOWED_MODULES, check
+from server.language.policy import ALLOWED_MODULES, check_program
 from server.language.repair_draft import MAX_EDITS
 from server.language.repairs import cpu_repairs, error_repairs, offer_repairs
 from server.wire.program import Edit, Repair
@@ -266,7 +266,7 @@ PIECES = [
 
 def all_repairs(pasted: Pasted, text: str) -> list[Repair]:
     """Those of the refusals, for CUDA, and for a missing file at each line."""
-    refusals = check(pasted.source)[1]
+    refusals = check_program(pasted.source)[1]
     repairs = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
     repairs += cpu_repairs(pasted, text)
     if not refusals:

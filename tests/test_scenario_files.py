@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from server.language.paste import normalise
-from server.language.policy import check
+from server.language.policy import check_program
 from server.language.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scenario, ScenarioError, load_scenarios
 from server.templating import MESSAGES
 from tests import new_scenario
@@ -48,7 +48,7 @@ def test_threads_stand_together_and_have_titles() -> None:
 @EACH
 def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenario) -> None:
     assert normalise(scenario.source).notices == []
-    assert check(scenario.source)[1] == []
+    assert check_program(scenario.source)[1] == []
     statements = [node for node in ast.walk(ast.parse(scenario.source)) if isinstance(node, ast.stmt)]
     assert 4 <= len(statements) <= 24
     assert [set(scenario.text[language]) for language in LANGUAGES] == [set(TEXT_KEYS)] * 2
@@ -66,8 +66,8 @@ def test_a_scenario_ends_as_its_words_say(scenario: Scenario, workers: Workers) 
     assert outcome["status"] == ("raised" if scenario.raises_at else "finished")
     printed = "".join(entry["text"] for step in recorded["steps"] for entry in step["log"] if entry["kind"] == "out")
     assert printed.endswith(scenario.prints)
-    if scenario.telling is not None:
-        assert scenario.telling in {step["line"] for step in recorded["steps"]}
+    if scenario.still_line is not None:
+        assert scenario.still_line in {step["line"] for step in recorded["steps"]}
     if scenario.claim is not None:
         assert module_names(recorded).get(scenario.claim.holds) in (True, False)
 

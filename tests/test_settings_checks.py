@@ -11,7 +11,7 @@ import uvicorn
 
 from server.__main__ import main
 from server.settings import SettingError, Settings
-from server.settings_checks import check, warnings
+from server.settings_checks import check_settings, warnings
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 )  # fmt: skip
 def test_what_is_no_public_url_is_told(url: str) -> None:
     with pytest.raises(SettingError, match=r"GRADBOX_PUBLIC_URL is .*; it takes http"):
-        check(Settings({}, public_url=url))
+        check_settings(Settings({}, public_url=url))
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_what_is_no_public_url_is_told(url: str) -> None:
     ],
 )  # fmt: skip
 def test_a_public_url(url: str) -> None:
-    check(Settings({}, public_url=url))
+    check_settings(Settings({}, public_url=url))
 
 
 @pytest.mark.parametrize("hosts", ["", "a,", "https://g.example", "g.example:8000", "*", "g.example/x", "a b", "::1"])
 def test_what_is_no_host_is_told(hosts: str) -> None:
     with pytest.raises(SettingError, match="GRADBOX_HOSTS has "):
-        check(Settings({}, hosts=hosts))
+        check_settings(Settings({}, hosts=hosts))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_no_host_is_told(hosts: str) -> None:
 )  # fmt: skip
 def test_what_is_no_list_of_frames_is_told(frames: str) -> None:
     with pytest.raises(SettingError, match=r"GRADBOX_FRAMES is .*; it takes "):
-        check(Settings({}, frames=frames))
+        check_settings(Settings({}, frames=frames))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_no_list_of_frames_is_told(frames: str) -> None:
     ],
 )
 def test_a_list_of_frames(frames: str) -> None:
-    check(Settings({}, frames=frames))
+    check_settings(Settings({}, frames=frames))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_list_of_frames(frames: str) -> None:
 )
 def test_others_are_named(values: dict[str, Any], name: str) -> None:
     with pytest.raises(SettingError) as error:
-        check(Settings({}, **values))
+        check_settings(Settings({}, **values))
     assert str(error.value).startswith(name) and values.get("password", "?") not in str(error.value)
 
 
@@ -107,7 +107,7 @@ def test_others_are_named(values: dict[str, Any], name: str) -> None:
 )
 def test_what_is_worth_a_word(values: dict[str, Any], names: list[str]) -> None:
     settings = Settings({}, **values)
-    check(settings)
+    check_settings(settings)
     assert [name for name, _ in warnings(settings)] == [f"GRADBOX_{name}" for name in names]
 
 
@@ -148,19 +148,19 @@ def test_the_command_has_that_status() -> None:
 @pytest.mark.parametrize("url", ["redis", "http://broker:6379", "redis://", "redis://broker:0", "redis://broker:x/0"])
 def test_what_is_no_queue_is_told(url: str) -> None:
     with pytest.raises(SettingError, match="GRADBOX_QUEUE_URL takes a URL like redis://"):
-        check(Settings({}, queue_url=url, secret="s"))
+        check_settings(Settings({}, queue_url=url, secret="s"))
 
 
 def test_a_queue_needs_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings({}, queue_url="redis://broker:6379/0")
     with pytest.raises(SettingError, match="needs GRADBOX_SECRET, the same"):
-        check(settings)
+        check_settings(settings)
     settings.secret = "s"
-    check(settings)
+    check_settings(settings)
     assert "DATABASE_URL" in dict(warnings(settings))
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(SettingError, match=r"needs celery and redis: pip install gradbox\[cluster\]"):
-        check(settings)
+        check_settings(settings)
 
 
 def test_a_worker_without_a_queue_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

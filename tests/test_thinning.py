@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from server.wire.trace import Focus, dump
+from server.wire.trace import Focus, trace_document
 from server.worker.thinning import MAX_SHARE, Schedule
 from tests.plain_python import run_plain
 from tests.sampling import every, sampled
@@ -42,7 +42,7 @@ def heads(recorded: dict[str, Any], line: int) -> list[int]:
 
 def served(workers: Workers, source: str, **job: Any) -> dict[str, Any]:
     """The trace as the server makes it: with a second run where that shows more."""
-    return dump(workers.run(source, **job))
+    return trace_document(workers.run(source, **job))
 
 
 def test_a_tutorial_is_followed_to_its_end() -> None:

@@ -39,7 +39,7 @@ class Edits:
 
     def replace(self, node: Any, text: str) -> None:
         """Replace a node by a text."""
-        self._add(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
+        self._add_edit(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
         self._mark_removed(node)
 
     def insert_line(self, line: int, indentation: int, text: str) -> None:
@@ -48,13 +48,13 @@ class Edits:
             return
         start = self.lines[line - 1].encode("utf-8", "surrogatepass")[:indentation].decode("utf-8", "ignore")
         if start.strip():
-            self._add(line, indentation, line, indentation, f"{text}; ")  # behind another statement
+            self._add_edit(line, indentation, line, indentation, f"{text}; ")  # behind another statement
         else:
-            self._add(line, 0, line, 0, f"{start}{text}\n")
+            self._add_edit(line, 0, line, 0, f"{start}{text}\n")
 
     def delete_after(self, start: Any, node: Any) -> None:
         """Delete the end of a node, behind `start`, which is its first part."""
-        self._add(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
+        self._add_edit(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
         self.removed.update({*walk(node)} - {*walk(start)})
 
     def comment_out(self, node: ast.stmt) -> None:
@@ -70,7 +70,9 @@ class Edits:
             text = self.lines[line - 1]
             first = line == node.lineno
             col = node.col_offset if first else len(text) - len(text.lstrip())
-            self._add(line, col, line, col, "pass  # " if first and self._leaves_block_empty(node) else "# ", first)
+            self._add_edit(
+                line, col, line, col, "pass  # " if first and self._leaves_block_empty(node) else "# ", first
+            )
         self._mark_removed(node)
 
     def sorted_edits(self) -> list[Edit]:
@@ -91,8 +93,8 @@ class Edits:
     def _mark_removed(self, node: ast.AST) -> None:
         self.removed.update(walk(node))
 
-    def _add(self, line: int, col: int, end_line: int, end_col: int, text: str, bytes_: bool = True) -> None:
-        if bytes_:
+    def _add_edit(self, line: int, col: int, end_line: int, end_col: int, text: str, in_bytes: bool = True) -> None:
+        if in_bytes:
             col, end_col = (
                 character_column(self.lines[line - 1], col),
                 character_column(self.lines[end_line - 1], end_col),

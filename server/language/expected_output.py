@@ -68,22 +68,22 @@ def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
     kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
     all statements since the last such block; from, the first line of the statement.
     """
-    outputs = [notice for node in _run_once(tree.body) for notice in _comment_output(node, lines)]
+    outputs = [notice for node in _statements_run_once(tree.body) for notice in _outputs_in_comments(node, lines)]
     return [*outputs, *(notice for k, node in enumerate(tree.body) if k for notice in _text_block_output(node))]
 
 
-def _run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def _statements_run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The simple statements that run at most once."""
     for node in body:
         if isinstance(node, ast.With | ast.If):
-            yield from _run_once(node.body)
-            yield from _run_once(node.orelse if isinstance(node, ast.If) else [])
+            yield from _statements_run_once(node.body)
+            yield from _statements_run_once(node.orelse if isinstance(node, ast.If) else [])
         elif not isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.FunctionDef | ast.AsyncFunctionDef
                             | ast.ClassDef | ast.Try | ast.TryStar | ast.Match | ast.AsyncWith):  # fmt: skip
             yield node
 
 
-def _comment_output(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
+def _outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
     last = (node.end_lineno or node.lineno) - 1
     comment_text = lines[last][character_column(lines[last], node.end_col_offset or 0) :].strip()
     comment = comment_text if comment_text.startswith("#") else ""
@@ -97,7 +97,9 @@ def _comment_output(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
     for text in ("\n".join([comment[1:], *below]) if comment else "", "\n".join(below)):
         output = _stated_output(text, node) if len(text) <= MAX_LENGTH else None
         if output is not None:
-            yield Notice(line=last + 1, kind="claimed", args={"text": output, "from": node.lineno, **_label(node)})
+            yield Notice(
+                line=last + 1, kind="claimed", args={"text": output, "from": node.lineno, **_statement_label(node)}
+            )
             return
 
 
@@ -187,7 +189,7 @@ def _shows_addresses(node: ast.stmt) -> bool:
     )
 
 
-def _label(node: ast.stmt) -> dict[str, str]:
+def _statement_label(node: ast.stmt) -> dict[str, str]:
     """The constant text that a `print` begins with, as `label`."""
     if not is_print_call(node):
         return {}

@@ -8,15 +8,15 @@ from server.language.repair_draft import DEFAULT_SHAPE, RepairDraft
 from server.language.tree import walk
 from server.wire.program import Repair
 
-SENTENCE = "the quick brown fox jumps over the lazy dog. "
-_TIMES = 20
+SAMPLE_TEXT = "the quick brown fox jumps over the lazy dog. "
+_SAMPLE_REPETITIONS = 20
 
-_ARRAYS = {f"numpy.{name}" for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")}
+_ARRAY_READERS = {f"numpy.{name}" for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")}
 _NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '(.*)'$|^(\S+) not found\.$", re.S)
 _NO_DIRECTORY = re.compile(r"Parent directory (.*) does not exist\.$", re.S)
-_WRITERS = {"torch.save", "torch.jit.save", "numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt"}
+_FILE_WRITERS = {"torch.save", "torch.jit.save", "numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt"}
 _WRITING_METHODS = {"write_text", "write_bytes", "to_csv", "savefig"}
-_NO_TENSOR = ("state_dict", "keys", "items", "values", "parameters", "eval", "train", "get")
+_STATE_DICT_METHODS = ("state_dict", "keys", "items", "values", "parameters", "eval", "train", "get")
 
 
 def repair_missing_file(source: str, tree: ast.Module, error_type: str, message: str, line: int) -> Repair | None:
@@ -62,7 +62,7 @@ def repair_weights(draft: RepairDraft) -> Repair | None:
 
 def repair_arrays(draft: RepairDraft) -> Repair | None:
     """Arrays that numpy reads become random numbers."""
-    for call in draft.calls_of(_ARRAYS.__contains__):
+    for call in draft.calls_of(_ARRAY_READERS.__contains__):
         name = draft.assigned_name(call)
         accesses = [draft.parent(use) for use in draft.uses(name)]
         if any(isinstance(access, ast.Subscript) and not _is_tensor_use(access) for access in accesses):
@@ -77,7 +77,7 @@ def _repair_open(draft: RepairDraft) -> Repair | None:
         return None
     opened = OpenCalls(draft)
     for call in draft.calls(lambda call: isinstance(call.func, ast.Name) and call.func.id == "open"):
-        if _mode(call)[:1] != "r" or not opened.replace(call):
+        if _open_mode(call)[:1] != "r" or not opened.replace(call):
             return None
     return draft.repair("file" if opened.uses_random else "text", DEFAULT_SHAPE if opened.uses_random else None)
 
@@ -109,13 +109,13 @@ def _make_directory(source: str, tree: ast.Module, line: int, directory: str) ->
 def _creates_file(draft: RepairDraft, call: ast.Call) -> bool:
     """Whether a call makes a file."""
     if isinstance(call.func, ast.Name) and call.func.id == "open":
-        return _mode(call)[:1] in ("w", "a", "x")
-    return draft.path(call.func) in _WRITERS or (
+        return _open_mode(call)[:1] in ("w", "a", "x")
+    return draft.path(call.func) in _FILE_WRITERS or (
         isinstance(call.func, ast.Attribute) and call.func.attr in _WRITING_METHODS
     )
 
 
-def _mode(call: ast.Call) -> str:
+def _open_mode(call: ast.Call) -> str:
     """The mode of a call of `open`; "" where the text does not show it."""
     modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
     if not modes:
@@ -140,7 +140,7 @@ def _is_tensor_use(node: ast.AST | None) -> bool:
     """Whether an access is possible on a tensor: not a string key, not a method of modules or dictionaries."""
     if isinstance(node, ast.Subscript):
         return not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str))
-    return isinstance(node, ast.Attribute) and node.attr not in _NO_TENSOR
+    return isinstance(node, ast.Attribute) and node.attr not in _STATE_DICT_METHODS
 
 
 class OpenCalls:
@@ -159,15 +159,15 @@ class OpenCalls:
             return True
         if isinstance(parent, ast.Attribute) and isinstance(outer, ast.Call) and outer.func is parent:
             text = read_replacement(parent.attr)
-            if text is not None and "b" not in _mode(call):
+            if text is not None and "b" not in _open_mode(call):
                 draft.replace(outer, text)
                 return True
-        if "b" in _mode(call):
+        if "b" in _open_mode(call):
             return False
         name = draft.modules.name_of("io", "io")
         if name not in draft.modules.names:
             draft.insert_line(import_line(draft.tree) + 1, 0, "import io")
-        draft.replace(call, f"{name}.StringIO({SENTENCE + chr(10)!r} * {_TIMES})")
+        draft.replace(call, f"{name}.StringIO({SAMPLE_TEXT + chr(10)!r} * {_SAMPLE_REPETITIONS})")
         return True
 
     def _replace_block(self, block: ast.With) -> bool:
@@ -196,4 +196,7 @@ class OpenCalls:
 
 def read_replacement(method: str) -> str | None:
     """What a method of a text file is replaced by, if it reads all of it."""
-    return {"read": f"{SENTENCE!r} * {_TIMES}", "readlines": f"[{SENTENCE + chr(10)!r}] * {_TIMES}"}.get(method)
+    return {
+        "read": f"{SAMPLE_TEXT!r} * {_SAMPLE_REPETITIONS}",
+        "readlines": f"[{SAMPLE_TEXT + chr(10)!r}] * {_SAMPLE_REPETITIONS}",
+    }.get(method)

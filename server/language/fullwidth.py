@@ -10,7 +10,7 @@ PUNCTUATION = {
 }  # fmt: skip
 """Each character and what Python has in its place."""
 
-_CLOSING = {"“": '”"', "”": '”"', "„": '”“"', "‘": "’'", "’": "’'", "「": "」", "＂": '＂"', "＇": "＇'"}
+_CLOSING_QUOTES = {"“": '”"', "”": '”"', "„": '”“"', "‘": "’'", "’": "’'", "「": "」", "＂": '＂"', "＇": "＇'"}
 """What may close a string that one of these opens, the likeliest first."""
 
 
@@ -52,7 +52,7 @@ def replace_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
         elif character in "'\"":
             quote = character * (3 if line.startswith(character * 3, at) else 1)
             at += len(quote)
-        elif character in _CLOSING and (end := closing_quote_column(line, at)) > at:
+        elif character in _CLOSING_QUOTES and (end := closing_quote_column(line, at)) > at:
             out[at] = out[end] = "'" if '"' in line[at + 1 : end] else '"'
             replaced += [character, line[end]] if line[end] in PUNCTUATION else [character]
             at = end + 1
@@ -66,5 +66,5 @@ def replace_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
 
 def closing_quote_column(line: str, at: int) -> int:
     """The column of the quote that closes the string opened at a column; -1 where the line has none."""
-    ends = (line.find(character, at + 1) for character in _CLOSING[line[at]])
+    ends = (line.find(character, at + 1) for character in _CLOSING_QUOTES[line[at]])
     return next((end for end in ends if end > at), -1)

@@ -39,14 +39,14 @@ def strip_notebook(text: str, notices: list[Notice]) -> list[Line] | None:
     for cell in codes:
         lines = [Line(line, origins.find(line)) for line in as_text(cell.get("source")).rstrip().split("\n")]
         for number, line in enumerate(lines):
-            session.add_code(line.text, line, more=number > 0)
+            session.add_code(line.text, line, continues=number > 0)
         if all(line.origin is not None or line.blank for line in lines):
             for output in as_list(cell.get("outputs")):
                 for text_line in output_text(output).split("\n"):
                     session.add_output(Line(text_line, lines[-1].origin))
     session.flush()
     notices.append(Notice(line=None, kind="notebook", args={"n": len(codes)}))
-    return session.out or [Line("", None)]
+    return session.code_lines or [Line("", None)]
 
 
 def as_list(value: Any) -> list[Any]:

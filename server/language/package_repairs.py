@@ -6,13 +6,13 @@ from server.language.file_repairs import read_replacement
 from server.language.repair_draft import DEFAULT_SHAPE, RepairDraft
 from server.wire.program import Repair
 
-_TABLES = {f"pandas.{name}" for name in ("read_csv", "read_table", "read_excel", "read_json", "read_parquet")}
+_TABLE_READERS = {f"pandas.{name}" for name in ("read_csv", "read_table", "read_excel", "read_json", "read_parquet")}
 _GREYSCALE_SETS = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
 
 
 def repair_tables(draft: RepairDraft) -> Repair | None:
     """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
-    for call in draft.calls_of(_TABLES.__contains__):
+    for call in draft.calls_of(_TABLE_READERS.__contains__):
         name = draft.assigned_name(call)
         for table in [*draft.uses(name), call]:
             if not _remove_number_access(draft, table) and not (table is call and name):

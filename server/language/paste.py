@@ -20,12 +20,12 @@ from server.language.transcript import strip_cell_prompts, strip_prompts
 from server.language.tree import walk
 from server.wire.program import Edit, Notice, Repair
 
-SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
+SPACE_CHARACTERS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+HIDDEN_CHARACTERS = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
 DIRECTION_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
-KINDS = {
-    **dict.fromkeys(SPACES, "blanks"),
-    **dict.fromkeys(HIDDEN, "hidden"),
+NOTICE_KINDS = {
+    **dict.fromkeys(SPACE_CHARACTERS, "blanks"),
+    **dict.fromkeys(HIDDEN_CHARACTERS, "hidden"),
     **dict.fromkeys(DIRECTION_CONTROLS, "turning"),
 }
 
@@ -35,7 +35,7 @@ MAX_NOTICES = 200
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+-]*)")
 _LINE_NUMBER = re.compile(r"\s*(\d{1,6})(?:\s?[.:|)])?(?: |\t|$)")
 _MAGIC = re.compile(r"\s*(?:[%!]|\$ )")
-_PYTHON = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch", "torch")
+_PYTHON_FENCES = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch", "torch")
 
 
 @dataclass
@@ -93,7 +93,7 @@ def _to_program_lines(lines: list[Line], notices: list[Notice]) -> list[Notice]:
     out = []
     for notice in notices:
         at = bisect_right(origins, notice.line) if notice.line is not None else 0
-        if notice.kind in KINDS.values() and (not at or origins[at - 1] != notice.line):
+        if notice.kind in NOTICE_KINDS.values() and (not at or origins[at - 1] != notice.line):
             continue  # of a line that is not in the program
         changed: dict[str, Any] = {"line": numbered[at - 1][1] if at else None}
         if "from" in notice.args:
@@ -142,10 +142,10 @@ def _clean_characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
             continue
         text = line.text.encode("utf-8", "replace").decode()  # half of a character can't be in a program
         kinds = {"hidden"} if text != line.text else set()
-        marks = [(at, KINDS[character]) for at, character in enumerate(text) if character in KINDS]
+        marks = [(at, NOTICE_KINDS[character]) for at, character in enumerate(text) if character in NOTICE_KINDS]
         pieces, end = [], 0
         for at, kind in marks:
-            inside = scan.quoted(k, at)
+            inside = scan.is_quoted(k, at)
             if not inside or kind != "blanks":
                 kinds.add(kind)
             if not inside:
@@ -158,10 +158,10 @@ def _clean_characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
 
 def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Of a Markdown text, what stands between its fences: those that say Python, where any does."""
-    begins = LineScan(lines).begins
+    opened_before = LineScan(lines).opened_before
     blocks: list[tuple[str, list[Line]]] = []
     mark, first = "", None
-    for line, begin in zip(lines, begins, strict=True):
+    for line, begin in zip(lines, opened_before, strict=True):
         match = _FENCE.match(line.text)
         if not mark:
             if match is not None and len(begin) < 3:
@@ -173,7 +173,7 @@ def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
             blocks[-1][1].append(line)
     if first is None:
         return lines
-    python = [block for language, block in blocks if language in _PYTHON]
+    python = [block for language, block in blocks if language in _PYTHON_FENCES]
     plain = [block for language, block in blocks if not language]
     notices.append(Notice(line=first.origin, kind="fences"))
     return [line for block in python or plain or [block for _, block in blocks] for line in remove_common_margin(block)]
@@ -194,8 +194,8 @@ def _strip_line_numbers(lines: list[Line], notices: list[Notice]) -> list[Line]:
 
 def _strip_magic(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Lines for the notebook or the shell: `%matplotlib inline`, `!pip install torch`."""
-    begins = LineScan(lines).begins
-    magic = {k for k, line in enumerate(lines) if not begins[k] and _MAGIC.match(line.text)}
+    opened_before = LineScan(lines).opened_before
+    magic = {k for k, line in enumerate(lines) if not opened_before[k] and _MAGIC.match(line.text)}
     if not magic:
         return lines
     for k in sorted(magic):
@@ -216,10 +216,10 @@ def _dedent(lines: list[Line], notices: list[Notice]) -> list[Line]:
 
 def remove_common_margin(lines: list[Line]) -> list[Line]:
     """Without the blanks that all lines begin with; comments and the insides of strings need not have them."""
-    begins = LineScan(lines).begins
+    opened_before = LineScan(lines).opened_before
     margins = [
         line.text[: len(line.text) - len(line.text.lstrip(" \t"))]
-        for line, begin in zip(lines, begins, strict=True)
+        for line, begin in zip(lines, opened_before, strict=True)
         if not line.blank and not line.comment and len(begin) < 3
     ]
     shared = common_prefix(min(margins, default=""), max(margins, default=""))
@@ -228,7 +228,7 @@ def remove_common_margin(lines: list[Line]) -> list[Line]:
     return [
         Line(line.text.lstrip(" \t") if line.comment and not line.text.startswith(shared) and len(begin) < 3
              else line.text.removeprefix(shared), line.origin)
-        for line, begin in zip(lines, begins, strict=True)
+        for line, begin in zip(lines, opened_before, strict=True)
     ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from server.language.repair_draft import RepairDraft
 from server.language.tree import walk
 from server.wire.program import Repair
 
-_PLOTTERS = ("matplotlib", "seaborn", "plotly", "cv2", "torchviz", "torchinfo", "torchsummary", "IPython", "wandb",
+_PLOT_MODULES = ("matplotlib", "seaborn", "plotly", "cv2", "torchviz", "torchinfo", "torchsummary", "IPython", "wandb",
              "tensorboard", "tensorboardX", "torch.utils.tensorboard")  # fmt: skip
 _PROGRESS_BARS = ("tqdm", "trange", "tnrange", "tqdm_notebook", "track")
 _BAR_METHODS = ("set_description", "set_postfix", "set_postfix_str", "update", "close", "refresh", "write", "clear")
@@ -17,7 +17,7 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
     names = {
         name
         for name, path in draft.modules.names.items()
-        if path.startswith(tuple(f"{top}." for top in _PLOTTERS)) or path in _PLOTTERS
+        if path.startswith(tuple(f"{top}." for top in _PLOT_MODULES)) or path in _PLOT_MODULES
     }
     if not names:
         return None
@@ -27,7 +27,7 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
     while grew:
         before = len(plotting), len(names)
         for node in statements:
-            if node not in plotting and _plots(node, names, plotting):
+            if node not in plotting and _is_plotting(node, names, plotting):
                 plotting.add(node)
         grew = before != (len(plotting), len(names))
     for node in statements:
@@ -37,7 +37,7 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
     return draft.repair("plots")
 
 
-def _plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
+def _is_plotting(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
     """Whether a statement only plots. names: of what plots; those that it binds are added."""
     if isinstance(node, ast.Expr | ast.Assign) and node.value is not None:
         if root_name(node.value) not in names:
@@ -48,7 +48,7 @@ def _plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
     if isinstance(node, ast.For):
         if any(isinstance(part, ast.Name) and part.id in names for part in walk(node.iter)):
             bound = {part.id for part in walk(node.target) if isinstance(part, ast.Name)}
-            if all(_plots(inner, names | bound, plotting) for inner in node.body):
+            if all(_is_plotting(inner, names | bound, plotting) for inner in node.body):
                 return True
     elif isinstance(node, ast.FunctionDef):
         if all(inner in plotting or is_trivial(inner) for inner in node.body) and any(

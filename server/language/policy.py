@@ -118,7 +118,7 @@ TOO_DEEP = "this is nested too deeply"
 HAS_NULL_BYTE = "source code cannot contain null bytes"
 
 
-def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
+def check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     """The program's tree, and every reason not to run it, in order of lines. Columns count characters."""
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1

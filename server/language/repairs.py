@@ -16,7 +16,7 @@ from server.language.names import ImportedModules
 from server.language.package_repairs import repair_downloads, repair_pictures, repair_samples, repair_tables
 from server.language.paste import Pasted
 from server.language.plot_repairs import repair_input, repair_plots, repair_progress
-from server.language.policy import check
+from server.language.policy import check_program
 from server.language.repair_draft import MAX_EDITS, RepairDraft
 from server.language.text import parse
 from server.language.tree import walk
@@ -72,7 +72,7 @@ def error_repairs(
         answer = repair_input(RepairDraft(pasted.source, parse(pasted.source)))
         return [Repair(key=TYPE_INPUT), *([] if answer is None else [_with_pasted_edits(answer, pasted, text)])]
     repair = repair_missing_file(pasted.source, parse(pasted.source), error_type, message, line) if line else None
-    if repair is None or check(apply_edits(pasted.source, repair.edits, repair.shape))[1]:
+    if repair is None or check_program(apply_edits(pasted.source, repair.edits, repair.shape))[1]:
         return []
     return [_with_pasted_edits(repair, pasted, text)]
 
@@ -92,7 +92,7 @@ def _with_pasted_edits(repair: Repair, pasted: Pasted, text: str) -> Repair:
 
 def _first_resolved_refusal(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
     """The index of the first refusal that the repair resolves; None if the repaired program has as many refusals or is invalid."""
-    _, left = check(apply_edits(source, repair.edits, repair.shape))
+    _, left = check_program(apply_edits(source, repair.edits, repair.shape))
     if len(left) >= len(refusals) or any(refusal.key == "syntax" for refusal in left):
         return None
     lines = {line for edit in repair.edits for line in range(edit.line, edit.end_line + 1)}

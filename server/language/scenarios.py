@@ -43,8 +43,8 @@ class Scenario:
 
     prints: the end of what the program prints. raises_at: the line at which it raises; None where it finishes.
     origin: the address of the public thread or article that it comes from, or "". findings: the kinds that are found in
-    its run. symptoms: the first lines of error messages, and the words, by which a reader looks for it. telling: the line
-    whose step is its still; None: the step that the renderer chooses.
+    its run. symptoms: the first lines of error messages, and the words, by which a reader looks for it.
+    still_line: the line whose step is its still; None: the step that the renderer chooses.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Scenario:
     origin: str
     findings: tuple[str, ...]
     symptoms: tuple[str, ...]
-    telling: int | None
+    still_line: int | None
     claim: Claim | None
 
 
@@ -76,28 +76,28 @@ def load_scenarios(folder: Path) -> list[Scenario]:
 
 def load_scenario(path: Path) -> Scenario:
     """One scenario. path: of the program. Raises ScenarioError."""
-    card = path.with_suffix(".toml")
-    fields = read_card(card)
-    reject_unknown_keys(card, fields, {field.name for field in FIELDS} | set(LANGUAGES))
-    values = {field.attribute: field.read(card, fields, field.name) for field in FIELDS}
+    card_path = path.with_suffix(".toml")
+    fields = read_card(card_path)
+    reject_unknown_keys(card_path, fields, {field.name for field in FIELDS} | set(LANGUAGES))
+    values = {field.attribute: field.read(card_path, fields, field.name) for field in FIELDS}
     text = {}
     for language in LANGUAGES:
         table = fields.get(language)
         if not isinstance(table, dict):
-            raise ScenarioError(f"{card.name}: {language}: expected a table with {', '.join(TEXT_KEYS)}")
-        reject_unknown_keys(card, table, set(TEXT_KEYS), f"{language}.")
-        text[language] = {word: read_text(card, table, word, f"{language}.") for word in TEXT_KEYS}
+            raise ScenarioError(f"{card_path.name}: {language}: expected a table with {', '.join(TEXT_KEYS)}")
+        reject_unknown_keys(card_path, table, set(TEXT_KEYS), f"{language}.")
+        text[language] = {word: read_text(card_path, table, word, f"{language}.") for word in TEXT_KEYS}
     try:
         return Scenario(name=path.stem, source=path.read_text("utf-8"), text=text, **values)
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: {error}") from error
 
 
-def read_card(card: Path) -> dict[str, Any]:
+def read_card(card_path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(card.read_text("utf-8"))
+        return tomllib.loads(card_path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{card.name}: {error}") from error
+        raise ScenarioError(f"{card_path.name}: {error}") from error
 
 
 def reject_unknown_keys(card: Path, table: dict[str, Any], keys: set[str], prefix: str = "") -> None:
@@ -187,6 +187,6 @@ FIELDS = (
     Field("source", "origin", read_address),
     Field("findings", "findings", read_texts),
     Field("symptoms", "symptoms", read_texts),
-    Field("telling", "telling", read_line),
+    Field("telling", "still_line", read_line),
     Field("claim", "claim", read_claim),
 )

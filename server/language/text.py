@@ -47,24 +47,24 @@ def try_parse(lines: Iterable[Line]) -> ast.Module | None:
 
 
 class LineScan:
-    """One walk over a text that need not be a program. `begins[k]` is what line k begins inside of: "" or the
+    """One walk over a text that need not be a program. `opened_before[k]` is what line k begins inside of: "" or the
     quotes of a string or "(" for brackets."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        self.begins: list[str] = []
+        self.opened_before: list[str] = []
         self.depth = 0
         self._quote = ""
         self._spans: list[list[tuple[float, float]]] = []
         for line in lines:
             self._walk(line.text)
 
-    def quoted(self, k: int, at: int) -> bool:
-        """Whether column `at` of line k lies in a string or a comment."""
-        before = bisect_right(self._spans[k], (at, math.inf))
-        return before > 0 and at < self._spans[k][before - 1][1]
+    def is_quoted(self, k: int, column: int) -> bool:
+        """Whether column `column` of line k lies in a string or a comment."""
+        before = bisect_right(self._spans[k], (column, math.inf))
+        return before > 0 and column < self._spans[k][before - 1][1]
 
     def _walk(self, text: str) -> None:
-        self.begins.append(self._quote or "(" * bool(self.depth))
+        self.opened_before.append(self._quote or "(" * bool(self.depth))
         spans: list[tuple[float, float]] = []
         at = begin = 0
         while match := _TOKEN.search(text, at):

@@ -20,23 +20,23 @@ class TranscriptBuilder:
     """
 
     def __init__(self, notices: list[Notice], cell: bool = False) -> None:
-        self.out: list[Line] = []
-        self._notices, self._cell = notices, cell
+        self.code_lines: list[Line] = []
+        self._notices, self._is_cell = notices, cell
         self._printed: list[Line] = []
-        self._prints = False  # what the last statement printed may look like anything
-        self._from: int | None = None
+        self._may_print = False  # what the last statement printed may look like anything
+        self._first_origin: int | None = None
         self._margin = ""
         self._after_left_out = False  # what printed it is no statement of the program
 
-    def add_code(self, text: str, line: Line, more: bool = False) -> None:
-        """A line of code. text: without its prompt; line: as it was pasted; more: whether it continues the code before it."""
+    def add_code(self, text: str, line: Line, continues: bool = False) -> None:
+        """A line of code. text: without its prompt; line: as pasted; continues: whether the code before it goes on."""
         self.flush()
-        if not more:
-            self._from = line.origin
+        if not continues:
+            self._first_origin = line.origin
             self._margin = indentation(line.text)
-        self.out.append(Line(text, line.origin))
-        self._after_left_out = more and self._after_left_out
-        self._prints = (more and self._prints) or "print" in text
+        self.code_lines.append(Line(text, line.origin))
+        self._after_left_out = continues and self._after_left_out
+        self._may_print = (continues and self._may_print) or "print" in text
 
     def add_output(self, line: Line) -> None:
         if self._looks_like_code(line):
@@ -49,12 +49,12 @@ class TranscriptBuilder:
         while self._printed and self._printed[-1].blank:
             self._printed.pop()
         if self._printed:
-            at = self.out[-1].origin if self.out else self._printed[0].origin
+            at = self.code_lines[-1].origin if self.code_lines else self._printed[0].origin
             text = "\n".join(line.text.removeprefix(self._margin) for line in self._printed)
             args: dict[str, object] = {"text": text}
-            if self.out:
-                args["from"] = self._from
-            if self._cell:
+            if self.code_lines:
+                args["from"] = self._first_origin
+            if self._is_cell:
                 args["cell"] = True
             if self._after_left_out:
                 args["orphan"] = True
@@ -63,14 +63,14 @@ class TranscriptBuilder:
 
     def end(self) -> list[Line]:
         self.flush()
-        self._notices.append(Notice(line=self.out[0].origin if self.out else None, kind="prompts"))
-        return self.out
+        self._notices.append(Notice(line=self.code_lines[0].origin if self.code_lines else None, kind="prompts"))
+        return self.code_lines
 
     def _looks_like_code(self, line: Line) -> bool:
         """Whether the line is not output of an interpreter: it contains a prompt, or is a statement with an effect."""
         if ">>>" in line.text:
             return True
-        if self._prints or line.blank or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
+        if self._may_print or line.blank or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
             return False
         if self._printed and self._printed[0].text.startswith("torch.return_types."):
             return False  # it prints `values=tensor(…),`
@@ -85,7 +85,7 @@ class TranscriptBuilder:
         before, prompt, after = text.partition(">>>")
         repair = before.rstrip() + after.lstrip() if prompt else text
         edit = Edit(line=line.origin or 1, col=0, end_line=line.origin or 1, end_col=len(line.text),
-                    text=f"{indentation(line.text)}{'In [ ]:' if self._cell else '>>>'} {repair}")  # fmt: skip
+                    text=f"{indentation(line.text)}{'In [ ]:' if self._is_cell else '>>>'} {repair}")  # fmt: skip
         args = {"text": text, "repair": repair}
         repairs = [Repair(key="prompt", args=args, pasted=[edit])]
         self._notices.append(Notice(line=line.origin, kind="left_out", args=args, repairs=repairs))
@@ -95,7 +95,7 @@ def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """The program in a transcript with `>>>`. Continuation lines may lack their `...`, as in IDLE."""
     scan = LineScan(lines)
     prompts = [_PROMPT.match(line.text) for line in lines]
-    if not any(prompt and prompt[1] and len(scan.begins[k]) < 3 for k, prompt in enumerate(prompts)):
+    if not any(prompt and prompt[1] and len(scan.opened_before[k]) < 3 for k, prompt in enumerate(prompts)):
         return lines
     session = TranscriptBuilder(notices)
     statement = block = False  # right after a prompt; inside of what a colon opened
@@ -105,10 +105,10 @@ def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
             text = line.text[prompt.end() :]
             depth = max(0, (0 if prompt[1] else depth) + LineScan([Line(text, None)]).depth - unmatched_closings(text))
             block = opens_block(text) or bool(block and prompt[2])
-            session.add_code(text, line, more=bool(prompt[2]))
+            session.add_code(text, line, continues=bool(prompt[2]))
             statement = True
         elif statement and not line.blank and (depth or (block and line.text[0] in " \t") or line.comment):
-            session.add_code(line.text.strip() if line.comment else line.text, line, more=True)
+            session.add_code(line.text.strip() if line.comment else line.text, line, continues=True)
             depth = max(0, depth + LineScan([line]).depth - unmatched_closings(line.text))
         else:
             statement = False
@@ -146,9 +146,9 @@ def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
             after_code, after_empty_prompt = bool(text.strip()), not text.strip()
             session.add_code(text, line)
         elif after_code and more is not None:
-            session.add_code(line.text[more.end() :], line, more=True)
+            session.add_code(line.text[more.end() :], line, continues=True)
         elif after_empty_prompt and not _RESULT.match(line.text):
-            session.add_code(line.text, line, more=True)
+            session.add_code(line.text, line, continues=True)
         else:
             after_empty_prompt = False
             after_code = after_code and line.blank

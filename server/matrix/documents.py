@@ -10,23 +10,25 @@ from server.matrix.rows import ROWS, MatrixRow
 from server.operations.catalogue import TABLES
 from server.wire.matrix import MatrixCell, MatrixDocument, MatrixOperation, MatrixProperty, MatrixVersions, Measurement
 
-INPUT = "a: float32 of shape (2, 3), complex64 where the statement says so; the device is asked with a tensor on meta"
-COLUMNS = ("operation", "group", "statement", "tensor", "memory", "mode", "property", "verdict", "detail")
-SIBLINGS = {row.name: row.siblings for rows in TABLES.values() for row in rows}
+INPUT_DESCRIPTION = (
+    "a: float32 of shape (2, 3), complex64 where the statement says so; the device is asked with a tensor on meta"
+)
+CSV_COLUMNS = ("operation", "group", "statement", "tensor", "memory", "mode", "property", "verdict", "detail")
+MATRIX_SIBLINGS = {row.name: row.siblings for rows in TABLES.values() for row in rows}
 """Of the catalogue's operations."""
 
 
 def matrix_siblings(name: str) -> list[str]:
     """Rows of the matrix that are siblings of this one in the catalogue."""
     names = {row.name for row in ROWS}
-    return [sibling for sibling in SIBLINGS.get(name, ()) if sibling in names]
+    return [sibling for sibling in MATRIX_SIBLINGS.get(name, ()) if sibling in names]
 
 
 def json_document(measured: Measurement, messages: dict[str, str]) -> bytes:
     """messages: the page's, for what each property means."""
     document = MatrixDocument(
         versions=measured.versions,
-        input=INPUT,
+        input=INPUT_DESCRIPTION,
         situations=[situation.key for situation in SITUATIONS],
         properties=[describe(question, messages[f"matrix_{question.name}_why"]) for question in QUESTIONS],
         operations=[
@@ -56,7 +58,7 @@ def csv_document(measured: Measurement) -> bytes:
     """One line for each cell, below a line of names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(CSV_COLUMNS)
     for row in ROWS:
         for situation in SITUATIONS:
             when = situation.tensor, situation.memory, situation.mode
@@ -70,7 +72,7 @@ def shortened_json() -> dict[str, Any]:
     clone = next(row for row in ROWS if row.name == "clone")
     document = MatrixDocument(
         versions=MatrixVersions(torch="2.13.0+cpu", numpy="2.4.6", python="3.11.7", measured="2026-11-22T20:14Z"),
-        input=INPUT,
+        input=INPUT_DESCRIPTION,
         situations=[DEFAULT_SITUATION.key],
         properties=[describe(QUESTIONS[0], "Is b another Python object than a?")],
         operations=[matrix_operation(clone, {DEFAULT_SITUATION.key: {QUESTIONS[0].name: MatrixCell(verdict="yes")}})],
@@ -91,4 +93,4 @@ def shortened_csv() -> str:
         "yes",
         "",
     )
-    return ",".join(COLUMNS) + "\n" + ",".join(line) + "\n"
+    return ",".join(CSV_COLUMNS) + "\n" + ",".join(line) + "\n"

@@ -14,7 +14,7 @@ from server.matrix.questions import QUESTIONS
 from server.matrix.rows import ROWS
 from server.wire.matrix import Answer, MatrixCell, MatrixVersions, Measurement
 
-FILE = "matrix.json"
+FILE_NAME = "matrix.json"
 """In the server's folder of data."""
 
 Cells = dict[str, dict[str, MatrixCell]]
@@ -22,24 +22,24 @@ Cells = dict[str, dict[str, MatrixCell]]
 
 
 @cache
-def programs(situation: Situation) -> list[CellProgram]:
+def cell_programs(situation: Situation) -> list[CellProgram]:
     """The programs of a situation: for each operation those of all questions."""
     return [cell_program(row, question, situation) for row in ROWS for question in QUESTIONS]
 
 
 @cache
-def digest() -> str:
+def programs_digest() -> str:
     """Of all programs: another one asks for another measurement."""
     total = hashlib.sha256()
     for situation in SITUATIONS:
-        for program in programs(situation):
+        for program in cell_programs(situation):
             total.update(program.source.encode())
     return total.hexdigest()
 
 
 def read_answers(situation: Situation, answers: list[Answer]) -> Cells:
     """The cells of a situation, from the answers of its programs, in their order."""
-    pairs = iter(zip(programs(situation), answers, strict=True))
+    pairs = iter(zip(cell_programs(situation), answers, strict=True))
     cells: Cells = {}
     for row in ROWS:
         read = {
@@ -57,16 +57,16 @@ def new_measurement(versions: Mapping[str, str], cells: dict[str, Cells]) -> Mea
     """The whole, measured now. cells: by situation."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
     named = MatrixVersions(torch=versions["torch"], numpy=versions["numpy"], python=versions["python"], measured=now)
-    return Measurement(versions=named, digest=digest(), cells=cells)
+    return Measurement(versions=named, digest=programs_digest(), cells=cells)
 
 
-def load(folder: Path, versions: Mapping[str, str]) -> Measurement | None:
+def load_measurement(folder: Path, versions: Mapping[str, str]) -> Measurement | None:
     """The measurement that an earlier server stored; None where there is none of these versions and programs."""
     try:
-        stored = Measurement.model_validate_json((folder / FILE).read_bytes())
+        stored = Measurement.model_validate_json((folder / FILE_NAME).read_bytes())
     except (OSError, ValidationError):
         return None
-    same = stored.digest == digest() and is_complete(stored)
+    same = stored.digest == programs_digest() and is_complete(stored)
     return stored if same and stored.versions.model_dump(exclude={"measured"}) == versions else None
 
 
@@ -79,9 +79,9 @@ def is_complete(stored: Measurement) -> bool:
     )
 
 
-def store(folder: Path, measured: Measurement) -> None:
+def store_measurement(folder: Path, measured: Measurement) -> None:
     """Keep it for the next server with this folder. Raises OSError."""
     if folder.is_dir():
-        draft = folder / f"{FILE}.new"
+        draft = folder / f"{FILE_NAME}.new"
         draft.write_bytes(measured.model_dump_json(exclude_defaults=True).encode())
-        draft.replace(folder / FILE)
+        draft.replace(folder / FILE_NAME)

@@ -6,7 +6,7 @@ import logging
 import time
 from pathlib import Path
 
-from server.matrix.measurement import load, new_measurement, programs, read_answers, store
+from server.matrix.measurement import cell_programs, load_measurement, new_measurement, read_answers, store_measurement
 from server.matrix.programs import SITUATIONS
 from server.pool.fair_queue import Busy
 from server.pool.interface import NoAnswers, PoolInterface
@@ -17,7 +17,7 @@ from server.wire.problems import ProblemError
 MAX_WAIT = 5.0
 """Seconds that a request waits for the measurement."""
 
-BATCH = 320
+BATCH_SIZE = 320
 """Programs that one child answers: a fraction of a second, well below any limit of a run."""
 
 WARM_UP_DELAY = 30.0
@@ -57,7 +57,7 @@ class MatrixService:
                 async with asyncio.timeout(max_wait):
                     return await self._measurement()
             except TimeoutError:
-                raise not_measured("the matrix is being measured", 10) from None
+                raise not_measured_error("the matrix is being measured", 10) from None
         return self.measured
 
     @property
@@ -72,7 +72,7 @@ class MatrixService:
 
     async def _measurement(self) -> Measurement:
         if self.failed:
-            raise not_measured("the matrix could not be measured", RETRY_SECONDS)
+            raise not_measured_error("the matrix could not be measured", RETRY_SECONDS)
         if self._measuring is None:
             self._measuring = asyncio.create_task(self._measure())
         try:
@@ -81,27 +81,27 @@ class MatrixService:
             if self._measuring is not None:
                 log.error("the matrix could not be measured: %s", error)
                 self._failed_at, self._measuring = time.monotonic(), None
-            raise not_measured("the matrix could not be measured", RETRY_SECONDS) from error
+            raise not_measured_error("the matrix could not be measured", RETRY_SECONDS) from error
         return self.measured
 
     async def _measure(self) -> Measurement:
         await self._pool.wait_until_booted()
         versions = self._pool.versions
-        stored = await asyncio.to_thread(load, self._folder, versions)
+        stored = await asyncio.to_thread(load_measurement, self._folder, versions)
         if stored is not None:
             return stored
         cells = {}
         for situation in SITUATIONS:
-            sources = [program.source for program in await asyncio.to_thread(programs, situation)]
+            sources = [program.source for program in await asyncio.to_thread(cell_programs, situation)]
             answers: list[Answer] = []
-            for start in range(0, len(sources), BATCH):
+            for start in range(0, len(sources), BATCH_SIZE):
                 await self._wait_for_turn()
-                answers += await self._ask(AnswerJob(programs=sources[start : start + BATCH]))
+                answers += await self._ask(AnswerJob(programs=sources[start : start + BATCH_SIZE]))
             cells[situation.key] = await asyncio.to_thread(read_answers, situation, answers)
             self.situations_done = len(cells)
         whole = await asyncio.to_thread(new_measurement, versions, cells)
         with contextlib.suppress(OSError):  # a folder that can't be written to costs the next start a second
-            await asyncio.to_thread(store, self._folder, whole)
+            await asyncio.to_thread(store_measurement, self._folder, whole)
         return whole
 
     async def _wait_for_turn(self) -> None:
@@ -119,5 +119,5 @@ class MatrixService:
                 await asyncio.sleep(POLL_INTERVAL)
 
 
-def not_measured(message: str, seconds: float) -> ProblemError:
+def not_measured_error(message: str, seconds: float) -> ProblemError:
     return ProblemError(503, "not_measured", f"{message}; try again in {seconds:.0f} s", retry_after=seconds)

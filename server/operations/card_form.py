@@ -93,11 +93,11 @@ def card_form(
     complete = (out is None or is_name(out)) and all(
         is_one_expression(field.text, field.hole.kind in LIST_KINDS) for field in fields
     )
-    statement = row.template.format_map({**with_brackets(fields), "out": out or ""}) if complete else ""
+    statement = row.template.format_map({**bracketed_texts(fields), "out": out or ""}) if complete else ""
     return CardForm(row, fields, out, problem, statement)
 
 
-def with_brackets(fields: Sequence[Field]) -> dict[str, str]:
+def bracketed_texts(fields: Sequence[Field]) -> dict[str, str]:
     """The text of each hole, in brackets where a part of it could be taken for the operand."""
     operands = {field.hole.name for field in fields if CONSTRAINTS[field.hole.kind].sample is not None}
     return {

@@ -35,11 +35,11 @@ TABLES: dict[Group, tuple[OperationRow, ...]] = {
     "optimizer": OPTIMIZERS,
     "python": PYTHON,
 }
-RESULT = "y"
+EXAMPLE_RESULT_NAME = "y"
 """The name of the result in an example."""
 
 
-def sentences(language: Language) -> dict[str, str]:
+def operation_sentences(language: Language) -> dict[str, str]:
     """What each operation does, by its name."""
     path = PROJECT_FOLDER / f"static/locales/operations.{language}.json"
     texts: dict[str, str] = json.loads(path.read_text("utf-8"))
@@ -49,7 +49,7 @@ def sentences(language: Language) -> dict[str, str]:
 def example(row: OperationRow) -> str:
     """A program in which the operation runs: its imports, a sample of each operand, and the statement."""
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
-    values = {"out": RESULT}
+    values = {"out": EXAMPLE_RESULT_NAME}
     for hole in row.holes:
         values[hole.name] = hole.proposed or hole.name
         sample = hole.sample or SAMPLES[hole.kind]
@@ -64,7 +64,7 @@ def example(row: OperationRow) -> str:
 @functools.cache
 def catalogue(language: Language) -> Operations:
     """All operations, with their sentences in that language."""
-    texts = sentences(language)
+    texts = operation_sentences(language)
     operations = [
         Operation(
             name=row.name,

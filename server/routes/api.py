@@ -12,7 +12,7 @@ from sse_starlette import EventSourceResponse
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.explainer import find_findings, with_findings
-from server.operations.pipeline import source_of
+from server.operations.pipeline import pipeline_source
 from server.pool.fair_queue import Client
 from server.services import Services
 from server.trace_response import trace_response
@@ -25,7 +25,7 @@ from server.wire.trace import Trace
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Path(alias="id")]
 
-EXAMPLE: dict[str, Any] = {
+EXAMPLE_TRACE: dict[str, Any] = {
     "schema": 1,
     "program": {
         "source": "x = 1",
@@ -65,7 +65,7 @@ EXAMPLE: dict[str, Any] = {
 """A complete trace, of a program of one statement."""
 
 TRACE_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/json": {"example": EXAMPLE}}, "description": "The trace."},
+    200: {"content": {"application/json": {"example": EXAMPLE_TRACE}}, "description": "The trace."},
     202: {"model": Started, "description": "The run has started; `url` is where its trace will be."},
     204: {"description": "Only a cached trace was asked for, and there is none."},
     400: {"model": ProblemReply, "description": "The request can't be parsed."},
@@ -127,12 +127,12 @@ async def run(
     The program is a `source`, or a `pipeline` of operations (`GET /api/operations`); the trace has the source that was
     made of it, in `program.source`. Where an item does not fit, `error.field` names it, like `pipeline.2.operands.a`.
     """
-    body = program_of(run_request)
+    body = run_request_of(run_request)
     if cached_only:
         cached = await services.runs.cached(body)
         if cached is None:
             return Response(status_code=204)
-        return trace_response(request, await explained(cached.body, body, services, client))
+        return trace_response(request, await trace_with_findings(cached.body, body, services, client))
     subscription = await services.runs.start(body, client, live=live)
     if not subscription.execution.done and "respond-async" in request.headers.get("prefer", "").lower():
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
@@ -141,18 +141,18 @@ async def run(
         return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
     result = await services.runs.wait(subscription, disconnected)
     assert result is not None
-    return trace_response(request, await explained(result.body, body, services, client))
+    return trace_response(request, await trace_with_findings(result.body, body, services, client))
 
 
-def program_of(request: RunOrPipelineRequest) -> RunRequest:
+def run_request_of(request: RunOrPipelineRequest) -> RunRequest:
     """The request with its source; a pipeline is made into one. Raises ProblemError (422)."""
     fields = {name: getattr(request, name) for name in RunRequest.model_fields}
     if request.pipeline:
-        fields["source"] = source_of(request.pipeline)
+        fields["source"] = pipeline_source(request.pipeline)
     return RunRequest.model_construct(**fields)
 
 
-async def explained(trace: bytes, body: RunRequest, services: Services, client: Client) -> bytes:
+async def trace_with_findings(trace: bytes, body: RunRequest, services: Services, client: Client) -> bytes:
     """A trace, gzipped, with its findings where the request asks for them. Raises RateLimited, RenderingFailed."""
     if not body.explain:
         return trace

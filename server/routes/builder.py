@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
 from server.operations.card_form import CardForm, card_form, proposed_name
-from server.operations.catalogue import TABLES, sentences
+from server.operations.catalogue import TABLES, operation_sentences
 from server.operations.table import OperationRow
 from server.templating import render_public, request_language
 from server.wire.builder import AliveName, Place
@@ -25,7 +25,7 @@ MAX_PROPOSED = 8
 
 router = APIRouter(prefix="/builder", include_in_schema=False)
 ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
-SENTENCES: dict[str, dict[str, str]] = {language: sentences(language) for language in get_args(Language)}
+SENTENCES: dict[str, dict[str, str]] = {language: operation_sentences(language) for language in get_args(Language)}
 
 Alive = Annotated[str, Query(max_length=MAX_ALIVE)]
 

@@ -15,7 +15,7 @@ from server.disconnection import Disconnected, unless_disconnected
 from server.http_cache import MAX_AGE
 from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
-from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, answers
+from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, file_responses
 from server.security import content_security_policy
 from server.services import Services
 from server.store.repository import SavedProgram
@@ -74,7 +74,7 @@ async def compare_page(
     request: Request, services: ServicesDep, left: OptionalId = None, right: OptionalId = None
 ) -> Response:
     """Two programs side by side. left, right: ids of saved programs; others come with the address's fragment."""
-    programs = {"left": await find(services, left), "right": await find(services, right)}
+    programs = {"left": await find_program(services, left), "right": await find_program(services, right)}
     first = {side: program and page_values(request, program) for side, program in programs.items()}
     titles = {side: program.content.title if program else "" for side, program in programs.items()}
     return render(request, "compare.html", first=first, titles=titles, editable=True, away=all(programs.values()))
@@ -158,9 +158,9 @@ async def pair_exporter(
 
 ExporterDep = Annotated[PairExporter, Depends(pair_exporter)]
 JSON_ANSWERS = {**PICTURE_RESPONSES, 200: {"model": Comparison, "description": "The differences."}}
-SVG_ANSWERS = answers("image/svg+xml", "The picture.")
-PNG_ANSWERS = answers("image/png", "The picture.")
-FILE_ANSWERS = answers("text/html", "The file.")
+SVG_ANSWERS = file_responses("image/svg+xml", "The picture.")
+PNG_ANSWERS = file_responses("image/png", "The picture.")
+FILE_ANSWERS = file_responses("text/html", "The file.")
 
 
 @router.get("/compare.json", response_model=Comparison, responses=JSON_ANSWERS, summary="A comparison as JSON")
@@ -194,7 +194,7 @@ async def offline_file(exporter: ExporterDep, row: Row = None, lang: Lang = "en"
     return await exporter.respond(draw, "text/html; charset=utf-8", headers)
 
 
-async def find(services: Services, id_: str | None) -> SavedProgram | None:
+async def find_program(services: Services, id_: str | None) -> SavedProgram | None:
     """Raises ProblemError where there is no program of that id."""
     return None if id_ is None else await services.programs.find(id_)
 

@@ -33,7 +33,7 @@ PICTURE_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def answers(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
+def file_responses(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
     """The documented responses of an export."""
     content = {media_type: {"schema": {"type": "string"}}}
     return {**PICTURE_RESPONSES, 200: {"content": content, "description": description}}
@@ -100,7 +100,7 @@ PictureDep = Annotated[DrawRequest, Depends(picture_request)]
 
 
 @router.get(
-    "/s/{id}.svg", response_class=Response, responses=answers("image/svg+xml", "The picture."), summary="As SVG"
+    "/s/{id}.svg", response_class=Response, responses=file_responses("image/svg+xml", "The picture."), summary="As SVG"
 )
 async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """A step of the program's trace as the stage draws it; without `step` the complete run, as the loom."""
@@ -112,7 +112,7 @@ async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
 @router.get(
     "/s/{id}.card.png",
     response_class=Response,
-    responses=answers("image/png", "1200 × 630 pixels."),
+    responses=file_responses("image/png", "1200 × 630 pixels."),
     summary="As a card",
 )
 async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
@@ -121,14 +121,18 @@ async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 
-@router.get("/s/{id}.png", response_class=Response, responses=answers("image/png", "The picture."), summary="As PNG")
+@router.get(
+    "/s/{id}.png", response_class=Response, responses=file_responses("image/png", "The picture."), summary="As PNG"
+)
 async def png(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The same as `.svg`, at twice its size where that is not too large."""
     draw = draw.model_copy(update={"png": True})
     return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 
-@router.get("/s/{id}.html", response_class=Response, responses=answers("text/html", "The file."), summary="As a file")
+@router.get(
+    "/s/{id}.html", response_class=Response, responses=file_responses("text/html", "The file."), summary="As a file"
+)
 async def offline_file(
     id_: Id, exporter: ExporterDep, step: StepParameter = None, lang: LanguageParameter = None
 ) -> Response:

@@ -14,7 +14,7 @@ from server.wire.saved_programs import Language
 router = APIRouter(prefix="/api")
 
 
-def shortened() -> dict[str, Any]:
+def shortened_catalogue() -> dict[str, Any]:
     """The answer with one operation and the kind of its operand."""
     whole = catalogue("en")
     clone = next(operation for operation in whole.operations if operation.name == "clone")
@@ -25,7 +25,7 @@ def shortened() -> dict[str, Any]:
 RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: TRACE_RESPONSES[status] for status in (421, 422)},
     200: {
-        "content": {"application/json": {"example": shortened()}},
+        "content": {"application/json": {"example": shortened_catalogue()}},
         "description": "All operations, group by group. The example has one of them.",
     },
     304: {"description": "The client has this version already."},
@@ -41,11 +41,11 @@ async def operations(
 
     A hole of a template is the name of an operand in braces, or `{out}`: the name of the result.
     """
-    return encoded(lang).response(request)
+    return catalogue_body(lang).response(request)
 
 
 @functools.cache
-def encoded(language: Language) -> ConstantBody:
+def catalogue_body(language: Language) -> ConstantBody:
     """The catalogue as JSON."""
     body = catalogue(language).model_dump_json(exclude_none=True).encode()
     return ConstantBody.of(body, "application/json")

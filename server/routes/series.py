@@ -10,7 +10,7 @@ from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import unless_disconnected
 from server.http_cache import MAX_AGE
 from server.routes.embeds import frame
-from server.routes.exports import OFFLINE_POLICY, PICTURE_RESPONSES, answers
+from server.routes.exports import OFFLINE_POLICY, PICTURE_RESPONSES, file_responses
 from server.routes.saved_programs import NOT_FOUND, SAVE_RESPONSES, saved_page
 from server.security import content_security_policy
 from server.series_file import offline_series
@@ -38,7 +38,7 @@ SAVE_SERIES_RESPONSES: dict[int | str, dict[str, Any]] = {
     429: {"model": ProblemReply, "description": "Too many saves; `Retry-After` says when to try again."},
 }
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
-    **answers("text/html", "The file."),
+    **file_responses("text/html", "The file."),
     404: SERIES_RESPONSES[404],
     413: {"model": ProblemReply, "description": "Its runs have more bytes than GRADBOX_SERIES_FILE."},
     429: PICTURE_RESPONSES[429],
@@ -130,7 +130,7 @@ async def series_page(request: Request, id_: Id, services: ServicesDep, place: P
     base = public_url(services.settings)
     if base:
         shown |= {"url": url, "oembed": f"{base}/oembed?{urlencode({'url': url})}"}
-    return saved_page(request, services, program, {"series": reading(request, series, place)}, **shown)
+    return saved_page(request, services, program, {"series": series_page_values(request, series, place)}, **shown)
 
 
 @router.get("/embed/series/{id}", response_class=HTMLResponse, include_in_schema=False)
@@ -144,12 +144,12 @@ async def series_frame(
     program = await services.series.program(series, place)
     language = request_language(request) if "lang" in request.query_params else series.saved.content.language
     away = series_url(services.settings, request.scope["root_path"], series.saved.id, place)
-    series_values = reading(request, series, place, in_frame=True)
+    series_values = series_page_values(request, series, place, in_frame=True)
     first = {"series": series_values, "step": series_values["step"]}
     return frame(request, services, program, theme, first=first, lang=language, away=away)
 
 
-def reading(request: Request, series: Series, place: int, in_frame: bool = False) -> dict[str, Any]:
+def series_page_values(request: Request, series: Series, place: int, in_frame: bool = False) -> dict[str, Any]:
     """What the page of a program is told of the series: where its programs are opened, and where its notes are.
 
     The notes themselves come later, so that a page in predict mode has none of a step that its reader has not seen.

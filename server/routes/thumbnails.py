@@ -36,7 +36,7 @@ async def thumbnail(
     theme: Annotated[Theme, Query(description="The colours' theme.")] = "light",
 ) -> Response:
     """What the operation does to memory: the rows that the last step of its example touched."""
-    return await picture(request, services.thumbnails, name, theme, MAX_WAIT)
+    return await picture_response(request, services.thumbnails, name, theme, MAX_WAIT)
 
 
 @router.get("/gallery/{name}.svg", response_class=Response, include_in_schema=False)
@@ -47,10 +47,12 @@ async def still(
     theme: Annotated[Theme, Query()] = "light",
 ) -> Response:
     """The scenario's telling step: the rows of memory that it touched, and others beside them."""
-    return await picture(request, services.stills, name, theme, STILL_MAX_WAIT)
+    return await picture_response(request, services.stills, name, theme, STILL_MAX_WAIT)
 
 
-async def picture(request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float) -> Response:
+async def picture_response(
+    request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float
+) -> Response:
     """Raises ProblemError: 404 for an unknown name, 503 where it is not made in so many seconds."""
     tag = await pictures.entity_tag(name)
     headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}

@@ -48,7 +48,7 @@ class SingleError:
 
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
-closed = with_config(ConfigDict(**STRICT, strict=True))
+closed_typed_dict = with_config(ConfigDict(**STRICT, strict=True))
 """Decorates a `TypedDict`: the keys it declares and no others, and each value of its own type ("1" is no number)."""
 
 JsonTuple = Annotated[T, Strict(False)]
@@ -87,17 +87,17 @@ Complex = TypedDict("Complex", {"$c": JsonTuple[tuple[float | NotFinite, float |
 """A complex number as its real and imaginary part."""
 
 for _shape in (NotFinite, BigInt, Complex):
-    closed(_shape)
+    closed_typed_dict(_shape)
 
 
-@closed
+@closed_typed_dict
 class Ref(TypedDict):
     """A reference to an entity of the picture."""
 
     ref: Uid
 
 
-@closed
+@closed_typed_dict
 class Opaque(TypedDict):
     """A Python value that is named by its type and not drawn; `text` only where reading it runs no user code."""
 

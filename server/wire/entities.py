@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, JsonTuple, Number, Uid, Value, closed
+from server.wire.base import FailFastList, JsonTuple, Number, Uid, Value, closed_typed_dict
 
 MAX_CELLS = 1024
 """Elements up to which a storage, or a gradient, is listed whole."""
@@ -43,7 +43,7 @@ Bytes = Annotated[int, Field(ge=0)]
 BlockIndex = Annotated[int, Field(ge=0, le=MAX_BLOCKS)]
 
 
-@closed
+@closed_typed_dict
 class Summary(TypedDict, total=False):
     """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
 
@@ -57,7 +57,7 @@ class Summary(TypedDict, total=False):
     heat: Annotated[list[Number], Field(fail_fast=True, max_length=STRETCHES)] | None
 
 
-@closed
+@closed_typed_dict
 class Within(TypedDict):
     """This storage's bytes lie inside another's, `at` bytes from its start."""
 
@@ -65,7 +65,7 @@ class Within(TypedDict):
     at: int
 
 
-@closed
+@closed_typed_dict
 class Storage(TypedDict, total=False):
     """A block of memory. `cells` is whole up to 1,024 elements; beyond, `summary` and `windows` ([from, values])."""
 
@@ -82,7 +82,7 @@ class Storage(TypedDict, total=False):
     existed: bool | None
 
 
-@closed
+@closed_typed_dict
 class Wraps(TypedDict, total=False):
     """What a functorch wrapper wraps."""
 
@@ -92,7 +92,7 @@ class Wraps(TypedDict, total=False):
     value: Value
 
 
-@closed
+@closed_typed_dict
 class Quantization(TypedDict):
     """How the integers of a quantized tensor stand for numbers; a list of each per channel along `axis`."""
 
@@ -102,7 +102,7 @@ class Quantization(TypedDict):
     axis: NotRequired[int]
 
 
-@closed
+@closed_typed_dict
 class Tensor(TypedDict, total=False):
     """A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it."""
 
@@ -133,7 +133,7 @@ class Tensor(TypedDict, total=False):
     existed: bool | None
 
 
-@closed
+@closed_typed_dict
 class Array(TypedDict, total=False):
     """A numpy array; `at` and `steps` in bytes from the start of its storage."""
 
@@ -148,7 +148,7 @@ class Array(TypedDict, total=False):
     existed: bool | None
 
 
-@closed
+@closed_typed_dict
 class Counter(TypedDict, total=False):
     """A version counter: views and `detach()` share it, `.data` has its own."""
 
@@ -162,7 +162,7 @@ InputNumber = Annotated[int, Field(ge=0, le=100_000)]
 SlotState = Literal["ok", "stale", "changed", "detached", "freed", "packed", "unknown"]
 
 
-@closed
+@closed_typed_dict
 class Slot(TypedDict, total=False):
     """A saved tensor of a node; `state` is what torch answers when the slot is read.
 
@@ -182,7 +182,7 @@ class Slot(TypedDict, total=False):
     detached: bool | None
 
 
-@closed
+@closed_typed_dict
 class Node(TypedDict, total=False):
     """A node of the autograd graph; `next` are its edges, `[uid, input_nr]`, `saved` its slots as torch names them."""
 
@@ -198,7 +198,7 @@ class Node(TypedDict, total=False):
     existed: bool | None
 
 
-@closed
+@closed_typed_dict
 class Object(TypedDict, total=False):
     """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out."""
 
@@ -212,7 +212,7 @@ class Object(TypedDict, total=False):
     existed: bool | None
 
 
-@closed
+@closed_typed_dict
 class Frame(TypedDict, total=False):
     """A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller."""
 
@@ -225,7 +225,7 @@ class Frame(TypedDict, total=False):
     unset: FailFastList[str] | None
 
 
-@closed
+@closed_typed_dict
 class Backward(TypedDict, total=False):
     """One call of the engine."""
 
@@ -239,7 +239,7 @@ class Backward(TypedDict, total=False):
     parent: Uid | None
 
 
-@closed
+@closed_typed_dict
 class Mode(TypedDict, total=False):
     """The modes in force."""
 
@@ -253,7 +253,7 @@ class Mode(TypedDict, total=False):
     functorch: FailFastList[str] | None
 
 
-@closed
+@closed_typed_dict
 class Block(TypedDict):
     """A block of the caching allocator, in bytes. `requested`: what was asked for, where `size` is that rounded up."""
 
@@ -264,7 +264,7 @@ class Block(TypedDict):
     storage: NotRequired[Uid | None]
 
 
-@closed
+@closed_typed_dict
 class Segment(TypedDict):
     """Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`."""
 
@@ -272,7 +272,7 @@ class Segment(TypedDict):
     pool: str
 
 
-@closed
+@closed_typed_dict
 class Device(TypedDict, total=False):
     """Memory of a device in bytes. `blocks` fill the `segments` one after the other; `splice` changes `blocks`."""
 

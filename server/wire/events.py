@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, JsonTuple, Uid, closed
+from server.wire.base import FailFastList, JsonTuple, Uid, closed_typed_dict
 from server.wire.entities import SlotState
 from server.wire.limits import Limit
 
 
-@closed
+@closed_typed_dict
 class Region(TypedDict):
     """Elements of a storage, in elements of the dtype named."""
 
@@ -24,7 +24,7 @@ class Region(TypedDict):
     dtype: NotRequired[str | None]
 
 
-@closed
+@closed_typed_dict
 class BaseEvent(TypedDict):
     """What every event has: `op` is an index in the step's log, `span` the steps between which it was not observed."""
 
@@ -33,19 +33,19 @@ class BaseEvent(TypedDict):
     span: NotRequired[JsonTuple[tuple[int, int]] | None]
 
 
-@closed
+@closed_typed_dict
 class StorageAllocated(BaseEvent):
     event: Literal["storage_allocated"]
     storage: Uid
 
 
-@closed
+@closed_typed_dict
 class StorageFreed(BaseEvent):
     event: Literal["storage_freed"]
     storage: Uid
 
 
-@closed
+@closed_typed_dict
 class Written(BaseEvent):
     """Bytes of a storage changed: `changed` counts the elements that hold other bytes than before.
 
@@ -62,14 +62,14 @@ class Written(BaseEvent):
 _From = TypedDict("_From", {"from": int})
 
 
-@closed
+@closed_typed_dict
 class VersionBumped(BaseEvent, _From):
     event: Literal["version_bumped"]
     counter: Uid
     to: int
 
 
-@closed
+@closed_typed_dict
 class SlotEvent(BaseEvent):
     """What happened to what a node saved."""
 
@@ -77,7 +77,7 @@ class SlotEvent(BaseEvent):
     slot: str
 
 
-@closed
+@closed_typed_dict
 class BrokenSlotEvent(SlotEvent):
     """A slot holds no longer what backward needs.
 
@@ -89,27 +89,27 @@ class BrokenSlotEvent(SlotEvent):
     by: NotRequired[Uid | None]
 
 
-@closed
+@closed_typed_dict
 class Saved(SlotEvent):
     event: Literal["saved"]
 
 
-@closed
+@closed_typed_dict
 class SavedStale(BrokenSlotEvent):
     event: Literal["saved_stale"]
 
 
-@closed
+@closed_typed_dict
 class SavedChangedSilently(BrokenSlotEvent):
     event: Literal["saved_changed_silently"]
 
 
-@closed
+@closed_typed_dict
 class SavedDetached(BrokenSlotEvent):
     event: Literal["saved_detached"]
 
 
-@closed
+@closed_typed_dict
 class PathCut(BaseEvent):
     """A result of a tensor that requires grad which no gradient will come back through, and why."""
 
@@ -120,13 +120,13 @@ class PathCut(BaseEvent):
     reason: Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
 
 
-@closed
+@closed_typed_dict
 class GraphReleased(BaseEvent):
     event: Literal["graph_released"]
     node: Uid
 
 
-@closed
+@closed_typed_dict
 class GradAccumulated(BaseEvent):
     event: Literal["grad_accumulated"]
     tensor: Uid
@@ -134,7 +134,7 @@ class GradAccumulated(BaseEvent):
     first: bool
 
 
-@closed
+@closed_typed_dict
 class HookRan(BaseEvent):
     """Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
 
@@ -150,7 +150,7 @@ class HookRan(BaseEvent):
     count: int
 
 
-@closed
+@closed_typed_dict
 class HookLeft(BaseEvent):
     """Hooks of a tensor stayed with the node that it had before a write in place gave it another; `count` of them."""
 
@@ -160,7 +160,7 @@ class HookLeft(BaseEvent):
     count: int
 
 
-@closed
+@closed_typed_dict
 class ContextKept(BaseEvent):
     """A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by `save_for_backward`."""
 
@@ -170,7 +170,7 @@ class ContextKept(BaseEvent):
     name: str
 
 
-@closed
+@closed_typed_dict
 class IndexCopyWritten(BaseEvent):
     """A write into the memory that an advanced index (`x[mask]`, `x[[1, 3]]`) allocated for its result, and that is lost.
 
@@ -183,7 +183,7 @@ class IndexCopyWritten(BaseEvent):
     copy: Uid
 
 
-@closed
+@closed_typed_dict
 class IndicesRepeated(BaseEvent):
     """A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
 
@@ -196,7 +196,7 @@ class IndicesRepeated(BaseEvent):
     distinct: int
 
 
-@closed
+@closed_typed_dict
 class UninitializedRead(BaseEvent):
     """An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written."""
 
@@ -204,14 +204,14 @@ class UninitializedRead(BaseEvent):
     tensor: Uid
 
 
-@closed
+@closed_typed_dict
 class Warned(BaseEvent):
     event: Literal["warning"]
     category: str
     text: str
 
 
-@closed
+@closed_typed_dict
 class Replaced(BaseEvent):
     """The program asked for something that is done otherwise here.
 
@@ -224,7 +224,7 @@ class Replaced(BaseEvent):
     count: NotRequired[int | None]
 
 
-@closed
+@closed_typed_dict
 class TracingTaken(BaseEvent):
     """A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after the step
     before may be missing. by: the module of the function that is there now.
@@ -234,13 +234,13 @@ class TracingTaken(BaseEvent):
     by: NotRequired[str | None]
 
 
-@closed
+@closed_typed_dict
 class LimitReached(BaseEvent):
     event: Literal["limit"]
     limit: Limit
 
 
-@closed
+@closed_typed_dict
 class TracerFault(BaseEvent):
     """The recorder failed at something; the program was not disturbed and the picture lacks what is named."""
 

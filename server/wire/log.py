@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, Uid, closed
+from server.wire.base import FailFastList, Uid, closed_typed_dict
 from server.wire.events import Event
 
 
-@closed
+@closed_typed_dict
 class Op(TypedDict):
     """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
 
@@ -26,7 +26,7 @@ class Op(TypedDict):
     failed: NotRequired[bool | None]
 
 
-@closed
+@closed_typed_dict
 class Out(TypedDict):
     """Printed text."""
 

@@ -10,12 +10,12 @@ from server.wire.events import EVENTS
 def event_rows() -> dict[str, dict[str, Any]]:
     """By the event's name: its row without the model, and `refs`, the fields that hold a uid."""
     return {
-        name: {key: value for key, value in asdict(row).items() if key != "model"} | {"refs": references(row.model)}
+        name: {key: value for key, value in asdict(row).items() if key != "model"} | {"refs": uid_fields(row.model)}
         for name, row in EVENTS.items()
     }
 
 
-def references(model: Any) -> list[str]:
+def uid_fields(model: Any) -> list[str]:
     """The fields of an event that hold a uid."""
 
     def holds_uid(hint: Any) -> bool:

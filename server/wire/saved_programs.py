@@ -12,10 +12,10 @@ from server.wire.trace import Focus
 Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
 """A lone surrogate, which no database stores, is replaced by a question mark."""
 
-DisplayText = Annotated[Text, AfterValidator(lambda text: CONTROL.sub(" ", text))]
+DisplayText = Annotated[Text, AfterValidator(lambda text: CONTROL_CHARACTERS.sub(" ", text))]
 """Control characters other than tabs and line ends, and those of direction, are replaced by blanks."""
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 Id = Annotated[str, Field(pattern="^[256789dfhjkmnprtvwx]{10,64}$", examples=["7kd5h2n9xt"])]
 Language = Literal["en", "zh"]

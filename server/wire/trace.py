@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed
+from server.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed_typed_dict
 from server.wire.entities import ADAPTERS, CellList, Summary
 from server.wire.gradient_check import GradientCheck
 from server.wire.limits import Limit
@@ -121,7 +121,7 @@ class Runtime(Model):
     arguments: Annotated[list[str], Field(fail_fast=True, max_length=MAX_ARGUMENTS)] | None = None
 
 
-@closed
+@closed_typed_dict
 class Grad(TypedDict):
     """A gradient as it passed: its elements in logical order, or a summary of them."""
 
@@ -133,7 +133,7 @@ class Grad(TypedDict):
     storage: NotRequired[Uid | None]
 
 
-@closed
+@closed_typed_dict
 class Visit(TypedDict):
     """One node run by the engine: `grad_inputs[i]` travels the node's i-th edge."""
 
@@ -278,11 +278,11 @@ class OutcomeLine(Model):
 Line = Annotated[HeaderLine | StepLine | OutcomeLine, Field(union_mode="left_to_right")]
 
 
-def text(trace: Trace) -> str:
+def trace_json(trace: Trace) -> str:
     """The trace as JSON, without the fields that are absent by default."""
     return trace.model_dump_json(by_alias=True, exclude_unset=True)
 
 
-def dump(trace: Trace) -> dict[str, Any]:
+def trace_document(trace: Trace) -> dict[str, Any]:
     """The trace as plain JSON values, without the fields that are absent by default."""
     return trace.model_dump(mode="json", by_alias=True, exclude_unset=True)

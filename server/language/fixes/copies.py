@@ -78,14 +78,14 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
-def _wrap_appended(program: FixProgram, hint: Hint, how: str) -> Iterator[Fix]:
+def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterator[Fix]:
     """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads into."""
     containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
     work = program.edits()
     for call in (node for node in program.nodes if isinstance(node, ast.Call)):
         of = receiver(call)
         if method(call) == "append" and of is not None and program.text(of) in containers and call.args:
-            work.replace(call.args[0], f"{program.operand(call.args[0])}.{how}()")
+            work.replace(call.args[0], f"{program.operand(call.args[0])}.{method_name}()")
     for node in program.statements:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if (
@@ -94,7 +94,7 @@ def _wrap_appended(program: FixProgram, hint: Hint, how: str) -> Iterator[Fix]:
             and isinstance(node, ast.Assign)
         ):
             for part in tensor_parts(node.value):
-                work.replace(part, f"{program.operand(part)}.{how}()")
+                work.replace(part, f"{program.operand(part)}.{method_name}()")
     yield from program.with_edits(hint, work)
 
 

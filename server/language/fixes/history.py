@@ -83,9 +83,9 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and not node.args and method(node) in _TO_NUMBERS:
             return not path
         is_float = isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1
-        return self._torch_twin(path) is not None or (is_float and not isinstance(node.args[0], ast.Constant))
+        return self._torch_counterpart(path) is not None or (is_float and not isinstance(node.args[0], ast.Constant))
 
-    def _torch_twin(self, path: str) -> str | None:
+    def _torch_counterpart(self, path: str) -> str | None:
         name = path.removeprefix("numpy.")
         if name == path or name not in _SAME_IN_TORCH:
             return None
@@ -101,9 +101,9 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not is_cut:
             return node
-        twin = self._torch_twin(path)
-        if twin:
-            return _call(f"{self.program.torch()}.{twin}", *node.args, keywords=node.keywords)
+        counterpart = self._torch_counterpart(path)
+        if counterpart:
+            return _call(f"{self.program.torch()}.{counterpart}", *node.args, keywords=node.keywords)
         if path in _COPIES or isinstance(node.func, ast.Name):
             return self._stacked(node.args[0])
         inner: ast.expr = node.func.value if isinstance(node.func, ast.Attribute) else node

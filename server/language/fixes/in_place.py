@@ -17,7 +17,8 @@ from server.language.fixes.program import (
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.Mod: "%",
               ast.FloorDiv: "//", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}  # fmt: skip
-_WITHOUT_TWIN = ("requires_grad_", "retain_grad_", "normal_", "uniform_", "random_", "bernoulli_", "set_", "swap_")
+_WITHOUT_OUT_OF_PLACE = ("requires_grad_", "retain_grad_", "normal_", "uniform_", "random_", "bernoulli_", "set_",
+                         "swap_")  # fmt: skip
 _VIEWS = ("view", "view_as", "reshape", "t", "transpose", "permute", "squeeze", "unsqueeze", "flatten", "select", "narrow",
           "detach", "diagonal")  # fmt: skip
 _INPLACE_LAST = ("ReLU", "ReLU6", "SELU", "CELU", "ELU", "Hardtanh", "LeakyReLU", "Dropout", "Dropout2d", "Dropout3d",
@@ -130,7 +131,7 @@ def _assigned_out_of_place(program: FixProgram, call: ast.Call) -> str:
 
 def is_in_place(name: str) -> bool:
     """Whether a method of that name writes into its tensor, and has a twin that does not."""
-    return name.endswith("_") and not name.endswith("__") and name not in _WITHOUT_TWIN
+    return name.endswith("_") and not name.endswith("__") and name not in _WITHOUT_OUT_OF_PLACE
 
 
 def not_inplace(program: FixProgram, hint: Hint) -> Iterator[Fix]:

@@ -85,16 +85,16 @@ def transpose_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from _argument(program, hint, lambda text: f"{text}.mT")
 
 
-def _argument(program: FixProgram, hint: Hint, form: object) -> Iterator[Fix]:
+def _argument(program: FixProgram, hint: Hint, rewrite: object) -> Iterator[Fix]:
     """A name that a statement reads, in another form."""
     statement, name = program.statement(hint.line), hint.name()
-    if statement is None or not name or not callable(form):
+    if statement is None or not name or not callable(rewrite):
         return
     work = program.edits()
     for node in program.own_nodes(statement):
         is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load)
         if is_read and ast.unparse(node) == name and not isinstance(work.parent(node), ast.Attribute):
-            work.replace(node, form(program.text(node)))
+            work.replace(node, rewrite(program.text(node)))
     yield from program.with_edits(hint, work)
 
 
