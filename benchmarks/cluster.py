@@ -26,14 +26,14 @@ from tests.brokers import SECRET, RedisServer, WorkerProcess, running_redis
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad, {token})\n"
 VISITORS = 20
 PARTS = ("latency", "throughput", "fairness")
-SHARES = (("p10", 0.1), ("p50", 0.5), ("p99", 0.99))
+PERCENTILES = (("p10", 0.1), ("p50", 0.5), ("p99", 0.99))
 """What is printed of latencies; other work on the machine is felt least in the fastest tenth."""
 
-REST = 0.02
+REST_SECONDS = 0.02
 """Seconds before each run of `latencies`, in which the other pool has its next child ready."""
 
 
-async def timed(pool: PoolInterface, token: int, client: Client) -> float:
+async def run_timed(pool: PoolInterface, token: int, client: Client) -> float:
     """Seconds of a run, whose program is like no other. Raises Busy."""
     began = time.perf_counter()
     trace = await pool.run(Job(source=PROGRAM.format(token=token), limits=Settings({}).limits()), client)
@@ -50,8 +50,8 @@ async def latencies(
     for k in range(runs):
         for which in (k % 2, 1 - k % 2):
             pool, client = (local_pool, remote_pool)[which], Client("a", "a")
-            await asyncio.sleep(REST)
-            seconds[which].append(await timed(pool, 1_000_000 + k, client))
+            await asyncio.sleep(REST_SECONDS)
+            seconds[which].append(await run_timed(pool, 1_000_000 + k, client))
     return seconds
 
 
@@ -61,7 +61,7 @@ async def throughput(pool: PoolInterface, runs: int) -> float:
 
     async def one(k: int) -> None:
         async with slots:
-            await timed(pool, 2_000_000 + k, Client(str(k), str(k)))
+            await run_timed(pool, 2_000_000 + k, Client(str(k), str(k)))
 
     began = time.perf_counter()
     await asyncio.gather(*(one(k) for k in range(runs)))
@@ -70,9 +70,9 @@ async def throughput(pool: PoolInterface, runs: int) -> float:
 
 async def fairness(pool: PoolInterface) -> tuple[list[float], list[float], int]:
     """Seconds of the runs of twenty visitors, those of the greedy one before them, and how many he was refused."""
-    greedy = [asyncio.create_task(timed(pool, 3_000_000 + k, Client("greedy", "greedy"))) for k in range(40)]
+    greedy = [asyncio.create_task(run_timed(pool, 3_000_000 + k, Client("greedy", "greedy"))) for k in range(40)]
     await asyncio.sleep(0.05)
-    others = await asyncio.gather(*(timed(pool, 4_000_000 + k, Client(f"v{k}", f"v{k}")) for k in range(VISITORS)))
+    others = await asyncio.gather(*(run_timed(pool, 4_000_000 + k, Client(f"v{k}", f"v{k}")) for k in range(VISITORS)))
     results = await asyncio.gather(*greedy, return_exceptions=True)
     served = [result for result in results if isinstance(result, float)]
     return list(others), served, sum(isinstance(result, Busy) for result in results)
@@ -83,13 +83,15 @@ async def with_pool(pool: PoolInterface, work: Callable[[PoolInterface], Awaitab
     try:
         await pool.wait_until_booted()
         await asyncio.sleep(1.5)  # the census has seen all workers
-        await timed(pool, 0, Client("", ""))
+        await run_timed(pool, 0, Client("", ""))
         return await work(pool)
     finally:
         await pool.close()
 
 
-def remotely(redis: RedisServer, workers: int, at_once: int, work: Callable[[PoolInterface], Awaitable[Any]]) -> Any:
+def run_on_cluster(
+    redis: RedisServer, workers: int, at_once: int, work: Callable[[PoolInterface], Awaitable[Any]]
+) -> Any:
     """Do this with so many workers, each of so many programs at once."""
 
     async def main() -> Any:
@@ -112,7 +114,7 @@ def remotely(redis: RedisServer, workers: int, at_once: int, work: Callable[[Poo
         return asyncio.run(main())
 
 
-async def beside_local(remote: PoolInterface, runs: int) -> tuple[list[float], list[float]]:
+async def latencies_beside_local(remote: PoolInterface, runs: int) -> tuple[list[float], list[float]]:
     """`latencies` of a local pool and this one."""
 
     async def measure(local: PoolInterface) -> tuple[list[float], list[float]]:
@@ -122,30 +124,31 @@ async def beside_local(remote: PoolInterface, runs: int) -> tuple[list[float], l
     return seconds
 
 
-def at(seconds: list[float], share: float) -> float:
+def time_of_share(seconds: list[float], share: float) -> float:
     """The time within which this share of the runs was done."""
     return sorted(seconds)[int(share * (len(seconds) - 1))]
 
 
 def print_latency(redis: RedisServer, runs: int) -> None:
-    here, there = remotely(redis, 1, 2, lambda pool: beside_local(pool, runs))
+    here, there = run_on_cluster(redis, 1, 2, lambda pool: latencies_beside_local(pool, runs))
     for name, seconds in (("local", here), ("remote", there)):
         print(
-            f"{name:7} " + "   ".join(f"{label} {at(seconds, share) * 1000:6.1f} ms" for label, share in SHARES),
+            f"{name:7} "
+            + "   ".join(f"{label} {time_of_share(seconds, share) * 1000:6.1f} ms" for label, share in PERCENTILES),
             flush=True,
         )
-    added = ((label, at(there, share) - at(here, share)) for label, share in SHARES)
+    added = ((label, time_of_share(there, share) - time_of_share(here, share)) for label, share in PERCENTILES)
     print("added   " + "   ".join(f"{label} {seconds * 1000:6.1f} ms" for label, seconds in added), flush=True)
 
 
 def print_throughput(redis: RedisServer, runs: int) -> None:
     for workers in (1, 2, 4):
-        rate = remotely(redis, workers, 1, lambda pool: throughput(pool, runs))
+        rate = run_on_cluster(redis, workers, 1, lambda pool: throughput(pool, runs))
         print(f"{workers} workers: {rate:.1f} runs a second", flush=True)
 
 
 def print_fairness(redis: RedisServer) -> None:
-    others, greedy, refused = remotely(redis, 1, 2, fairness)
+    others, greedy, refused = run_on_cluster(redis, 1, 2, fairness)
     print(f"twenty visitors: median {statistics.median(others):.2f} s, longest {max(others):.2f} s", flush=True)
     print(f"the greedy one:  median {statistics.median(greedy):.2f} s of {len(greedy)} runs, {refused} refused")
 

@@ -21,12 +21,12 @@ from server.settings import Settings
 from server.wire.api import Job
 
 ROOT = Path(__file__).parent.parent
-STEPS = 2000
+STEP_COUNT = 2000
 MAX_MS = 50.0
 MAX_SHARE = 0.05
-MIN_MS = 0.1
+MIN_MEASURED_MS = 0.1
 """Of a part that gets a line."""
-SECONDS = 60
+MAX_RUN_SECONDS = 60
 """That a run may take on a busy machine."""
 
 NET = """\
@@ -156,7 +156,7 @@ class Cost(NamedTuple):
 async def traces_of(sources: list[str]) -> list[tuple[str, float]]:
     """The trace of each program as JSON, with the seconds that its run took; the boot of the workers is not in them."""
     settings = Settings()
-    settings.wall = settings.cpu = SECONDS
+    settings.wall = settings.cpu = MAX_RUN_SECONDS
     pool = Pool(settings)
     await pool.start()
     try:
@@ -207,7 +207,7 @@ def main() -> int:
                 costs[name] = cost
     print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n\ntarget")
     for name, cost in costs.items():
-        most = MAX_MS * max(1.0, cost.steps / STEPS)
+        most = MAX_MS * max(1.0, cost.steps / STEP_COUNT)
         print_target(
             f"{name}: at most {most:.0f} ms at {cost.steps} steps", f"{cost.processor:.1f} ms", cost.processor <= most
         )
@@ -222,7 +222,7 @@ def print_cost(name: str, cost: Cost, each: bool) -> None:
     times = f"{cost.run:6.0f} ms {cost.first:6.1f} ms {cost.median:6.1f} ms {cost.processor:7.1f} ms"
     print(f"{name:15} {cost.steps:6} {cost.size // 1000:6} {times}  {' '.join(cost.kinds)}", flush=True)
     for part, took in sorted(cost.each.items(), key=lambda row: -row[1]) if each else []:
-        if took >= MIN_MS:
+        if took >= MIN_MEASURED_MS:
             print(f"{'':15} {took:6.1f} ms {part}")
 
 

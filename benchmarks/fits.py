@@ -21,16 +21,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.stage import FLAGS, fetch_trace, find_chromium
+from benchmarks.stage import BROWSER_FLAGS, fetch_trace, find_chromium
 from tests.tracing import Replay
 
 ROOT = Path(__file__).parent.parent
 SIZES = {"1440x900": (1440, 900, 0.95), "1280x720": (1280, 720, 0.90)}
 """Windows, each with the least share of steps that is wanted of the nets."""
-MOST = 16
+MAX_NAMED_TENSORS = 16
 """Of more named tensors that a step touched, so many have to be in sight."""
 
-SHOW = """async ([address]) => {
+SHOW_SCRIPT = """async ([address]) => {
     const workbench = document.querySelector("#workbench");
     workbench.removeAttribute("data-steps");
     const shown = new Promise((resolve) => new MutationObserver(resolve).observe(workbench, {attributeFilter: ["data-steps"]}));
@@ -38,7 +38,7 @@ SHOW = """async ([address]) => {
     await shown;
 }"""
 """Runs a program whose trace is answered by a route."""
-LOOK = """async (steps) => {
+LOOK_SCRIPT = """async (steps) => {
     const slider = document.querySelector("#slider"), stage = document.querySelector("#stage"), out = [];
     const scrolls = (e) => /(auto|scroll)/.test(getComputedStyle(e).overflowY + getComputedStyle(e).overflowX);
     const frame = () => new Promise(requestAnimationFrame);
@@ -111,11 +111,11 @@ def serving(checkout: Path) -> Iterator[str]:
         server.wait()
 
 
-def ref(value: Any) -> str | None:
+def ref_uid(value: Any) -> str | None:
     return value["ref"] if isinstance(value, dict) and isinstance(value.get("ref"), str) else None
 
 
-def wanted(trace: dict[str, Any]) -> Iterator[tuple[dict[str, list[str]], set[str]]]:
+def touched_by_step(trace: dict[str, Any]) -> Iterator[tuple[dict[str, list[str]], set[str]]]:
     """For each step: the touched tensors that variables name, each with its names as `frame/name`, with the visited node
     (which has none); and everything else that was touched."""
     replay = Replay(trace, -1)
@@ -129,7 +129,9 @@ def wanted(trace: dict[str, Any]) -> Iterator[tuple[dict[str, list[str]], set[st
         }
         for uid, fields in step["set"].items():
             if uid in state and uid[0] == "f":
-                touched |= {to for name in fields.get("vars", {}) if (to := ref(state[uid]["vars"].get(name))) in state}
+                touched |= {
+                    to for name in fields.get("vars", {}) if (to := ref_uid(state[uid]["vars"].get(name))) in state
+                }
         if visit := step.get("visit"):
             touched.add(visit["node"])
             edges = state.get(visit["node"], {}).get("next") or []
@@ -144,7 +146,11 @@ def wanted(trace: dict[str, Any]) -> Iterator[tuple[dict[str, list[str]], set[st
         for uid, entity in state.items():
             if entity["kind"] == "frame":
                 for name, value in entity["vars"].items():
-                    if (to := ref(value)) is not None and to in touched and state[to]["kind"] in ("tensor", "array"):
+                    if (
+                        (to := ref_uid(value)) is not None
+                        and to in touched
+                        and state[to]["kind"] in ("tensor", "array")
+                    ):
                         names.setdefault(to, []).append(f"{uid}/{name}")
         if visit and visit["node"] in state:
             names[visit["node"]] = []
@@ -154,7 +160,7 @@ def wanted(trace: dict[str, Any]) -> Iterator[tuple[dict[str, list[str]], set[st
 def fits(seen: dict[str, bool], names: dict[str, list[str]], others: set[str]) -> bool:
     """Whether all that a step touched is in sight."""
     full = sum(all(seen.get(key, False) for key in (uid, *tags)) for uid, tags in names.items())
-    return full >= min(len(names), MOST) and all(seen.get(uid, True) for uid in others)
+    return full >= min(len(names), MAX_NAMED_TENSORS) and all(seen.get(uid, True) for uid in others)
 
 
 def measure(
@@ -172,9 +178,9 @@ def measure(
     figures = {}
     for name, current in texts.items():
         trace = json.loads(current)
-        page.evaluate(SHOW, ["/benchmark.trace.json"])
-        drawn = page.evaluate(LOOK, len(trace["steps"]))
-        rows = list(zip(drawn, wanted(trace), strict=True))
+        page.evaluate(SHOW_SCRIPT, ["/benchmark.trace.json"])
+        drawn = page.evaluate(LOOK_SCRIPT, len(trace["steps"]))
+        rows = list(zip(drawn, touched_by_step(trace), strict=True))
         good = [fits(row["seen"], names, others) for row, (names, others) in rows]
         if os.environ.get("SHOW_MISSED"):
             for i, (row, (names, others)) in enumerate(rows):
@@ -220,7 +226,7 @@ def main() -> int:
     stages = {"this": ROOT} | ({"base": arguments.base.resolve()} if arguments.base else {})
     results: dict[str, dict[str, dict[str, tuple[int, int, int]]]] = {}
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
         texts: dict[str, str] = {}
         for stage, checkout in stages.items():
             with serving(checkout) as address:

@@ -16,11 +16,11 @@ from statistics import quantiles
 from typing import Any
 
 from benchmarks.measured_server import MeasuredServer
-from benchmarks.stage import FLAGS
+from benchmarks.stage import BROWSER_FLAGS
 
 ROOT = Path(__file__).parent.parent
 TARGET_MS = 150.0
-KEYS = 60
+KEY_COUNT = 60
 MODULE = """import torch
 from torch import nn
 torch.manual_seed(0)
@@ -40,7 +40,7 @@ last = torch.tensor([1., 2., 3.])
 """
 PROGRAMS = {"4 statements": SMALL, "a network, 9 statements": MODULE}
 
-WATCH = """() => {
+WATCH_SCRIPT = """() => {
     window.took = [];
     let began = 0, wanted = "";
     document.querySelector(".cm-content").addEventListener("keydown", (event) => {
@@ -78,7 +78,7 @@ def measure(page: Any, address: str, source: str, keys: int) -> list[float]:
     page.keyboard.press("Control+End")
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
-    page.evaluate(WATCH)
+    page.evaluate(WATCH_SCRIPT)
     chance, value = random.Random(1), 3
     for k in range(keys):
         value = chance.choice([digit for digit in range(4, 10) if digit != value])
@@ -92,7 +92,7 @@ def measure(page: Any, address: str, source: str, keys: int) -> list[float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keys", type=int, default=KEYS, help="keys for each program (%(default)s)")
+    parser.add_argument("--keys", type=int, default=KEY_COUNT, help="keys for each program (%(default)s)")
     keys = parser.parse_args(arguments).keys
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if path is None or not (ROOT / "static/dist/main.js").exists():
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     free = "100000/minute"
     limits: dict[str, Any] = {"live_limit": free, "live_address_limit": free, "request_limit": free, "rate_limit": free}
     with MeasuredServer(live="on", cache=1, **limits) as server, sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = play.chromium.launch(executable_path=path, args=list(BROWSER_FLAGS))
         for name, source in PROGRAMS.items():
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             took = measure(page, f"http://127.0.0.1:{server.port}/", source, keys)

@@ -34,7 +34,7 @@ MAX_WAIT = 60.0
 SAMPLE_INTERVAL = 5.0
 """Seconds between two measurements of memory: each stops the measured process for some milliseconds."""
 
-BASELINE = 30.0
+BASELINE_SECONDS = 30.0
 """Seconds, at most, for which fresh interpreters are measured."""
 
 PROGRAM = """\
@@ -66,7 +66,7 @@ def program(n: int) -> str:
     return PROGRAM.format(n=n)
 
 
-def mistake(n: int, trace: Any) -> str:
+def trace_mistake(n: int, trace: Any) -> str:
     """What is wrong with the trace of `program(n)`, or an empty string."""
     status = trace["outcome"]["status"]
     if status != "finished":
@@ -103,7 +103,7 @@ class LoadResult:
         return f"{self.users:6} {len(self.seconds):7} {self.rate:7.1f} {times}"
 
 
-HEAD = f"{'users':>6} {'runs':>7} {'runs/s':>7} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'max ms':>8}"
+TABLE_HEAD = f"{'users':>6} {'runs':>7} {'runs/s':>7} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'max ms':>8}"
 
 
 class User:
@@ -152,7 +152,7 @@ class User:
                 await asyncio.sleep(float(headers.get("retry-after", 1)))
             elif status != 200:
                 result.errors[f"status {status}"] += 1
-            elif fault := mistake(n, json.loads(gzip.decompress(data))):
+            elif fault := trace_mistake(n, json.loads(gzip.decompress(data))):
                 result.errors[fault] += 1
             else:
                 result.seconds.append(took)
@@ -206,7 +206,7 @@ async def measure_server(server: MeasuredServer, users: int, seconds: float, num
     return result
 
 
-def children_processor() -> float:
+def children_processor_seconds() -> float:
     """Seconds of processor time that the children of this process have used, of those that ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -231,14 +231,14 @@ async def measure_interpreters(at_once: int, seconds: float, numbers: Iterator[i
             else:
                 result.errors["wrong"] += 1
 
-    before = children_processor()
+    before = children_processor_seconds()
     result = await apply_load(at_once, seconds, work)
-    spent = (children_processor() - before) / max(len(result.seconds), 1)
+    spent = (children_processor_seconds() - before) / max(len(result.seconds), 1)
     print(f"{result.row()} {spent * 1000:12.1f} {sum(result.errors.values()):13}", flush=True)
     return result
 
 
-def targets(results: dict[int, LoadResult]) -> list[tuple[str, float | None, float, str]]:
+def measured_targets(results: dict[int, LoadResult]) -> list[tuple[str, float | None, float, str]]:
     """(name, measured value or None, target, unit). A target is a maximum, for runs per second a minimum."""
 
     def of(users: int, ask: Callable[[LoadResult], float]) -> float | None:
@@ -254,10 +254,10 @@ def targets(results: dict[int, LoadResult]) -> list[tuple[str, float | None, flo
     ]
 
 
-def summary(results: dict[int, LoadResult]) -> None:
+def print_targets(results: dict[int, LoadResult]) -> None:
     """Print each target of the design and whether it holds."""
     print("\ntarget")
-    for what, value, target, unit in targets(results):
+    for what, value, target, unit in measured_targets(results):
         if value is None:
             print(f"  not measured  {what}")
         else:
@@ -271,15 +271,17 @@ async def main(seconds: float, users: list[int]) -> None:
     with MeasuredServer(request_limit=many, rate_limit=many, address_limit=many, cache=1_000_000) as server:
         print(f"{seconds:.0f} s for each number of users; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
         print("\nCPU: of the server and of its workers, a run. MiB: of all of them, before/peak/after.")
-        print(f"{HEAD} {'CPU ms':>12} {'429':>6} {'errors':>6} {'MiB':>13} {'processes':>9} {'descriptors':>11}")
+        print(f"{TABLE_HEAD} {'CPU ms':>12} {'429':>6} {'errors':>6} {'MiB':>13} {'processes':>9} {'descriptors':>11}")
         results = {count: await measure_server(server, count, seconds, numbers) for count in users}
-    print(f"\na fresh interpreter a run\n{HEAD} {'CPU ms':>12} {'errors':>13}")
-    alone, together = [await measure_interpreters(at_once, min(seconds, BASELINE), numbers) for at_once in (1, 2)]
+    print(f"\na fresh interpreter a run\n{TABLE_HEAD} {'CPU ms':>12} {'errors':>13}")
+    alone, together = [
+        await measure_interpreters(at_once, min(seconds, BASELINE_SECONDS), numbers) for at_once in (1, 2)
+    ]
     print("\nratio to a fresh interpreter")
     if 1 in results:
         print(f"  one user, p50: {alone.percentile(0.5) / results[1].percentile(0.5):.0f}x sooner")
     print(f"  runs/s, beside two at once: {max(result.rate for result in results.values()) / together.rate:.0f}x more")
-    summary(results)
+    print_targets(results)
 
 
 if __name__ == "__main__":
@@ -293,6 +295,6 @@ if __name__ == "__main__":
     parser.add_argument("--pause", type=float, default=5.0, help="with --url: seconds from a trace to the next run")
     options = parser.parse_args()
     if options.url:
-        sys.exit(measure_url(options.url, options.users[0], options.seconds, options.pause, program, mistake))
+        sys.exit(measure_url(options.url, options.users[0], options.seconds, options.pause, program, trace_mistake))
     with suppress(KeyboardInterrupt):
         asyncio.run(main(options.seconds, options.users))

@@ -91,8 +91,8 @@ class Visitor:
         self._connection.close()
 
 
-def run_once(visitor: Visitor, source: str, fault: Callable[[Any], str], taken: list[float], waits: Waits) -> None:
-    """Press Run. taken: to which its seconds are added."""
+def run_once(visitor: Visitor, source: str, fault: Callable[[Any], str], durations: list[float], waits: Waits) -> None:
+    """Press Run. durations: to which its seconds are added."""
     try:
         status, content, seconds = visitor.request("POST", "/api/runs", {"source": source})
     except (OSError, http.client.HTTPException) as error:
@@ -105,7 +105,7 @@ def run_once(visitor: Visitor, source: str, fault: Callable[[Any], str], taken: 
     elif wrong := fault(json.loads(content)):
         waits.errors[wrong] += 1
     else:
-        taken.append(seconds)
+        durations.append(seconds)
 
 
 def visit(
@@ -135,7 +135,7 @@ def visit(
     visitor.close()
 
 
-def row(name: str, seconds: list[float]) -> str:
+def seconds_row(name: str, seconds: list[float]) -> str:
     ordered = sorted(seconds)
     if not ordered:
         return f"{name:24} {0:6}"
@@ -178,9 +178,9 @@ def measure_url(
     for thread in threads:
         thread.join()
     print(f"\n{'':24} {'count':>6} {'p50 ms':>9} {'p90 ms':>9} {'p99 ms':>9} {'max ms':>9}")
-    print(row("the page", waits.pages))
-    print(row("all press Run at once", waits.first))
-    print(row("later runs", waits.later))
+    print(seconds_row("the page", waits.pages))
+    print(seconds_row("all press Run at once", waits.first))
+    print(seconds_row("later runs", waits.later))
     for code, count in waits.refused.most_common():
         print(f"{f'refused (429), {code}':24} {count:6}")
     for what, count in waits.errors.most_common():

@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fits import SHOW, serving
-from benchmarks.stage import FLAGS, fetch_trace, find_chromium
+from benchmarks.fits import SHOW_SCRIPT, serving
+from benchmarks.stage import BROWSER_FLAGS, fetch_trace, find_chromium
 from tests.stage_reader import LAYOUT
 from tests.test_drawing import DARK_STEPS, SETTLED, SIZES
 
@@ -61,7 +61,7 @@ def measure(browser: Any, address: str, sources: dict[str, str], every: int) -> 
         if not steps:
             continue
         page.set_viewport_size({"width": 1440, "height": 900})
-        page.evaluate(SHOW, ["/benchmark.trace.json"])
+        page.evaluate(SHOW_SCRIPT, ["/benchmark.trace.json"])
         looked_at += steps
         for where, step, text in problems(page, steps, every):
             kinds[where] += 1
@@ -81,7 +81,7 @@ def main() -> int:
     given = {path.stem: path.read_text() for path in arguments.programs or ()}
     began = time.monotonic()
     with sync_playwright() as play, serving(ROOT) as address:
-        browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
         found = measure(browser, address, given or programs(), arguments.every)
         browser.close()
     print(f"{time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}")

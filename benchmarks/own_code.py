@@ -29,7 +29,7 @@ from benchmarks.own_code_models import SCRIPTS
 ROOT = Path(__file__).parent.parent
 TOOLS = ("torchlens", "torchviz")
 WARM_UP, MIN_ITERATIONS = 5, 20
-EMPTY = "for k in range(1_000_000):\n    k\n"
+EMPTY_LOOP = "for k in range(1_000_000):\n    k\n"
 Result = dict[str, Any]
 
 
@@ -72,13 +72,13 @@ def measure(script: str, options: argparse.Namespace) -> Result:
                 if way != "plain":
                     result["trace"] = trace_facts(folder / "run.json")
                 rounds[way].append(result)
-            plain, one = in_turns([[*ways[way], "paced"] for way in ("plain", "one")], count, folder)
+            plain, one = run_in_turns([[*ways[way], "paced"] for way in ("plain", "one")], count, folder)
             outside.append(later(iterations(one), iterations(plain), watched))
         tools = {tool: run(["train.py", "20", tool], folder, options.path) for tool in TOOLS}
-    return figures(rounds, tools, watched) | {"outside": statistics.median(outside), "outside_rounds": outside}
+    return summarize_rounds(rounds, tools, watched) | {"outside": statistics.median(outside), "outside_rounds": outside}
 
 
-def in_turns(commands: list[list[str]], count: int, folder: Path) -> list[Result]:
+def run_in_turns(commands: list[list[str]], count: int, folder: Path) -> list[Result]:
     """What paced scripts print at their end, when each waits with its next iteration until the others have done theirs."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -104,7 +104,7 @@ def trace_facts(path: Path) -> Result:
     return {"bytes": path.stat().st_size, "steps": len(trace["steps"]), "iterations": len(seen)}
 
 
-def figures(rounds: dict[str, list[Result]], tools: dict[str, Result], watched: int) -> Result:
+def summarize_rounds(rounds: dict[str, list[Result]], tools: dict[str, Result], watched: int) -> Result:
     """What is told of one model's runs."""
     plain, one = ([iterations(result) for result in rounds[way]] for way in ("plain", "one"))
     per_iteration = statistics.median(statistics.median(times) for times in plain)
@@ -130,20 +130,20 @@ def later(recorded: list[float], plain: list[float], watched: int) -> float:
     return statistics.median(ratios[watched + 2 :]) / statistics.median(ratios[WARM_UP:watched])
 
 
-def cost_of_a_part() -> float:
+def seconds_of_a_part() -> float:
     """Seconds that a part which is not due costs each time that it begins and ends, beside an empty loop."""
     parts, part_code = importlib.import_module("gradbox.parts"), importlib.import_module("gradbox.part_code")
     recorder = importlib.import_module("gradbox.part_recorder")
     options = parts.PartOptions(iterations=(10**9,), lines=(1, 2))
-    tree = ast.parse(EMPTY)
-    chosen = parts.choose_parts(tree, EMPTY, options, "")
+    tree = ast.parse(EMPTY_LOOP)
+    chosen = parts.choose_parts(tree, EMPTY_LOOP, options, "")
     watchers = recorder.PartRecorder("loop.py", Path(), options).watch(chosen)
-    codes = compile(EMPTY, "loop.py", "exec"), part_code.compile_with_parts(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None)  # fmt: skip
-    plain, with_part = (min(timed(partial(exec, code, {})) for _ in range(3)) for code in codes)
+    codes = compile(EMPTY_LOOP, "loop.py", "exec"), part_code.compile_with_parts(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None)  # fmt: skip
+    plain, with_part = (min(processor_seconds(partial(exec, code, {})) for _ in range(3)) for code in codes)
     return (with_part - plain) / 1_000_000
 
 
-def timed(work: Callable[[], object]) -> float:
+def processor_seconds(work: Callable[[], object]) -> float:
     """The processor's seconds that it takes."""
     began = time.process_time()
     work()
@@ -188,7 +188,7 @@ def main() -> None:
         parser.error(
             f"--iterations: at least {MIN_ITERATIONS} are needed to compare those before the recorded one with those after"
         )
-    part = cost_of_a_part()
+    part = seconds_of_a_part()
     for name in options.model or SCRIPTS:
         found = measure(SCRIPTS[name], options)
         print(

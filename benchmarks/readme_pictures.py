@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.fits import serving
-from benchmarks.stage import FLAGS, find_chromium
+from benchmarks.stage import BROWSER_FLAGS, find_chromium
 from benchmarks.stills import find_step
 from tests.page_driver import at_step, run
 
@@ -152,7 +152,7 @@ def main() -> int:
     arguments = parser.parse_args()
     (arguments.folder / "tour").mkdir(parents=True, exist_ok=True)
     with serving(ROOT) as address, sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
         for name in arguments.only:
             take(browser, address, PICTURES[name], arguments.folder / f"{name}.png")
             print(name)

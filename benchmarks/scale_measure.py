@@ -29,11 +29,11 @@ from benchmarks.load import LoadResult, User, apply_load
 from benchmarks.measured_server import ROOT, MeasuredServer, processor_seconds
 from tests import postgres
 
-MANY = "1000000/minute"
+UNLIMITED = "1000000/minute"
 GENEROUS: dict[str, Any] = dict.fromkeys(
-    ("request_limit", "rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY
+    ("request_limit", "rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), UNLIMITED
 )
-WARM_UP = 2.0
+WARM_UP_SECONDS = 2.0
 """Seconds of runs that are not measured."""
 
 STEPS_OF_STILLS = (1, 2, 3)
@@ -54,7 +54,7 @@ class Processor:
         return {"web": sum(processor_seconds(pid)[:2]), "helpers": helpers, "workers": sum(processor_seconds(zygote))}
 
 
-def spent(before: dict[str, float], after: dict[str, float], count: int) -> dict[str, float]:
+def milliseconds_each(before: dict[str, float], after: dict[str, float], count: int) -> dict[str, float]:
     """Milliseconds for each of so many."""
     return {name: round((after[name] - before[name]) * 1000 / max(count, 1), 3) for name in before}
 
@@ -65,12 +65,12 @@ async def measure_runs(server: MeasuredServer, users: int, seconds: float, numbe
     async def work(k: int, until: float, result: LoadResult) -> None:
         await User(server.port, k).run_programs(until, numbers, result)
 
-    await apply_load(users, WARM_UP, work)
+    await apply_load(users, WARM_UP_SECONDS, work)
     processor = Processor(server)
     before = processor.seconds()
     result = await apply_load(users, seconds, work)
     server.wait_until_idle()
-    cost = spent(before, processor.seconds(), len(result.seconds))
+    cost = milliseconds_each(before, processor.seconds(), len(result.seconds))
     if result.errors:
         print(f"{users} users: {dict(result.errors)}", file=sys.stderr)
     return {
@@ -117,7 +117,7 @@ def measure_traces(server: MeasuredServer, files: list[Path]) -> dict[str, Any]:
         "compressed_bytes": percentiles(sizes),
         "bytes": percentiles(raw),
         "steps": percentiles(steps),
-        "processor_ms": spent(before, processor.seconds(), len(files)),
+        "processor_ms": milliseconds_each(before, processor.seconds(), len(files)),
         "finished": statuses.count("finished"),
     }
 
@@ -131,7 +131,7 @@ def measure_saved(server: MeasuredServer, files: list[Path], size: Any) -> tuple
     for file in files:
         answer = json.loads(request(server, "/api/scenarios", {"source": file.read_text(), "title": file.stem}))
         ids.append(answer["id"])
-    cost = spent(spent_before, processor.seconds(), len(files))
+    cost = milliseconds_each(spent_before, processor.seconds(), len(files))
     return {
         "programs": len(files),
         "database_bytes": round((size() - before) / len(files)),
@@ -144,7 +144,10 @@ def measure_requests(server: MeasuredServer, paths: list[str], times: int) -> di
     processor = Processor(server)
     before = processor.seconds()
     sizes = [len(request(server, path)) for _ in range(times) for path in paths]
-    return {"bytes": round(sum(sizes) / len(sizes)), "processor_ms": spent(before, processor.seconds(), len(sizes))}
+    return {
+        "bytes": round(sum(sizes) / len(sizes)),
+        "processor_ms": milliseconds_each(before, processor.seconds(), len(sizes)),
+    }
 
 
 def first_load(server: MeasuredServer) -> dict[str, int]:

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.measured_server import MeasuredServer
 from tests import postgres
 
-KIB = 97
+TRACE_KIB = 97
 PROGRAM = """\
 import torch
 x = torch.randn(24, requires_grad=True)
@@ -29,9 +29,9 @@ for i in range({turns}):
     y.sum().backward()
     y = y.detach().requires_grad_()
 """
-TURNS = 75
-MANY = "1000000/minute"
-JSON = {"Content-Type": "application/json"}
+LOOP_TURNS = 75
+UNLIMITED = "1000000/minute"
+JSON_HEADERS = {"Content-Type": "application/json"}
 
 
 class HttpClient:
@@ -43,7 +43,7 @@ class HttpClient:
     def __call__(self, path: str, body: Any = None) -> bytes:
         """The body of the response. Raises AssertionError unless the status is 200 or 201."""
         method = "GET" if body is None else "POST"
-        headers = {"Accept-Encoding": "gzip", **(JSON if body is not None else {})}
+        headers = {"Accept-Encoding": "gzip", **(JSON_HEADERS if body is not None else {})}
         self._connection.request(method, path, json.dumps(body) if body is not None else None, headers)
         response = self._connection.getresponse()
         content = response.read()
@@ -80,16 +80,16 @@ def database(kind: str, server: str) -> Iterator[None]:
 
 def measure(kind: str, count: int) -> None:
     limits: dict[str, Any] = dict.fromkeys(
-        ("request_limit", "rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY
+        ("request_limit", "rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), UNLIMITED
     )
     with MeasuredServer(**limits) as server:
         ask = HttpClient(server.port)
-        source = PROGRAM.format(turns=TURNS)
+        source = PROGRAM.format(turns=LOOP_TURNS)
         trace = ask("/api/runs", {"source": source})
         size = len(trace) / 1024
         steps = len(json.loads(gzip.decompress(trace))["steps"])
         print(f"\n{kind}: a trace of {steps} steps, {size:.0f} KiB gzipped {'p50 ms':>15} {'p95 ms':>8} {'times':>6}")
-        assert abs(size - KIB) < 5, size
+        assert abs(size - TRACE_KIB) < 5, size
         ids: list[str] = []
 
         def save(number: int) -> None:

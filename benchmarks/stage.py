@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-FLAGS = (
+BROWSER_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
     "--no-first-run",
@@ -67,9 +67,9 @@ for k in range(40):
     m[k] += 1
 """
 PROGRAMS = {"small": SMALL, "crowd": CROWD, "chain": CHAIN, "deep": DEEP, "million": MILLION}
-BIG = ("crowd", "chain", "deep")  # the others give Graphviz a handful of boxes
+BIG_GRAPHS = ("crowd", "chain", "deep")  # the others give Graphviz a handful of boxes
 
-STEP = """async ([from, to, by]) => {
+STEP_SCRIPT = """async ([from, to, by]) => {
     const slider = document.querySelector("#slider"), took = [];
     for (let i = from; i < to; i += by) {
         const began = performance.now();
@@ -81,7 +81,7 @@ STEP = """async ([from, to, by]) => {
     }
     return took.sort((a, b) => a - b);
 }"""
-PICTURE = """async trace => {
+PICTURE_SCRIPT = """async trace => {
     const workbench = document.querySelector("#workbench");
     workbench.removeAttribute("data-steps");
     const shown = new Promise((resolve) => new MutationObserver(resolve).observe(workbench, {attributeFilter: ["data-steps"]}));
@@ -94,7 +94,7 @@ PICTURE = """async trace => {
     return now - performance.getEntriesByType("resource").find(({ name }) => name.endsWith(trace)).responseEnd;
 }"""
 """Runs a program whose trace is at this address; milliseconds from its last byte to the picture."""
-SCRUB = """async ([steps, ms]) => {
+SCRUB_SCRIPT = """async ([steps, ms]) => {
     const slider = document.querySelector("#slider"), until = performance.now() + ms;
     let shown = 0;
     for (let i = 0; performance.now() < until; i = (i + 7) % steps) {
@@ -107,7 +107,7 @@ SCRUB = """async ([steps, ms]) => {
     slider.dispatchEvent(new Event("input", {bubbles: true}));
     return shown;
 }"""
-REDRAW = """async texts => {
+REDRAW_SCRIPT = """async texts => {
     const viz = await Viz.instance(), took = [];
     viz.renderSVGElement("digraph { a -> b }");
     for (const text of texts) {
@@ -206,7 +206,7 @@ def measure_graphviz(browser: Any, trace: dict[str, Any]) -> float:
     page.route("**/viz.js", lambda route: route.fulfill(path=GRAPHVIZ))
     page.goto("http://graphviz.test/")
     page.add_script_tag(url="viz.js")
-    took = page.evaluate(REDRAW, [dot(state) for i, state in enumerate(states(trace)) if i in every])
+    took = page.evaluate(REDRAW_SCRIPT, [dot(state) for i, state in enumerate(states(trace)) if i in every])
     page.context.close()
     return float(median(took))
 
@@ -225,7 +225,7 @@ def measure_picture(page: Any, trace: str) -> float:
     fragment = '<p data-run="benchmark" data-state="done" data-trace="/benchmark.trace.json"></p>'
     page.route("**/runs", lambda route: route.fulfill(content_type="text/html", body=fragment))
     page.route("**/benchmark.trace.json", lambda route: route.fulfill(content_type="application/json", body=trace))
-    milliseconds: float = page.evaluate(PICTURE, "/benchmark.trace.json")
+    milliseconds: float = page.evaluate(PICTURE_SCRIPT, "/benchmark.trace.json")
     page.unroute("**/runs")
     page.unroute("**/benchmark.trace.json")
     return milliseconds
@@ -242,18 +242,18 @@ def measure(browser: Any, address: str, minutes: float) -> dict[str, float]:
         measure_picture(page, fetch_trace(address, "import torch\na = torch.ones(2)\n"))  # the code is compiled
         figures[f"{name}: first picture, ms"] = measure_picture(page, text)
         steps = figures[f"{name}: steps"] = len(trace["steps"])
-        took = page.evaluate(STEP, [0, steps, 1])
+        took = page.evaluate(STEP_SCRIPT, [0, steps, 1])
         figures[f"{name}: a step in the middle, ms"] = took[len(took) // 2]
         figures[f"{name}: 95 of 100 steps, ms"] = took[len(took) * 95 // 100]
-        jumps = page.evaluate(STEP, [0, steps, 37])
+        jumps = page.evaluate(STEP_SCRIPT, [0, steps, 37])
         figures[f"{name}: a jump in the middle, ms"] = jumps[len(jumps) // 2]
         figures[f"{name}: elements in the stage"] = page.evaluate("document.querySelectorAll('#stage *').length")
         if GRAPHVIZ.exists():
             figures[f"{name}: redrawn by Graphviz, ms"] = measure_graphviz(browser, trace)
         if name == "crowd":
-            page.evaluate(SCRUB, [steps, 3000])
+            page.evaluate(SCRUB_SCRIPT, [steps, 3000])
             before, nodes = measure_heap(page)
-            figures["scrubbed: steps shown"] = page.evaluate(SCRUB, [steps, minutes * 60_000])
+            figures["scrubbed: steps shown"] = page.evaluate(SCRUB_SCRIPT, [steps, minutes * 60_000])
             after, more = measure_heap(page)
             figures |= {"scrubbed: heap before, MB": before, "scrubbed: heap after, MB": after}
             figures |= {"scrubbed: nodes before": nodes, "scrubbed: nodes after": more}
@@ -272,7 +272,7 @@ def main() -> int:
     server, address = start_server()
     try:
         with sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+            browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
             first, parts = measure_first_load(browser.new_page(), address)
             figures = {"first load, KB gzipped": first, **measure(browser, address, minutes)}
             browser.close()
@@ -292,7 +292,7 @@ def main() -> int:
         ("first load, KB gzipped", figures["first load, KB gzipped"], 300.0),
         (f"heap after {minutes:g} min / before", growth, 1.1),
     ]
-    for name in BIG if GRAPHVIZ.exists() else ():
+    for name in BIG_GRAPHS if GRAPHVIZ.exists() else ():
         ours = figures[f"{name}: a step in the middle, ms"]
         targets.append((f"a step of {name} / Graphviz", ours / figures[f"{name}: redrawn by Graphviz, ms"], 1.0))
     for what, value, target in targets:

@@ -12,13 +12,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.fits import SHOW, serving
-from benchmarks.stage import CHAIN, CROWD, DEEP, FLAGS, MILLION, SMALL, fetch_trace, find_chromium
+from benchmarks.fits import SHOW_SCRIPT, serving
+from benchmarks.stage import BROWSER_FLAGS, CHAIN, CROWD, DEEP, MILLION, SMALL, fetch_trace, find_chromium
 
 ROOT = Path(__file__).parent.parent
 NETS = ("mlp", "attention", "lstm")
 FRAGMENT = '<p data-run="benchmark" data-state="done" data-trace="/benchmark.trace.json"></p>'
-STEPS = """async ([most]) => {
+STEPS_SCRIPT = """async ([most]) => {
     const slider = document.querySelector("#slider"), last = Number(slider.max), from = Math.max(0, (last - most) >> 1);
     for (let i = from; i <= Math.min(last, from + most); i += 1) {
         slider.value = i;
@@ -32,7 +32,7 @@ STEPS = """async ([most]) => {
 PARTS = {"all": "TaskDuration", "script": "ScriptDuration", "style": "RecalcStyleDuration", "layout": "LayoutDuration"}
 
 
-class Shown:
+class ShownTrace:
     """A page of one checkout, and the processor time that it took."""
 
     def __init__(self, browser: Any, address: str) -> None:
@@ -52,7 +52,7 @@ class Shown:
     def show(self, text: str) -> None:
         """Show a trace, as after a run."""
         self.text = text
-        self.page.evaluate(SHOW, ["/benchmark.trace.json"])
+        self.page.evaluate(SHOW_SCRIPT, ["/benchmark.trace.json"])
 
     def metrics(self) -> dict[str, float]:
         """Milliseconds of the main thread so far, by part."""
@@ -62,12 +62,12 @@ class Shown:
     def step(self, most: int) -> dict[str, float]:
         """Milliseconds for a step, by part, on the way through the middle of the run."""
         before = self.metrics()
-        steps = self.page.evaluate(STEPS, [most])
+        steps = self.page.evaluate(STEPS_SCRIPT, [most])
         after = self.metrics()
         return {part: (after[part] - before[part]) / steps for part in PARTS}
 
 
-def compare(pages: dict[str, Shown], rounds: int, most: int) -> dict[str, dict[str, list[float]]]:
+def compare(pages: dict[str, ShownTrace], rounds: int, most: int) -> dict[str, dict[str, list[float]]]:
     """The rounds of each page, by part; who begins changes from round to round."""
     times: dict[str, dict[str, list[float]]] = {stage: {part: [] for part in PARTS} for stage in pages}
     for shown in pages.values():
@@ -94,8 +94,8 @@ def main() -> int:
     print(f"{'ms of a step':12}" + "".join(f"{part:>22}" for part in PARTS) + "   this / base")
     slower = 0
     with sync_playwright() as play, serving(ROOT) as here, serving(arguments.base.resolve()) as there:
-        browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
-        pages = {"this": Shown(browser, here), "base": Shown(browser, there)}
+        browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
+        pages = {"this": ShownTrace(browser, here), "base": ShownTrace(browser, there)}
         for name in arguments.only or programs:
             text = fetch_trace(here, programs[name])
             for shown in pages.values():

@@ -24,8 +24,8 @@ from server.worker.probes import ops
 from server.worker.run import run
 
 LIMITS = {"steps": 10**9, "trace": 10**10, "output": 10**9}
-VISITOR = {"steps": 2000}
-LIVING = (10, 100, 1000)
+VISITOR_LIMITS = {"steps": 2000}
+LIVING_COUNTS = (10, 100, 1000)
 STATEMENTS = 200
 """Statements over which the cost beside living tensors is measured."""
 
@@ -41,7 +41,7 @@ class Cost(NamedTuple):
     size: int
     status: str
 
-    def each(self, statements: int) -> float:
+    def microseconds_per_statement(self, statements: int) -> float:
         """µs that tracing adds to a statement."""
         return (self.traced - self.plain) / statements * 1e6
 
@@ -61,7 +61,7 @@ def run_in_child(work: Work) -> dict[str, Any]:
             for line in data.splitlines():
                 totals["steps"] += line.startswith(b'{"step"')
                 if line.startswith(b'{"outcome"'):
-                    totals["status"] = status(json.loads(line)["outcome"])
+                    totals["status"] = status_text(json.loads(line)["outcome"])
                     send_totals()
 
         def send_totals() -> None:
@@ -81,13 +81,13 @@ def run_in_child(work: Work) -> dict[str, Any]:
     return result
 
 
-def status(outcome: dict[str, Any]) -> str:
+def status_text(outcome: dict[str, Any]) -> str:
     """How a run ended, in words."""
     limit = outcome.get("stopped", {}).get("limit")
     return f"{outcome['status']} at {limit}" if limit else str(outcome["status"])
 
 
-def cost(source: str, limits: dict[str, int], times: int = 3) -> Cost:
+def measure_cost(source: str, limits: dict[str, int], times: int = 3) -> Cost:
     """The cost of a program: the fastest of so many runs, plain and traced."""
     code = compile(source, "<program>", "exec")
     plain = min(run_in_child(lambda _: exec(code, {}))["seconds"] for _ in range(times))
@@ -102,8 +102,8 @@ def measure_lengths(sizes: list[int]) -> dict[str, dict[int, Cost]]:
     costs: dict[str, dict[int, Cost]] = {}
     for program in (rebind, chain, adam):
         for n in sizes:
-            now = costs.setdefault(program.__name__, {})[n] = cost(program(n), LIMITS)
-            times = f"{now.plain * 1e3:8.1f}ms {now.traced * 1e3:8.1f}ms {now.each(n):9.0f} us"
+            now = costs.setdefault(program.__name__, {})[n] = measure_cost(program(n), LIMITS)
+            times = f"{now.plain * 1e3:8.1f}ms {now.traced * 1e3:8.1f}ms {now.microseconds_per_statement(n):9.0f} us"
             print(f"{program.__name__:10} {n:6} {times} {now.steps:7} {now.size / 1e3:7.0f}", flush=True)
     return costs
 
@@ -111,7 +111,7 @@ def measure_lengths(sizes: list[int]) -> dict[str, dict[int, Cost]]:
 def measure_loops() -> None:
     print(f"\n{'loop':10} {'n':>6} {'plain':>10} {'traced':>10} {'steps':>7} {'KB':>7}  outcome")
     for program in (loop, adam_loop):
-        now = cost(program(STEPS), VISITOR, times=1)
+        now = measure_cost(program(STEPS), VISITOR_LIMITS, times=1)
         row = f"{now.plain * 1e3:8.1f}ms {now.traced * 1e3:8.1f}ms {now.steps:7} {now.size / 1e3:7.0f}  {now.status}"
         print(f"{program.__name__:10} {STEPS:6} {row}", flush=True)
 
@@ -120,8 +120,8 @@ def measure_living_tensors() -> dict[int, float]:
     """µs that tracing adds to a statement of `rebind`, by how many other tensors live."""
     print(f"\n{'living tensors':>14} {'a statement':>12}")
     costs = {}
-    for living in LIVING:
-        without, with_them = (cost(beside_living_tensors(living, n), LIMITS) for n in (0, STATEMENTS))
+    for living in LIVING_COUNTS:
+        without, with_them = (measure_cost(beside_living_tensors(living, n), LIMITS) for n in (0, STATEMENTS))
         costs[living] = with_them.each(STATEMENTS) - without.each(STATEMENTS)
         print(f"{living:14} {costs[living]:9.0f} us", flush=True)
     return costs
@@ -144,17 +144,25 @@ def measure_others(sizes: list[int]) -> dict[tuple[str, str, int], float]:
     return costs
 
 
-def summary(
+def print_summary(
     costs: dict[str, dict[int, Cost]], by_living: dict[int, float], tools: dict[tuple[str, str, int], float]
 ) -> None:
     """Print each target of the design and whether it holds."""
     print("\ntarget")
     for program, most in (("rebind", 150), ("chain", 200)):
         for n, now in costs[program].items():
-            print_target(f"{program} {n}: at most {most} us a statement", now.each(n), now.each(n) <= most, "us")
-    few, many = by_living[LIVING[0]], by_living[LIVING[-1]]
+            print_target(
+                f"{program} {n}: at most {most} us a statement",
+                now.microseconds_per_statement(n),
+                now.microseconds_per_statement(n) <= most,
+                "us",
+            )
+    few, many = by_living[LIVING_COUNTS[0]], by_living[LIVING_COUNTS[-1]]
     print_target(
-        f"{LIVING[-1]} living tensors cost what {LIVING[0]} do, within a quarter", many / few, many <= few * 1.25, "x"
+        f"{LIVING_COUNTS[-1]} living tensors cost what {LIVING_COUNTS[0]} do, within a quarter",
+        many / few,
+        many <= few * 1.25,
+        "x",
     )
     for program in MODULES:
         for n, now in costs[program].items():
@@ -162,7 +170,7 @@ def summary(
             if theirs is None:
                 print(f"  not measured  {program} {n}: at least 8x less than torchlens")
             else:
-                ratio = theirs / now.each(n)
+                ratio = theirs / now.microseconds_per_statement(n)
                 print_target(f"{program} {n}: at least 8x less than torchlens", ratio, ratio >= 8, "x")
     for n, now in costs["rebind"].items():
         print_target(f"rebind {n}: at most 1 KB a step", now.size / now.steps / 1e3, now.size <= now.steps * 1000, "KB")
@@ -185,7 +193,7 @@ def main(sizes: list[int]) -> None:
     costs = measure_lengths(sizes)
     measure_loops()
     by_living = measure_living_tensors()
-    summary(costs, by_living, measure_others(sizes))
+    print_summary(costs, by_living, measure_others(sizes))
 
 
 if __name__ == "__main__":

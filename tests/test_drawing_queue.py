@@ -32,7 +32,7 @@ def play(scene: Callable[[Studio], Awaitable[Any]], limit: int = 8) -> Studio:
     async def main() -> Studio:
         studio = Studio(limit)
         await scene(studio)
-        assert not studio.queue._waiting and not studio.queue._drawing
+        assert not studio.queue._waiting and not studio.queue._is_drawing
         return studio
 
     return asyncio.run(main())

@@ -90,7 +90,7 @@ def test_each_step_of_what_is_metered_is_charged() -> None:
         busy()
 
     asyncio.run(turns.run_metered("a", work()))
-    assert 0.02 <= turns._tags["a"] < 0.04
+    assert 0.02 <= turns._served_until["a"] < 0.04
 
 
 def test_what_is_metered_can_be_cancelled_and_can_fail() -> None:
@@ -150,9 +150,9 @@ def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatc
     async def main() -> None:
         for k in range(1000):
             turns.charge(str(k), 0.001)
-        assert len(turns._tags) <= 100
+        assert len(turns._served_until) <= 100
         turns.add("a", lambda: None)
         await asyncio.sleep(0.02)
 
     asyncio.run(main())
-    assert not turns._tags and not turns._waiting and not turns._order
+    assert not turns._served_until and not turns._waiting and not turns._order

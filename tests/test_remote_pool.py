@@ -138,7 +138,7 @@ def test_many_lines_go_through_the_database(
             pool._inbox.add(run.id, run.handle)
             await pool._inbox.read_rest(run.id)
             assert run.blob == run.id and run.data == b""
-            assert b'"outcome"' in (await pool._recording(run)).data
+            assert b'"outcome"' in (await pool._read_recording(run)).data
         finally:
             await one.close()
 

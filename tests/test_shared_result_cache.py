@@ -168,7 +168,7 @@ def test_a_run_of_one_process_is_none_in_the_other(redis: RedisServer) -> None:
                 job = Job(source=source, limits={})
                 assert await second.cached(job) is None
                 result = await first.result(await first.subscribe(job, ANN))
-                await asyncio.gather(*first._sharing)
+                await asyncio.gather(*first._sharing_tasks)
                 found = await second.cached(job)
                 assert (found.body if found is not None else None) == (result.body if kept else None), source
             assert len(ended) == 2

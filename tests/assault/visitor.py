@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 
-from benchmarks.load import mistake, program
+from benchmarks.load import program, trace_mistake
 
 ADDRESS = "127.0.200.9"
 PAGE_PACE, RUN_PACE, PICTURE_PACE = 0.25, 1.2, 2.0
@@ -83,7 +83,7 @@ def main(port: int, saved: str, *more: str) -> None:
 
     def run(n: int) -> bool:
         status, body = fetch(port, "POST", "/api/runs", json.dumps({"source": program(700_000 + n)}))
-        return status == 200 and not mistake(700_000 + n, json.loads(body))
+        return status == 200 and not trace_mistake(700_000 + n, json.loads(body))
 
     def picture(n: int) -> bool:
         themes, languages = ("light", "dark"), ("en", "zh")

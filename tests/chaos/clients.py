@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.load import mistake, program
+from benchmarks.load import program, trace_mistake
 from benchmarks.measured_server import MeasuredServer
 from tests.chaos.programs import SLEEP
 from tests.chaos.server_state import wait_until_running
@@ -77,7 +77,7 @@ def close_connection(connection: socket.socket, rudely: bool = False) -> None:
 def assert_correct(n: int, answer: Answer) -> None:
     """It is the trace of `program(n)`."""
     assert answer.status == 200, (answer.status, answer.body.get("error"))
-    assert not mistake(n, answer.body), (mistake(n, answer.body), answer.body["outcome"])
+    assert not trace_mistake(n, answer.body), (trace_mistake(n, answer.body), answer.body["outcome"])
 
 
 def run_honest_programs(server: MeasuredServer, numbers: range, max_wait: float = 60.0) -> str:

@@ -5,7 +5,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from benchmarks.load import mistake, program
+from benchmarks.load import program, trace_mistake
 from benchmarks.measured_server import MeasuredServer
 from tests import postgres
 from tests.chaos.clients import assert_correct, fetch, post_program
@@ -37,7 +37,7 @@ def kill_while_saving(
             status, content = fetch(server, f"/s/{id_}.json")
             assert (status, content.get("title")) == (200, title), (id_, status, content)
             status, trace = fetch(server, f"/s/{id_}.trace.json")
-            assert status == 200 and not mistake(0, trace), (id_, status)
+            assert status == 200 and not trace_mistake(0, trace), (id_, status)
     assert unanswered, "it was killed after the last save"
     return f"{len(answered)} of {kills * saves} saves were answered and are whole after {kills} kills; {unanswered} were not"
 
