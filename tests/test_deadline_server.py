@@ -19,7 +19,7 @@ SERVER = """
 import asyncio, sys, time
 from server import deadline_server
 from server.connections import Connections
-deadline_server.GRACE, deadline_server.CANCEL_AFTER_SECONDS, deadline_server.EXIT_AFTER = 0.3, 1, 3
+deadline_server.GRACE_SECONDS, deadline_server.CANCEL_AFTER_SECONDS, deadline_server.EXIT_AFTER_SECONDS = 0.3, 1, 3
 
 async def app(scope, receive, send):
     if scope["type"] == "lifespan":

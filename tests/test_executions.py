@@ -118,7 +118,7 @@ def test_one_who_stops_does_not_stop_the_others() -> None:
 
 
 def test_a_run_is_ended_when_its_last_reader_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "GRACE", 0.3)
+    monkeypatch.setattr(module, "GRACE_SECONDS", 0.3)
 
     async def work(executions: Executions, ended: list[Result]) -> None:
         subscription = await executions.subscribe(job("sleep 60"), ANN)

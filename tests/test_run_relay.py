@@ -149,7 +149,7 @@ def test_a_finished_run_is_read_elsewhere_and_a_large_trace_goes_through_the_dat
 def test_a_run_that_somebody_elsewhere_reads_goes_on_and_one_that_nobody_reads_ends(
     broker: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.pool.executions.GRACE", 0.5)
+    monkeypatch.setattr("server.pool.executions.GRACE_SECONDS", 0.5)
     monkeypatch.setattr(run_relay, "LONGEST_WAIT", 0.2)
 
     async def work(one: Web, other: Web, _: Blobs) -> None:

@@ -203,7 +203,7 @@ TRAPS = [
         "backward_in_another_thread",
         NESTED,
         all_visits_arrive,
-        {"keeps its passes by thread": PlantedFault(lambda: setattr(Backward, "stack", PerThread()))},
+        {"keeps its passes by thread": PlantedFault(lambda: setattr(Backward, "running_passes", PerThread()))},
     ),
     Trap(
         24,
