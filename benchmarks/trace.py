@@ -122,7 +122,9 @@ def measure_living_tensors() -> dict[int, float]:
     costs = {}
     for living in LIVING_COUNTS:
         without, with_them = (measure_cost(beside_living_tensors(living, n), LIMITS) for n in (0, STATEMENTS))
-        costs[living] = with_them.each(STATEMENTS) - without.each(STATEMENTS)
+        costs[living] = with_them.microseconds_per_statement(STATEMENTS) - without.microseconds_per_statement(
+            STATEMENTS
+        )
         print(f"{living:14} {costs[living]:9.0f} us", flush=True)
     return costs
 

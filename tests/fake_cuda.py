@@ -100,7 +100,7 @@ def install() -> None:
         memory_reserved=lambda _: allocator.reserved,
         max_memory_allocated=lambda _: allocator.peak,
     )
-    Storages.by_address = by_address  # type: ignore[assignment]
+    Storages.uids_by_address = by_address  # type: ignore[assignment]
     vars(device).update(torch=SimpleNamespace(cuda=cuda))
     device._snapshot = lambda: [dict(segment) for segment in allocator.segments]
 

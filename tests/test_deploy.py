@@ -101,9 +101,9 @@ def test_the_sample_of_settings_is_current_and_has_the_defaults() -> None:
     table = text[text.index("# ---- ") :]
     given = dict(re.findall(r"^#([A-Z_]+)=(.*)$", table, re.M))
     assert list(given) == [row.variable for row in SETTINGS_TABLE]
-    assert Settings(given).changed() == {}
+    assert Settings(given).changed_settings() == {}
     sample = dict(re.findall(r"^#   ([A-Z_]+)=(.*)$", text, re.M))
-    assert set(Settings(sample).changed()) == sample.keys()
+    assert set(Settings(sample).changed_settings()) == sample.keys()
 
 
 def unit_rows(unit: Path) -> dict[str, list[str]]:

@@ -202,7 +202,7 @@ def test_bytes_that_a_network_saves() -> None:
     space.take(ANN, 600_000)
     with pytest.raises(RateLimited) as caught:
         space.take(BOB, 600_000)
-    assert (caught.value.what, caught.value.problem.code) == ("save", "limited")
+    assert (caught.value.action, caught.value.problem.code) == ("save", "limited")
     assert str(caught.value) == ("an address may ask for saving 1 MB of programs per day; try again in 17280 s")
     clock.now += 17_281.0
     space.take(BOB, 600_000)

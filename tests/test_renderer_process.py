@@ -41,15 +41,15 @@ def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:
-            first = await drawings.get("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
+            first = await drawings.get_drawing("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
             assert first.startswith(b"<?xml")
             assert drawings._process is not None
             drawings._process.kill()
             await drawings._process.wait()
-            second = await drawings.get("b", DrawRequest(kind="stage", step=1), packed(3), nobody)
+            second = await drawings.get_drawing("b", DrawRequest(kind="stage", step=1), packed(3), nobody)
             assert second == first and drawings.starts == 2
             with pytest.raises(StepNotFound):
-                await drawings.get("a", DrawRequest(kind="stage", step=3), packed(3), nobody)
+                await drawings.get_drawing("a", DrawRequest(kind="stage", step=3), packed(3), nobody)
             assert drawings.starts == 2
         finally:
             await drawings.close()
@@ -63,8 +63,8 @@ def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
         try:
             for broken in (b"", b"no gzip", gzip.compress(b"{}"), gzip.compress(b"null"), gzip.compress(b"\xff\xfe")):
                 with pytest.raises(RenderingFailed):
-                    await drawings.get(str(broken), DrawRequest(kind="stage", step=0), broken, nobody)
-            assert (await drawings.get("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
+                    await drawings.get_drawing(str(broken), DrawRequest(kind="stage", step=0), broken, nobody)
+            assert (await drawings.get_drawing("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
             assert drawings.failures == 5
         finally:
             await drawings.close()
@@ -88,9 +88,9 @@ def test_steps_that_lack_something_end_no_process() -> None:
             for number, trace in enumerate([*forged, gzip.compress(b"{}"), gzip.compress(b"null")]):
                 for step in (4, len(golden["steps"]) - 1):
                     with contextlib.suppress(RenderingFailed):
-                        await drawings.get(f"{number}", DrawRequest(kind="stage", step=step), trace, nobody)
+                        await drawings.get_drawing(f"{number}", DrawRequest(kind="stage", step=step), trace, nobody)
             assert drawings.failures and drawings.starts == 1
-            assert (await drawings.get("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
+            assert (await drawings.get_drawing("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
         finally:
             await drawings.close()
 
@@ -101,12 +101,12 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:
-            first = asyncio.create_task(drawings.get("a", DrawRequest(kind="loom"), packed(9), nobody))
+            first = asyncio.create_task(drawings.get_drawing("a", DrawRequest(kind="loom"), packed(9), nobody))
             await asyncio.sleep(0.01)
             first.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await first
-            drawn = await drawings.get("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
+            drawn = await drawings.get_drawing("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
             assert b'class="stage-svg"' in drawn
         finally:
             await drawings.close()
@@ -120,7 +120,7 @@ def test_what_failed_once_is_not_tried_again() -> None:
         try:
             for _ in range(3):
                 with pytest.raises(RenderingFailed):
-                    await drawings.get("x", DrawRequest(kind="stage", step=0), gzip.compress(b"null"), nobody)
+                    await drawings.get_drawing("x", DrawRequest(kind="stage", step=0), gzip.compress(b"null"), nobody)
             assert (drawings.starts, drawings.failures) == (1, 1)
         finally:
             await drawings.close()
@@ -132,7 +132,9 @@ def test_what_nobody_waits_for_is_not_drawn() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:
-            asked = [drawings.get("a", DrawRequest(kind="stage", step=step), packed(9), nobody) for step in range(6)]
+            asked = [
+                drawings.get_drawing("a", DrawRequest(kind="stage", step=step), packed(9), nobody) for step in range(6)
+            ]
             tasks = [asyncio.create_task(work) for work in asked]
             await asyncio.sleep(0)
             for task in tasks[1:5]:
@@ -150,7 +152,9 @@ def test_what_nobody_waits_for_is_not_drawn() -> None:
 def test_closing_waits_for_no_drawing() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
-        asked = [drawings.get("a", DrawRequest(kind="stage", step=step), packed(9), nobody) for step in range(6)]
+        asked = [
+            drawings.get_drawing("a", DrawRequest(kind="stage", step=step), packed(9), nobody) for step in range(6)
+        ]
         tasks = [asyncio.create_task(work) for work in asked]
         await asyncio.sleep(0.01)
         await drawings.close()
@@ -201,7 +205,7 @@ def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
         drawings = Renderer(10**7)
         asked = DrawRequest(kind="card", title="clone", png=True)
         try:
-            bodies = await asyncio.gather(*(drawings.get("a", asked, packed(5), nobody) for _ in range(20)))
+            bodies = await asyncio.gather(*(drawings.get_drawing("a", asked, packed(5), nobody) for _ in range(20)))
             assert len(set(bodies)) == 1
             size = drawings.cache.size
             assert size == len(bodies[0])
@@ -231,7 +235,9 @@ def test_a_png_of_a_huge_picture_is_bounded() -> None:
     async def render() -> tuple[int, int]:
         drawings = Renderer(10**8)
         try:
-            return size(await drawings.get("m", DrawRequest(kind="loom", png=True), gzip.compress(body), nobody))
+            return size(
+                await drawings.get_drawing("m", DrawRequest(kind="loom", png=True), gzip.compress(body), nobody)
+            )
         finally:
             await drawings.close()
 
@@ -256,12 +262,12 @@ def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: 
     async def render() -> None:
         drawings = Renderer(10**7)
         try:
-            same = [drawings.get("a", DrawRequest(kind="loom"), packed(5), nobody) for _ in range(8)]
-            other = drawings.get("b", DrawRequest(kind="loom"), packed(4), nobody)
-            third = drawings.get("c", DrawRequest(kind="loom"), packed(3), nobody)
+            same = [drawings.get_drawing("a", DrawRequest(kind="loom"), packed(5), nobody) for _ in range(8)]
+            other = drawings.get_drawing("b", DrawRequest(kind="loom"), packed(4), nobody)
+            third = drawings.get_drawing("c", DrawRequest(kind="loom"), packed(3), nobody)
             results = await asyncio.gather(*same, other, third, return_exceptions=True)
             assert all(isinstance(body, bytes) for body in results[:9]) and isinstance(results[9], RenderingFailed)
-            assert isinstance(await drawings.get("c", DrawRequest(kind="loom"), packed(3), nobody), bytes)
+            assert isinstance(await drawings.get_drawing("c", DrawRequest(kind="loom"), packed(3), nobody), bytes)
         finally:
             await drawings.close()
 

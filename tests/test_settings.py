@@ -86,9 +86,9 @@ def test_sizes(number: int, expected: str) -> None:
 def test_what_was_changed_is_told_and_no_secret() -> None:
     changed = Settings(
         {"GRADBOX_PASSWORD": "open sesame", "DATABASE_URL": "postgresql://u:p@h/d", "GRADBOX_STEPS": "7"}
-    ).changed()
+    ).changed_settings()
     assert changed == {"GRADBOX_PASSWORD": "set", "DATABASE_URL": "set", "GRADBOX_STEPS": 7}
-    assert Settings({}).changed() == {}
+    assert Settings({}).changed_settings() == {}
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,9 @@ def swapped_before(frame: FrameType) -> bool:
 def begins_finally(table: StatementTable, i: int, next_statement: int) -> bool:
     """Whether `next_statement` is the first statement of a `finally` that statement i waits for."""
     around = table.enclosing_blocks(next_statement)
-    if (
-        not around
-        or around[0][1] != "finalbody"
-        or table.node(around[0][0]).finalbody[0] is not table.node(next_statement)
-    ):  # type: ignore[attr-defined]
+    if not around or around[0][1] != "finalbody":
+        return False
+    if table.node(around[0][0]).finalbody[0] is not table.node(next_statement):  # type: ignore[attr-defined]
         return False
     return any(block == around[0][0] and part != "finalbody" for block, part in table.enclosing_blocks(i))
 
