@@ -143,6 +143,8 @@ with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), g
 sys.settrace(None)
 result["debugged"] = [after, region.run.trace, printed.getvalue()]
 
+tagged = torch.ones(2)
+tagged.note = "an attribute"  # type: ignore[attr-defined]
 sizes = []
 for k in range(REGIONS):
     with gradbox.watch():
@@ -153,5 +155,8 @@ for k in range(REGIONS):
 result["sizes"] = sizes
 result["state_after_all"] = [
     name for name, value in process_state().items() if _before[name] != value and name != "hook numbers"
+]
+result["attribute dictionaries"] = [
+    any(type(referent) is dict for referent in gc.get_referents(tensor)) for tensor in (weight, weight.grad, tagged)
 ]
 print(json.dumps(result))

@@ -138,3 +138,8 @@ def test_nothing_stays_of_a_region_and_nothing_grows() -> None:
     assert watched()["left"] == watched()["state_after_all"] == []
     (objects, _), (objects_after, _) = watched()["sizes"]
     assert objects_after - objects < GROWTH
+
+
+def test_a_tensor_without_attributes_gets_no_dictionary_of_them() -> None:
+    weight, grad, with_an_attribute = watched()["attribute dictionaries"]
+    assert not weight and not grad and with_an_attribute

@@ -135,9 +135,10 @@ class ValueEncoder:
     def _has_reported_items(self, value: Any, kind: type) -> bool:
         if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer):
             return True
-        if issubclass(kind, BaseException | types.ModuleType) or instance_dict(value) is None:
+        if issubclass(kind, BaseException | types.ModuleType):
             return False
-        return introspection.is_program_class(kind) or kind is types.SimpleNamespace
+        is_shown = introspection.is_program_class(kind) or kind is types.SimpleNamespace
+        return is_shown and instance_dict(value) is not None
 
     def _encode_object(self, value: Any, kind: type, depth: int) -> Ref:
         uid, first = self.objects.uid_of(value)

@@ -1,5 +1,7 @@
 """What a tensor says of itself, read without running a hook, a warning or a subclass's code."""
 
+import gc
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -21,6 +23,20 @@ def is_plain_tensor(tensor: torch.Tensor) -> bool:
     """Whether no code of a subclass answers for it."""
     kind = type(tensor)
     return kind is _Tensor or kind is _Parameter
+
+
+def attributes(tensor: torch.Tensor) -> dict[str, Any]:
+    """What the program put on it: its `__dict__`.
+
+    Python makes that dictionary when it is first asked for, and looks up each method of the tensor more slowly from then on;
+    where there is none yet it is not asked for.
+    """
+    kind = type(tensor)
+    for referent in gc.get_referents(tensor):
+        if referent is not kind and type(referent) is not OrderedDict:  # those are its hooks
+            own: dict[str, Any] = _get_attribute(tensor, "__dict__")
+            return own
+    return {}
 
 
 class PlainTensorView:

@@ -13,6 +13,7 @@ from server.worker.probes.counters import Counters
 from server.worker.probes.detached_copies import DetachedCopies
 from server.worker.probes.handles import (
     as_plain_tensor,
+    attributes,
     dtype_name,
     gradient,
     has_storage,
@@ -156,7 +157,7 @@ class Tensors(Probe):
 
     def _fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
         """What can't stay the same where anything that is reported of it changed; None for what is no ordinary tensor."""
-        if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or object.__getattribute__(tensor, "__dict__"):
+        if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or attributes(tensor):
             return None
         grad = gradient(tensor)
         hooks = tensor._backward_hooks
@@ -325,7 +326,7 @@ class Tensors(Probe):
 
     def _attributes(self, tensor: torch.Tensor, encode: Encode) -> dict[str, Value] | None:
         """What the program put on it: `x.name = …`."""
-        own = object.__getattribute__(tensor, "__dict__")
+        own = attributes(tensor)
         if type(own) is not dict or not own:
             return None
         return {
