@@ -79,19 +79,26 @@ function findOperation(line, catalogue, isTensorName) {
   return null;
 }
 
-/** The statement that was read last, as the steps of a backward ask for the same one again and again.
- * @type {{code: string, catalogue: Operation[], found: {operation: Operation, groups: Record<string, string>}[]} | null} */
-let lastMatches = null;
+/** What was found for statements that were read, by their text: the steps of a loop ask for the same ones again and again.
+ * @type {WeakMap<Operation[], Map<string, {operation: Operation, groups: Record<string, string>}[]>>} */
+const knownMatches = new WeakMap();
+/** So many of them are kept. */
+const MAX_KNOWN_MATCHES = 500;
 
 /** The operations that a statement can be by its text alone, the most particular first. @param {string} code
  * @param {Operation[]} catalogue */
 function matchingOperations(code, catalogue) {
-  if (lastMatches?.code === code && lastMatches.catalogue === catalogue) return lastMatches.found;
+  /** @type {Map<string, {operation: Operation, groups: Record<string, string>}[]>} */
+  const matchesByCode = knownMatches.get(catalogue) ?? new Map();
+  knownMatches.set(catalogue, matchesByCode);
+  const known = matchesByCode.get(code);
+  if (known) return known;
   const matchedOperations = bySpecificity(catalogue).flatMap((operation) => {
     const groups = patternOf(operation).exec(code)?.groups;
     return groups ? [{ operation, groups }] : [];
   });
-  lastMatches = { code, catalogue, found: matchedOperations };
+  if (matchesByCode.size >= MAX_KNOWN_MATCHES) matchesByCode.clear();
+  matchesByCode.set(code, matchedOperations);
   return matchedOperations;
 }
 
