@@ -21,8 +21,8 @@ _observe = Observer.observe
 def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
     """`Observer.observe`, and after it an observation of everything; `report` takes what only that one finds."""
 
-    def observe(self: Observer, observation: Observation, try_observe_frames: Callable[[bool], bool]) -> None:
-        _observe(self, observation, try_observe_frames)
+    def observe(self: Observer, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+        _observe(self, observation, observe_frames)
         if observation.observe_all:
             return
         reported = dict(self._delta.pending), list(self._delta.removed)
@@ -30,7 +30,7 @@ def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
         full = Observation(step=observation.step)
         self._context.observation = full
         try:
-            _observe(self, full, try_observe_frames)
+            _observe(self, full, observe_frames)
         finally:
             self._context.observation = observation
         facts, removals = self._delta.take_pending()

@@ -81,8 +81,8 @@ def run_child(
             data = file.read()
         if not data:
             os._exit(EXIT_NO_JOB)
-        request: ChildJob = json.loads(data)
-        worker.run(request, lambda data: write_all(trace_fd, data))
+        job: ChildJob = json.loads(data)
+        worker.run(job, lambda data: write_all(trace_fd, data))
         code = 0
     except BaseException as error:  # the worker's own; the program's errors are in its trace
         fault = FaultLine(fault=f"{type(error).__name__}: {error}")

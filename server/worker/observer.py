@@ -70,15 +70,15 @@ class Observer:
         self._update_phase = [probe.update for probe in probes if overrides(probe, "update")]
         self._end_phase = [probe.end for probe in probes if overrides(probe, "end")]
 
-    def observe(self, observation: Observation, try_observe_frames: Callable[[bool], bool]) -> None:
+    def observe(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
         """Find what changed since the last observation: facts go to the delta, events to the log.
 
-        try_observe_frames: observes the frames, all or those of the step, and returns whether that is enough.
+        observe_frames: observes the frames, all or those of the step, and returns whether that is enough.
         """
         observation.observe_all = observation.observe_all or observation.ops_unobserved
         try:
             self._collect_dead(observation)
-            self._observe_reachable(observation, try_observe_frames)
+            self._observe_reachable(observation, observe_frames)
             if not observation.observe_all:
                 self._observe_related(observation)
             if observation.exposes_memory:
@@ -102,7 +102,7 @@ class Observer:
         for collect_dead in self._collect_phase:
             collect_dead(observation)
 
-    def _observe_reachable(self, observation: Observation, try_observe_frames: Callable[[bool], bool]) -> None:
+    def _observe_reachable(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
         """Observe the frames and what they lead to; everything, where it turns out that the frames are not enough."""
         self.values.begin_observation()
         for begin in self._begin_phase:
@@ -111,11 +111,11 @@ class Observer:
             [*observation.reached_tensors, *self.stale_views.take_views_of_dead(observation.dead_uids)]
         )
         self.reachability.begin_observation(not observation.observe_all)
-        if not try_observe_frames(observation.observe_all):
+        if not observe_frames(observation.observe_all):
             observation.observe_all = True
             self.reachability.begin_observation(False)
             self.tensors.enqueue_all()
-            try_observe_frames(True)
+            observe_frames(True)
         self.tensors.observe_pending(self.values.encode)
         for node, uid in observation.visited_nodes:
             self.graph.observe_visited(node, uid)

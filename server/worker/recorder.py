@@ -299,9 +299,9 @@ class Recorder:
             self._context.observation.everything_requested = True
         with self._guard():
             if frame is not None:
-                self.frames.past_lines[id(frame)] = line
+                self.frames.recorded_lines[id(frame)] = line
             self._record_step(EndStep(None, frame, line))
-            self.frames.past_lines.clear()
+            self.frames.recorded_lines.clear()
 
     # Backward
 

@@ -150,16 +150,16 @@ class StepRecorder:
         )
         observation.everything_requested = False
         observation.exposes_memory = effects is not None and effects.exposes_memory
-        observation.skipped_steps = self._skipped_iterations.take_skipped_count()
+        observation.skipped_steps = self._skipped_iterations.take_skipped_step_count()
         observation.storages_rebound = observation.skipped_steps > 0  # some may have gone to other storages unobserved
 
     def _observe(self, request: StepRequest, position: Position, observation: Observation) -> tuple[Value, bool]:
         """The step's value, and whether the observation failed: the step then has what was found until then."""
         value: Value = request.encoded_value if isinstance(request, StatementStep) else None
 
-        def try_observe_frames(observe_all: bool) -> bool:
+        def observe_frames(observe_all: bool) -> bool:
             nonlocal value
-            sufficient = self._try_observe_frames(request, position, observe_all)
+            sufficient = self._observe_frames(request, position, observe_all)
             if isinstance(request, ValueStep) and request.value is not None:
                 value = self._observer.values.encode(request.value)
                 if isinstance(request, ReturnStep | YieldStep):
@@ -167,13 +167,13 @@ class StepRecorder:
             return sufficient
 
         try:
-            self._observer.observe(observation, try_observe_frames)
+            self._observer.observe(observation, observe_frames)
         except Exception as error:
             self._context.report_fault(error)
             return value, True
         return value, False
 
-    def _try_observe_frames(self, request: StepRequest, position: Position, observe_all: bool) -> bool:
+    def _observe_frames(self, request: StepRequest, position: Position, observe_all: bool) -> bool:
         """Observe the frames, all or those of the step; whether that is enough."""
         frame = request.frame
         entered = request.entered if isinstance(request, CallStep) else None

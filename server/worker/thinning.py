@@ -84,7 +84,7 @@ class SkippedIterations:
     def __init__(self, statements: Statements, schedule: Schedule, mute: Callable[[bool], None]) -> None:
         self._statements, self.schedule, self._mute = statements, schedule, mute
         self.active = False
-        self._skipped = 0
+        self._skipped_steps = 0
         self._frame = 0  # where the loop runs; not kept, for a frame keeps its variables
         self._loop = -1
         self._suspended: dict[int, int] = {}  # generators that wait inside an unseen iteration
@@ -99,7 +99,7 @@ class SkippedIterations:
             return True
         if not self.active:
             self._begin(frame, loop)
-        self._skipped += 1
+        self._skipped_steps += 1
         return False
 
     def count_iteration(self, frame: FrameType, loop: int) -> bool:
@@ -118,7 +118,7 @@ class SkippedIterations:
         else:
             inside = self._is_inside(frame)
         if inside:
-            self._skipped += 1
+            self._skipped_steps += 1
             return False
         self.end()
         return True
@@ -166,10 +166,10 @@ class SkippedIterations:
             position = position.tb_next
         return iterations
 
-    def take_skipped_count(self) -> int:
+    def take_skipped_step_count(self) -> int:
         """How many steps passed unrecorded since the last one that was."""
-        skipped, self._skipped = self._skipped, 0
-        return skipped
+        skipped_steps, self._skipped_steps = self._skipped_steps, 0
+        return skipped_steps
 
     def _begin(self, frame: FrameType, loop: int) -> None:
         self.active, self._frame, self._loop = True, id(frame), loop

@@ -28,11 +28,11 @@ function start(table) {
   const card = startCellCard(table, properties, writeAddress);
 
   function render() {
-    const shown = rows.show(readFilter(filterField.value, properties), sorting);
+    const shownCount = rows.show(readFilter(filterField.value, properties), sorting);
     table.classList.toggle("differing", differingBox.checked);
-    element("none").hidden = shown > 0;
-    const template = countElement.dataset[shown ? "form" : "none"] ?? "";
-    countElement.textContent = template.replace("{n}", String(shown)).replace("{all}", String(rows.count));
+    element("none").hidden = shownCount > 0;
+    const template = countElement.dataset[shownCount ? "form" : "none"] ?? "";
+    countElement.textContent = template.replace("{n}", String(shownCount)).replace("{all}", String(rows.count));
     for (const head of sortHeads) {
       const headSorting = sorting && sorting.by === head.dataset.sort ? sorting : null;
       head.ariaSort = headSorting ? (headSorting.down ? "descending" : "ascending") : "none";

@@ -60,9 +60,9 @@ export function keysOf(attribute) {
   for (const uid of attribute("members")?.split(" ") ?? []) keys.push(`node:${uid}`);
   const cell = attribute("cell");
   if (cell !== null) keys.push(`cell:${cell} ${attribute("dtype") ?? ""}`);
-  const bead = attribute("bead");
-  if (bead !== null) {
-    keys.push(`bead:${bead.slice(0, bead.indexOf(":"))}`);
+  const beadValue = attribute("bead");
+  if (beadValue !== null) {
+    keys.push(`bead:${beadValue.slice(0, beadValue.indexOf(":"))}`);
     keys.push(`reads:${attribute("reads")} ${attribute("dtype") ?? ""}`);
   }
   const item = attribute("item");
@@ -79,14 +79,14 @@ export function keysOf(attribute) {
 export function relatedKeys(opened, i, attribute) {
   const collected = new RelatedKeys(opened, i);
   const cell = attribute("cell");
-  const bead = attribute("bead");
+  const beadValue = attribute("bead");
   const slot = attribute("slot") ?? attribute("pin");
   const counterUid = attribute("counter-badge");
   const members = attribute("members");
   const dtype = attribute("dtype") ?? "";
   if (cell !== null) collected.cell(cell, dtype);
-  else if (bead !== null) {
-    collected.handle(bead.slice(0, bead.indexOf(":")), false);
+  else if (beadValue !== null) {
+    collected.handle(beadValue.slice(0, beadValue.indexOf(":")), false);
     collected.add("cell", `${attribute("reads")} ${dtype}`);
   } else if (attribute("handle") !== null) collected.handle(attribute("handle") ?? "");
   else if (slot !== null) collected.slot(slot);

@@ -7,7 +7,7 @@ const RETRY_MS = 3000;
 const MAX_RETRIES = 4;
 
 /** Begins to load those in an element: `img[data-thumbnail]`, by their address without the theme. @param {HTMLElement} root */
-export function showThumbnails(root) {
+export function loadThumbnails(root) {
   const images = /** @type {NodeListOf<HTMLImageElement>} */ (root.querySelectorAll("img[data-thumbnail]:not([src])"));
   for (const image of images) {
     image.addEventListener("error", () => retryLater(image));

@@ -53,18 +53,18 @@ class Inbox:
         """Handle what its stream has now. Raises BrokerError."""
         key = stream_key(run)
         if key in self._last_ids:
-            self._handle(await self._broker.xread({key: self._last_ids[key]}))
+            self._handle_entries(await self._broker.xread({key: self._last_ids[key]}))
 
     async def read_forever(self) -> None:
         """Until it is closed; where the broker goes away, until it is back."""
         while not self.closed:
             try:
-                answer: Any = await self._broker.xread(
+                entries_by_stream: Any = await self._broker.xread(
                     self._last_ids, count=MAX_ENTRIES, block=int(READ_TIMEOUT * 1000)
                 )
                 if self.connected_since is None:
                     self.connected_since = time.monotonic()
-                self._handle(answer)
+                self._handle_entries(entries_by_stream)
             except BrokerError as error:
                 if self.connected_since is not None:
                     log.error("the broker does not answer: %s", type(error).__name__)
@@ -74,10 +74,10 @@ class Inbox:
                 log.exception("the streams of runs could not be read")
                 await asyncio.sleep(RECONNECT_INTERVAL)
 
-    def _handle(self, answer: Any) -> None:
-        for key, entries in answer.items() if isinstance(answer, dict) else answer:
+    def _handle_entries(self, entries_by_stream: Any) -> None:
+        for key, entries in entries_by_stream.items() if isinstance(entries_by_stream, dict) else entries_by_stream:
             name = key.decode()
-            for id_, fields in entries[0] if isinstance(answer, dict) else entries:
+            for id_, fields in entries[0] if isinstance(entries_by_stream, dict) else entries:
                 handler = self._handlers.get(name)
                 if name in self._last_ids:
                     self._last_ids[name] = id_

@@ -56,7 +56,7 @@ class DoubleRun:
     operation_count: int = 0
 
 
-class NothingToCompare(Exception):
+class NotComparable(Exception):
     """Nothing can be compared. problem: why; text: what raised."""
 
     def __init__(self, problem: CheckProblem, text: str = "") -> None:
@@ -79,7 +79,7 @@ class GradientChecker:
             self._run_original(original)
             double_run = self._run_double(original)
             self._check_repeatable(original, double_run)
-        except NothingToCompare as failed:
+        except NotComparable as failed:
             return GradientCheck(
                 problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=original.line,
                 backward=original.call_number if original.call_number >= 0 else None, loss=json_number(original.loss),
@@ -125,10 +125,10 @@ class GradientChecker:
         self.error = self._program.run(listener)
         if original.call_number < 0:
             if self.error is not None:
-                raise NothingToCompare("raised", error_text(self.error))
-            raise NothingToCompare("not_one_loss" if original.has_unfit_calls else "no_backward")
+                raise NotComparable("raised", error_text(self.error))
+            raise NotComparable("not_one_loss" if original.has_unfit_calls else "no_backward")
         if not original.is_real:
-            raise NothingToCompare("not_real")
+            raise NotComparable("not_real")
 
     def _run_double(self, original: OriginalRun) -> DoubleRun:
         double_run, log = DoubleRun(), StorageLog()
@@ -142,7 +142,7 @@ class GradientChecker:
                 if len(graph.leaves) != original.leaf_count or len(requested_tensors(graph, call)) != len(
                     original.grads
                 ):
-                    raise NothingToCompare("not_in_double", "another graph")
+                    raise NotComparable("not_in_double", "another graph")
                 double_run.operation_count, double_run.loss = (
                     mode.operation_count,
                     loss_of(call.roots, call.grad_tensors),
@@ -171,7 +171,7 @@ class GradientChecker:
 
         self._in_double(mode, listener)
         if double_run.loss is None:
-            raise NothingToCompare("not_in_double")
+            raise NotComparable("not_in_double")
         return double_run
 
     def _check_repeatable(self, original: OriginalRun, double_run: DoubleRun) -> None:
@@ -185,19 +185,19 @@ class GradientChecker:
 
         self._in_double(mode, listener)
         if not losses or losses[0][0] != double_run.operation_count or repr(losses[0][1]) != repr(double_run.loss):
-            raise NothingToCompare("not_repeatable")
+            raise NotComparable("not_repeatable")
         if time.process_time() > self._deadline:
-            raise NothingToCompare("no_time")
+            raise NotComparable("no_time")
 
     def _in_double(self, mode: DoublePrecision, listener: Listener) -> None:
         with mode:
             error = self._program.run(listener)
         if isinstance(error, TooManyOperations):
-            raise NothingToCompare("too_long")
-        if isinstance(error, NothingToCompare):
+            raise NotComparable("too_long")
+        if isinstance(error, NotComparable):
             raise error
         if error is not None:
-            raise NothingToCompare("not_in_double", error_text(error))
+            raise NotComparable("not_in_double", error_text(error))
 
     def _compare_elements(self, original: OriginalRun, double_run: DoubleRun) -> bool:
         """Compare the elements, the leaves taking turns; whether the time sufficed."""

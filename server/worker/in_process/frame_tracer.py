@@ -85,9 +85,9 @@ class FrameTracer:
         suspended = resumes.get(k) or resumes.get(k + 1, "")  # the latter by an exception that is thrown in
         if not suspended:
             code = frame.f_code
-            self._recorder.frames.past_lines[id(frame)] = program_line(code, self._table.function_line(code))
+            self._recorder.frames.recorded_lines[id(frame)] = program_line(code, self._table.function_line(code))
             self._recorder.on_call(0, frame=frame)
-            self._recorder.frames.past_lines.clear()
+            self._recorder.frames.recorded_lines.clear()
             return
         self.begin_midway(frame)
         if suspended == "yield":
@@ -200,9 +200,9 @@ class FrameTracer:
             if part.startswith("handlers"):
                 self._left_early.difference_update((statement, *table.enclosing_statements(statement)))
             if part.startswith(("handlers", "finalbody")):
-                self._recorder.frames.past_lines[id(frame)] = table.part_line(statement, part)
+                self._recorder.frames.recorded_lines[id(frame)] = table.part_line(statement, part)
                 self._recorder.on_caught(frame=frame)
-                self._recorder.frames.past_lines.clear()
+                self._recorder.frames.recorded_lines.clear()
         self._reached_from_body = place != NOWHERE and i in table.enclosing_statements(place)
         if i not in (self._pending_return, place) and not self._reached_from_body:
             for silent in self._code.silent_before.get(i, ()):
@@ -255,9 +255,9 @@ class FrameTracer:
         if value is UNKNOWN:
             return False
         self._recorded_return = i
-        self._set_past_line(frame, i)
+        self._set_recorded_line(frame, i)
         self._recorder.on_return(i, value, frame=frame)
-        self._recorder.frames.past_lines.clear()
+        self._recorder.frames.recorded_lines.clear()
         return True
 
     def _record_head(self, frame: FrameType, i: int, kind: str, next_statement: int) -> None:
@@ -273,9 +273,9 @@ class FrameTracer:
         else:
             due = kind not in TRIES and (kind == "While" or not self._reached_from_body)
         if due and next_statement != i:
-            self._set_past_line(frame, i)
+            self._set_recorded_line(frame, i)
             self._recorder.on_head(i, frame=frame)
-            self._recorder.frames.past_lines.clear()
+            self._recorder.frames.recorded_lines.clear()
 
     def _record_jump(self, frame: FrameType, i: int) -> None:
         """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left.
@@ -301,13 +301,13 @@ class FrameTracer:
         )
 
     def _record_step(self, frame: FrameType, i: int) -> None:
-        self._set_past_line(frame, i)
+        self._set_recorded_line(frame, i)
         self._recorder.on_step(i, frame=frame)
-        self._recorder.frames.past_lines.clear()
+        self._recorder.frames.recorded_lines.clear()
 
-    def _set_past_line(self, frame: FrameType, i: int) -> None:
+    def _set_recorded_line(self, frame: FrameType, i: int) -> None:
         """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
-        self._recorder.frames.past_lines[id(frame)] = self._table.line(i)
+        self._recorder.frames.recorded_lines[id(frame)] = self._table.line(i)
 
     def _on_exception_event(self, frame: FrameType, error: Any) -> None:
         k = frame.f_lasti // 2
@@ -339,9 +339,9 @@ class FrameTracer:
             elif self._statement != NOWHERE:
                 self._finish_statement(frame, NOWHERE)
             if self._pending_return not in (NOWHERE, self._recorded_return):
-                self._set_past_line(frame, self._pending_return)
+                self._set_recorded_line(frame, self._pending_return)
                 self._recorder.on_return(self._pending_return, value, frame=frame)
-                self._recorder.frames.past_lines.clear()
+                self._recorder.frames.recorded_lines.clear()
         suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (0, 1, 2))
         if self._is_root and not suspended and self._thread_tracer.on_root_statement is not None:
             self._thread_tracer.on_root_statement(NOWHERE)

@@ -37,8 +37,9 @@ class Frames:
 
     module: the program's globals. handler_names: names that are unbound without a statement that says so. hidden_names:
     of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
-    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0. past_lines:
-    frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the next one already.
+    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
+    recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the
+    next one already.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Frames:
         self.locals = FrameLocals()
         self.module_uid = context.uids.allocate("f")
         self.iteration_counts: dict[tuple[str, int], int] = {}
-        self.past_lines: dict[int, int] = {}
+        self.recorded_lines: dict[int, int] = {}
 
     def python_frame_key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code
@@ -299,7 +300,7 @@ class Frames:
         }
 
     def _line(self, frame: FrameType) -> int | None:
-        return self.past_lines.get(id(frame)) or line_of(frame)
+        return self.recorded_lines.get(id(frame)) or line_of(frame)
 
     def _update_frame(
         self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState

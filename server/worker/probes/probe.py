@@ -57,7 +57,7 @@ class Probe:
         self._context, self._delta = context, context.delta
 
     def collect_dead(self, observation: Observation) -> None:
-        """Forget the entities that died since the last call; their uids go to `observation.dead`."""
+        """Forget the entities that died since the last call; their uids go to `observation.dead_uids`."""
 
     def begin(self, observation: Observation) -> None:
         """An observation begins; `observation` says what the statement touched and whether to observe everything."""

@@ -10,8 +10,9 @@ import { nameMarks } from "./names.js";
 /** @typedef {{name: string, kind: string, type?: string, shape?: number[], dtype?: string, requires_grad?: boolean, leaf?: boolean, grad?: boolean}} AliveName */
 
 const MAX_NAMES = 24;
-const OPTIMIZERS = /^(SGD|Adam\w*|NAdam|RAdam|SparseAdam|RMSprop|Rprop|Adagrad|Adadelta|ASGD|LBFGS|Adafactor|Muon)$/;
-const COLLECTIONS = /^(list|tuple|dict|set|OrderedDict|frozenset)$/;
+const OPTIMIZER_TYPE =
+  /^(SGD|Adam\w*|NAdam|RAdam|SparseAdam|RMSprop|Rprop|Adagrad|Adadelta|ASGD|LBFGS|Adafactor|Muon)$/;
+const COLLECTION_TYPE = /^(list|tuple|dict|set|OrderedDict|frozenset)$/;
 
 /**
  * @param {import("./statements.js").Program} program @param {Position} position
@@ -98,7 +99,7 @@ function aliveName(name, value, entities) {
     const type = entity.type ?? "";
     return {
       name,
-      kind: OPTIMIZERS.test(type) ? "optimizer" : COLLECTIONS.test(type) ? "collection" : "module",
+      kind: OPTIMIZER_TYPE.test(type) ? "optimizer" : COLLECTION_TYPE.test(type) ? "collection" : "module",
       type: type.slice(0, 60),
     };
   }

@@ -38,7 +38,7 @@ export function createCardList(list, toolsHost, say, handlers) {
   /** @type {HTMLElement | null} */
   let shownTools = null;
   /** @type {HTMLElement | null} */
-  let currentCard = null;
+  let focusableCard = null;
   /** @type {Map<number, number[]>} */
   let stepsAtLine = new Map();
   /** @type {OpenTrace | null} */
@@ -96,11 +96,11 @@ export function createCardList(list, toolsHost, say, handlers) {
   /** @param {number} line from 0 @param {boolean} [focus] */
   function setCurrent(line, focus = false) {
     currentLine = line;
-    if (currentCard) currentCard.tabIndex = -1;
+    if (focusableCard) focusableCard.tabIndex = -1;
     shownTools?.remove();
     const item = currentItem();
     const card = item && cardOf(item);
-    currentCard = card;
+    focusableCard = card;
     if (!item || !card) return;
     currentLine = item.first;
     card.tabIndex = 0;

@@ -41,18 +41,18 @@ export function createSourcePainter(program) {
   /** @param {number} from @param {number} to @param {NameMark[]} names @returns {Part[]} */
   function partsOfRange(from, to, names) {
     /** @type {{from: number, to: number, style: string, name?: string}[]} */
-    const spans = names
+    const styledSpans = names
       .filter((mark) => mark.from >= from && mark.to <= to)
       .map((mark) => ({ ...mark, style: `card-name ${mark.role}` }));
     for (const colour of rangesWithin(colouredRanges, from, to)) {
-      if (spans.some((span) => span.from < colour.to && span.to > colour.from)) continue;
-      spans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
+      if (styledSpans.some((span) => span.from < colour.to && span.to > colour.from)) continue;
+      styledSpans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
     }
-    spans.sort((a, b) => a.from - b.from);
+    styledSpans.sort((a, b) => a.from - b.from);
     /** @type {Part[]} */
     const parts = [];
     let paintedTo = from;
-    for (const span of spans) {
+    for (const span of styledSpans) {
       if (span.from > paintedTo) parts.push(program.source.slice(paintedTo, span.from));
       const { style, name } = span;
       parts.push({ text: program.source.slice(span.from, span.to), style, name });

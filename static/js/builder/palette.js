@@ -2,7 +2,7 @@
 
 import { ROOT } from "../root.js";
 import { element } from "../elements.js";
-import { showThumbnails } from "../thumbnails.js";
+import { loadThumbnails } from "../thumbnails.js";
 
 /** @typedef {import("./alive_names.js").AliveName} AliveName */
 /** @typedef {{statement: string, imports: string[]}} Draft   what would be added */
@@ -79,7 +79,7 @@ export async function openPalette({ line, alive: aliveNames, label, preview, add
   }
 
   row.addEventListener("htmx:afterSettle", () => {
-    showThumbnails(row);
+    loadThumbnails(row);
     const form = /** @type {HTMLElement | null} */ (row.querySelector(".card-form"));
     row.scrollIntoView({ block: "nearest" });
     if (form) showDraftOf(form);

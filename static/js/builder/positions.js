@@ -24,8 +24,8 @@ function bodyAfter(program, item) {
 export function positionBelow(program, item) {
   const ownBody = item.bodies.find(({ head }) => head === item);
   if (ownBody) return positionIn(ownBody, item.last + 1);
-  if (item.kind === "head") return positionAfter(program, item);
-  if (item.kind === "clause") return positionAfter(program, headOfClause(item));
+  if (item.kind === "head") return positionAfterBlock(program, item);
+  if (item.kind === "clause") return positionAfterBlock(program, headOfClause(item));
   return positionIn(bodyAfter(program, item), item.last + 1);
 }
 
@@ -53,7 +53,7 @@ export function positionAbove(program, item) {
 }
 
 /** After the block of a statement. @param {Program} program @param {Item} item @returns {Position} */
-export function positionAfter(program, item) {
+export function positionAfterBlock(program, item) {
   return positionIn(bodyAfter(program, item), item.end + 1);
 }
 

@@ -1,7 +1,7 @@
 /** The command palette: a dialog with a field to search in and the list of what is found, walked by keys. */
 
 import { element } from "../elements.js";
-import { showThumbnails } from "../thumbnails.js";
+import { loadThumbnails } from "../thumbnails.js";
 import { search } from "./match.js";
 
 /** @typedef {import("./match.js").Group} Group */
@@ -85,7 +85,7 @@ export function createPalette(say) {
         return group;
       }),
     );
-    showThumbnails(list);
+    loadThumbnails(list);
     status.textContent = listedOptions.length ? say("palette_count", { n: listedOptions.length }) : say("palette_none");
     select(0);
   }

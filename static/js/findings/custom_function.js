@@ -2,7 +2,7 @@
 
 import { contractBreaches } from "./custom_contract.js";
 import { fix, link, namesOf } from "./finding.js";
-import { customFunctionNode, refusedWrite } from "./refused_write.js";
+import { customFunctionNode, findRefusedWrite } from "./refused_write.js";
 import { operationName } from "./operation_name.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -20,7 +20,7 @@ export function customFunction(facts) {
 /** A write into the output of a custom function, such as the one that a full backward hook puts around a module.
  * @param {RunFacts} facts @returns {Diagnosis[]} */
 function refusedWrites(facts) {
-  const write = facts.error ? refusedWrite(facts) : null;
+  const write = facts.error ? findRefusedWrite(facts) : null;
   const custom = write?.op.grad_mode ? customFunctionNode(facts, write) : null;
   if (!write || !custom) return [];
   const { step, op } = write;

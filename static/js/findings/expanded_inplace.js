@@ -2,11 +2,11 @@
 
 import { fix, link, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { namedTarget, hasRepeatedCells, refusedWrite } from "./refused_write.js";
+import { namedTarget, hasRepeatedCells, findRefusedWrite } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function expandedInplace(facts) {
-  const write = refusedWrite(facts);
+  const write = findRefusedWrite(facts);
   if (!write || !hasRepeatedCells(write.tensor)) return [];
   if (write.op.grad_mode && write.tensor.leaf && write.tensor.requires_grad) return [];
   const { step, op, views, tensor } = write;

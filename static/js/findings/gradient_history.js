@@ -31,7 +31,9 @@ export function gradientHistory(facts, uid, step) {
       return stepBeforeArrival(facts, visit, at) < at - 1 ? [at - 1, at] : [at];
     }),
   );
-  const others = otherChanges(facts, uid, changes.slice(reset + 1), step).filter((change) => !visited.has(change.step));
+  const others = changesOutsideBackward(facts, uid, changes.slice(reset + 1), step).filter(
+    (change) => !visited.has(change.step),
+  );
   const allChanges = [...visits, ...others].sort((a, b) => a.step - b.step);
   return withUnseen(allChanges, gradValueAt(facts, uid, step), step);
 }
@@ -77,18 +79,18 @@ function stepBeforeArrival(facts, visit, step) {
 }
 
 /** Gradients that the program assigned, and writes into the memory of one. @param {RunFacts} facts @param {string} uid
- * @param {import("./tensor_history.js").FieldChange[]} changes of `.grad` since it was None @param {number} until
+ * @param {import("./tensor_history.js").FieldChange[]} fieldChanges of `.grad` since it was None @param {number} until
  * @returns {GradChange[]} */
-function otherChanges(facts, uid, changes, until) {
+function changesOutsideBackward(facts, uid, fieldChanges, until) {
   /** @type {Map<number, GradChange>} */
   const out = new Map();
   const addChange = (/** @type {"written" | "assigned" | "unseen"} */ kind, /** @type {number} */ step) => {
     const [before, after] = [gradValueAt(facts, uid, step - 1), gradValueAt(facts, uid, step)];
     if (!out.has(step) && !sameElements(before, after)) out.set(step, { kind, step, before, after });
   };
-  changes.forEach(({ step, value }, k) => {
+  fieldChanges.forEach(({ step, value }, k) => {
     addChange(facts.steps[step].skipped ? "unseen" : "assigned", step);
-    const last = changes[k + 1]?.step ?? until + 1;
+    const last = fieldChanges[k + 1]?.step ?? until + 1;
     const storageUid = facts.tensor(/** @type {string} */ (value), step)?.storage;
     for (const write of facts.writesOf(storageUid))
       if (write.step > step && write.step < last) addChange("written", write.step);

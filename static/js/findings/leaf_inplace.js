@@ -2,14 +2,14 @@
 
 import { fix, link, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { customFunctionNode, multiOutputView, refusedWrite, unrecordedView } from "./refused_write.js";
+import { customFunctionNode, multiOutputView, findRefusedWrite, unrecordedView } from "./refused_write.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function leafInplace(facts) {
-  const write = refusedWrite(facts);
+  const write = findRefusedWrite(facts);
   if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
   if (multiOutputView(write) || unrecordedView(facts, write) || customFunctionNode(facts, write)) return [];
   const { uid, step, op } = write;

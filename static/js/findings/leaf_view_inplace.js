@@ -3,11 +3,11 @@
 import { link, namesOf } from "./finding.js";
 import { fixesOfLeafWrite, requiredGradAt } from "./leaf_inplace.js";
 import { operationName } from "./operation_name.js";
-import { customFunctionNode, multiOutputView, namedTarget, refusedWrite, unrecordedView } from "./refused_write.js";
+import { customFunctionNode, multiOutputView, namedTarget, findRefusedWrite, unrecordedView } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function leafViewInplace(facts) {
-  const write = refusedWrite(facts);
+  const write = findRefusedWrite(facts);
   if (!write?.op.grad_mode || !write.views.length || write.tensor.leaf) return [];
   const { base, step, views, op } = write;
   const leaf = facts.tensor(base, step);

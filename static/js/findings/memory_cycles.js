@@ -16,7 +16,7 @@ const MIN_BYTES = 2048;
 const MAX_OBJECTS = 500;
 
 /** @param {RunFacts} facts @param {number} end the last step @returns {Diagnosis[]} */
-export function memoryCycles(facts, end) {
+export function unnamedMemory(facts, end) {
   /** @type {Map<string, Diagnosis>} by variant and line */
   const out = new Map();
   for (const diagnosis of [...keptByContext(facts), ...keptByObjects(facts, end), ...keptByHooks(facts, end)]) {

@@ -1,7 +1,7 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.js`. */
 
 import { code, fix, link, namesOf } from "./finding.js";
-import { bytesOf, memoryCycles } from "./memory_cycles.js";
+import { bytesOf, unnamedMemory } from "./memory_cycles.js";
 import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -30,7 +30,7 @@ export function memoryHeld(facts) {
     if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
     else if (diagnosis) out.set(`${diagnosis.cause.line}`, diagnosis);
   }
-  return [...[...out.values()].slice(0, MAX_FINDINGS), ...memoryCycles(facts, end)];
+  return [...[...out.values()].slice(0, MAX_FINDINGS), ...unnamedMemory(facts, end)];
 }
 
 /** The storages of some size that are there after a step, in the order in which they came. @param {RunFacts} facts

@@ -2,11 +2,11 @@
 
 import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiOutputView, refusedWrite, linksFromViewToRefusal } from "./refused_write.js";
+import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function multiViewInplace(facts) {
-  const write = refusedWrite(facts);
+  const write = findRefusedWrite(facts);
   const view = write && multiOutputView(write);
   if (!write?.op.grad_mode || !view || !write.tensor.requires_grad) return [];
   const viewStep = view.op.step;

@@ -2,11 +2,11 @@
 
 import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiOutputView, refusedWrite, unrecordedView, linksFromViewToRefusal } from "./refused_write.js";
+import { multiOutputView, findRefusedWrite, unrecordedView, linksFromViewToRefusal } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function noGradViewInplace(facts) {
-  const write = refusedWrite(facts);
+  const write = findRefusedWrite(facts);
   const view = write && unrecordedView(facts, write);
   if (!write || !view || multiOutputView(write)) return [];
   const viewStep = view.op.step;

@@ -13,7 +13,7 @@ export function attributeChanges(facts) {
   const cached = changesByTrace.get(facts.trace);
   if (cached) return cached;
   /** @type {Replacement[]} */
-  const changes = [];
+  const replacements = [];
   /** @type {Map<string, Record<string, import("../trace.js").Value>>} by object */
   const attributesOf = new Map();
   for (const { uid: owner, step, fields } of facts.index.objectChanges) {
@@ -21,10 +21,10 @@ export function attributeChanges(facts) {
     const attributesBefore = attributesOf.get(owner) ?? {};
     for (const [name, value] of Object.entries(fields.attrs)) {
       const [uidBefore, uidAfter] = [refOf(attributesBefore[name]), refOf(value)];
-      if (uidBefore !== uidAfter) changes.push({ owner, name, step, before: uidBefore, after: uidAfter });
+      if (uidBefore !== uidAfter) replacements.push({ owner, name, step, before: uidBefore, after: uidAfter });
     }
     attributesOf.set(owner, fields.attrs);
   }
-  changesByTrace.set(facts.trace, changes);
-  return changes;
+  changesByTrace.set(facts.trace, replacements);
+  return replacements;
 }

@@ -56,7 +56,7 @@ export function missedByOptimizer(facts) {
     const [uid] = miss.trained;
     const ownerUid = facts.index.moduleOf.get(uid) ?? uid;
     const creationStep = Math.max(facts.birth(uid), facts.birth(ownerUid));
-    const cause = creationStep > miss.made ? stepOfFirstName(facts, ownerUid, creationStep) : miss.made;
+    const causeStep = creationStep > miss.made ? stepOfFirstName(facts, ownerUid, creationStep) : miss.made;
     const x = facts.nameFact(uid, miss.grad);
     const optimizerName = facts.nameFact(miss.optimizer, miss.step);
     const findingFacts = {
@@ -66,11 +66,11 @@ export function missedByOptimizer(facts) {
       made: facts.steps[miss.made].line,
       step: facts.steps[miss.step].line,
     };
-    const movedLink = link(facts.place(cause), "moved", { x, code: facts.codeFact(cause) }, [uid]);
+    const movedLink = link(facts.place(causeStep), "moved", { x, code: facts.codeFact(causeStep) }, [uid]);
     const madeLink = link(facts.place(miss.made), "made", { x: optimizerName }, [miss.optimizer]);
     return {
       variant: creationStep > miss.made ? "not_given" : "others_given",
-      cause: facts.place(cause),
+      cause: facts.place(causeStep),
       chain: [
         madeLink,
         ...(creationStep > miss.made ? [movedLink] : []),
@@ -78,8 +78,8 @@ export function missedByOptimizer(facts) {
         link(facts.place(miss.step), "none", { x, code: facts.codeFact(miss.step) }, [miss.optimizer]),
       ],
       names: namesOf(x, optimizerName),
-      facts: { ...findingFacts, code: facts.codeFact(cause) },
-      fixes: optimizerFixes(facts, miss.made, ownerUid, creationStep > miss.made ? cause : null, miss.grad),
+      facts: { ...findingFacts, code: facts.codeFact(causeStep) },
+      fixes: optimizerFixes(facts, miss.made, ownerUid, creationStep > miss.made ? causeStep : null, miss.grad),
     };
   });
 }

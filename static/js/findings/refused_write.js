@@ -18,7 +18,7 @@ export function isInPlace(name) {
 }
 
 /** @param {RunFacts} facts @returns {RefusedWrite | null} */
-export function refusedWrite(facts) {
+export function findRefusedWrite(facts) {
   const op = facts.failedOperation;
   if (!op || (!isInPlace(op.name) && !OUT_OPERATION.test(op.name))) return null;
   const uid = OUT_OPERATION.test(op.name) ? op.inputs.at(-1) : op.inputs[0];

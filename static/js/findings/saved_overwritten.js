@@ -31,7 +31,7 @@ export function savedOverwritten(facts) {
   const x = nameOrGradPath(facts, saved, slot.birth);
   const y = facts.nameFact(writerUid ?? saved, step);
   const stepWriter = writerKindAt(facts, step, op);
-  const writer = stepWriter === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : stepWriter;
+  const writerKind = stepWriter === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : stepWriter;
   const missesSaved = missesSavedElements(facts, slot, step);
   const isAlias = writerUid !== null && writerUid !== saved && JSON.stringify(x) !== JSON.stringify(y);
   const findingFacts = {
@@ -57,12 +57,12 @@ export function savedOverwritten(facts) {
   chain.push(link(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key));
   return [
     {
-      variant: writer === "program" ? variantOf(isAlias, missesSaved) : writer,
+      variant: writerKind === "program" ? variantOf(isAlias, missesSaved) : writerKind,
       cause: facts.place(step),
       chain,
       names: namesOf(x, y),
       facts: findingFacts,
-      fixes: fixesFor(writer, facts, slot, step, findingFacts),
+      fixes: fixesFor(writerKind, facts, slot, step, findingFacts),
       explainsError: true,
     },
   ];
@@ -130,25 +130,25 @@ function versionAt(facts, counterUid, step) {
 }
 
 /**
- * @param {import("./write_facts.js").Writer} writer @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot
+ * @param {import("./write_facts.js").Writer} writerKind @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot
  * @param {number} step @param {import("./finding.js").Facts} findingFacts @returns {import("./finding.js").FixHint[]}
  */
-function fixesFor(writer, facts, slot, step, findingFacts) {
+function fixesFor(writerKind, facts, slot, step, findingFacts) {
   const writePlace = facts.place(step);
   const savedPlace = facts.place(slot.birth);
-  if (writer === "optimizer")
+  if (writerKind === "optimizer")
     return [
       fix("forward_again", savedPlace, { to: writePlace.line }),
       fix("step_after_backward", writePlace, { to: facts.error?.line ?? 0 }),
       fix("detach_carried", savedPlace),
     ];
-  if (writer === "module")
+  if (writerKind === "module")
     return [
       fix("not_inplace", writePlace),
       fix("clone_saved", savedPlace, { name: nameOf(findingFacts.x) }),
       fix("clone_before", writePlace, { name: nameOf(findingFacts.y) }),
     ];
-  if (writer === "accumulated") return [fix("clone_saved", savedPlace, { name: nameOf(findingFacts.x) })];
+  if (writerKind === "accumulated") return [fix("clone_saved", savedPlace, { name: nameOf(findingFacts.x) })];
   return [
     fix("clone_before", writePlace, { name: nameOf(findingFacts.y) }),
     fix("out_of_place", writePlace, { name: nameOf(findingFacts.y) }),

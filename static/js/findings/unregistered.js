@@ -91,7 +91,7 @@ function diagnosisOf(facts, change, hiddenUids) {
   const effect = explainsError ? error.step : optimizers[0].made;
   if (effect < change.step) return null;
   const x = code(change.name);
-  const owner = facts.nameFact(change.owner, effect);
+  const ownerName = facts.nameFact(change.owner, effect);
   const isTensor = change.after?.[0] === "t";
   const leaf = tensorHistory(facts).valueAt(hiddenUids[0], "leaf", change.step);
   return {
@@ -102,8 +102,14 @@ function diagnosisOf(facts, change, hiddenUids) {
       link(facts.place(change.step), "made", { x, code: facts.codeFact(change.step) }, [change.after, ...hiddenUids]),
       link(facts.place(effect), "none", { x, code: facts.codeFact(effect) }, [change.owner]),
     ],
-    names: namesOf(x, owner),
-    facts: { x, owner, n: hiddenUids.length, code: facts.codeFact(change.step), effect: facts.steps[effect].line },
+    names: namesOf(x, ownerName),
+    facts: {
+      x,
+      owner: ownerName,
+      n: hiddenUids.length,
+      code: facts.codeFact(change.step),
+      effect: facts.steps[effect].line,
+    },
     fixes: [fix(isTensor ? "register_parameter" : "module_list", facts.place(change.step), { x: change.name })],
     explainsError: explainsError,
   };

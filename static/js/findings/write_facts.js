@@ -3,20 +3,23 @@
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {"program" | "optimizer" | "module" | "accumulated" | "buffer"} Writer */
 
-const OPTIMIZERS = /^(SGD|Adam\w*|RAdam|NAdam|RMSprop|Adagrad|Adadelta|Adafactor|ASGD|Rprop|LBFGS|SparseAdam|Muon)$/;
+const OPTIMIZER_TYPE =
+  /^(SGD|Adam\w*|RAdam|NAdam|RMSprop|Adagrad|Adadelta|Adafactor|ASGD|Rprop|LBFGS|SparseAdam|Muon)$/;
 
 /** Whether a step is a call of an optimizer's `step`. @param {RunFacts} facts @param {number} step */
 export function isOptimizerStep(facts, step) {
   const receiverPath = /\b([A-Za-z_][\w.[\]'"]*)\.step\(/.exec(facts.code(step))?.[1];
   if (!receiverPath) return false;
-  const uid = objectAt(facts, receiverPath, step);
-  const object = facts.state(step).get(uid ?? "");
-  return object?.kind === "object" && (OPTIMIZERS.test(object.type ?? "") || "param_groups" in (object.attrs ?? {}));
+  const receiverUid = objectAt(facts, receiverPath, step);
+  const object = facts.state(step).get(receiverUid ?? "");
+  return (
+    object?.kind === "object" && (OPTIMIZER_TYPE.test(object.type ?? "") || "param_groups" in (object.attrs ?? {}))
+  );
 }
 
 /** The object that a path leads to at a step, by the paths of the state. @param {RunFacts} facts @param {string} path @param {number} step */
 function objectAt(facts, path, step) {
-  for (const [uid, tags] of facts.names(step).tags) if (tags.some((tag) => tag.text === path)) return uid;
+  for (const [objectUid, tags] of facts.names(step).tags) if (tags.some((tag) => tag.text === path)) return objectUid;
   return null;
 }
 

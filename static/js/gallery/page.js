@@ -35,8 +35,8 @@ export function startGallery() {
     for (const section of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".gallery section[id]")))
       section.hidden = Boolean(query) || !section.querySelector("li:not([hidden])");
     element("gallery-none").hidden = shownCards.length > 0;
-    const count = element("gallery-count");
-    count.textContent = (count.dataset.form ?? "")
+    const countElement = element("gallery-count");
+    countElement.textContent = (countElement.dataset.form ?? "")
       .replace("{n}", String(shownCards.length))
       .replace("{all}", String(cards.length));
     writeAddress(query, pressedFilters);

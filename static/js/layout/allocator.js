@@ -23,8 +23,8 @@ export const BLOCK_FONT = 10.5;
 export const SIZE_FONT = 8.5;
 
 /** Up to so many segments and blocks of a run are drawn unless the reader closes them; more where he opens them. */
-const MAX_OPEN_SEGMENTS = 3;
-const MAX_OPEN_BLOCKS = 24;
+const MAX_SEGMENTS_TO_OPEN = 3;
+const MAX_BLOCKS_TO_OPEN = 24;
 /** The most lines of a segment. */
 const MAX_LINES = 3;
 /** Parts of a line beyond which what is free is as narrow as the others. */
@@ -36,8 +36,8 @@ const FREE_WIDTH = 34;
 const SHORT_NAME_WIDTH = 26;
 /** What an optimizer keeps for a parameter. */
 const OPTIMIZER_STATE_PATH = /\.state\[(.+)\]\['(\w+)'\]$/;
-/** The most characters of a block's name. */
-const MAX_NAME_CHARACTERS = 16;
+/** A block's wished width counts at most so many characters of its name; a longer one is cut only where room is short. */
+const MAX_WISHED_CHARACTERS = 16;
 
 /** What the allocators of a step's devices hold, one line each. @param {MemoryStep} memoryStep @returns {AllocatorItem[]} */
 export function allocatorItems(memoryStep) {
@@ -67,7 +67,7 @@ function segmentsOf({ segments, blocks }) {
 /** @param {MemoryStep} memoryStep @param {AllocatorItem} item @param {Columns} columns @returns {AllocatorLayout} */
 export function allocatorLayout(memoryStep, item, columns) {
   const largest = largestCounts(memoryStep, item.uid);
-  const isSmall = !columns.phone && largest.segments <= MAX_OPEN_SEGMENTS && largest.blocks <= MAX_OPEN_BLOCKS;
+  const isSmall = !columns.phone && largest.segments <= MAX_SEGMENTS_TO_OPEN && largest.blocks <= MAX_BLOCKS_TO_OPEN;
   const open = item.segments.length > 0 && isSmall !== memoryStep.options.toggled.has(item.key);
   const x = columns.phone ? columns.names + 4 : columns.card;
   const w = columns.w - 14 - x;
@@ -226,7 +226,7 @@ function shareLineWidth(parts, lineWidth) {
 function wishedWidthOf({ state, name, size }) {
   if (state === "several") return MIN_BLOCK_WIDTH;
   if (state === "free") return Math.max(FREE_WIDTH, textWidth(freeText(size), SIZE_FONT) + 10);
-  return Math.min(name.length || 5, MAX_NAME_CHARACTERS) * EM * BLOCK_FONT + 12;
+  return Math.min(name.length || 5, MAX_WISHED_CHARACTERS) * EM * BLOCK_FONT + 12;
 }
 
 /** Free bytes, rounded down: next to others, what is left of 2 MiB is not 2 MiB. @param {number} bytes */

@@ -175,9 +175,14 @@ function titlePlace(graphStep, component, y) {
     (graphStep.living.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)),
   );
   const resultBlocks = (graphStep.living.get(component.key) ?? []).filter(({ uid }) => !readUids.has(uid)).reverse();
-  const name = resultBlocks.map(({ uid }) => graphStep.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
+  const resultName = resultBlocks.map(({ uid }) => graphStep.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
   const backward = graphStep.model.backwards.get(graphStep.backwards.get(component.key) ?? "");
-  return { key: component.key, y, name, backward: !backward ? "" : graphStep.i <= backward.last ? "here" : "done" };
+  return {
+    key: component.key,
+    y,
+    name: resultName,
+    backward: !backward ? "" : graphStep.i <= backward.last ? "here" : "done",
+  };
 }
 
 /** @param {GraphStep} graphStep @param {import("./pane.js").Room} paneSize @param {Line[]} lines

@@ -131,7 +131,7 @@ function placeShelves(plan, row, r, readers, y, content) {
     y = placeNodes(
       plan,
       r,
-      nodes.filter((line) => line.shelf === shelf),
+      nodes.filter((nodeLine) => nodeLine.shelf === shelf),
       madeHere,
       y,
       content,
@@ -281,9 +281,9 @@ function firstLine(lines, maxLength) {
 /** @param {string[]} lines @param {number} maxLength @returns {string[]} */
 function wrapCode(lines, maxLength) {
   const wrapped = [];
-  for (const line of lines) {
-    const indent = line.length - line.trimStart().length;
-    let remaining = line.length > maxLength && indent > 8 ? `        ${line.trimStart()}` : line;
+  for (const codeLine of lines) {
+    const indent = codeLine.length - codeLine.trimStart().length;
+    let remaining = codeLine.length > maxLength && indent > 8 ? `        ${codeLine.trimStart()}` : codeLine;
     while (remaining.length > maxLength) {
       const breakIndex = Math.max(remaining.lastIndexOf(" ", maxLength), remaining.lastIndexOf("(", maxLength) + 1);
       const end = breakIndex > remaining.length - remaining.trimStart().length + 3 ? breakIndex : maxLength;
@@ -307,16 +307,16 @@ function handleBox(reader, column, y) {
   let more = 0;
   for (const read of list) {
     const row = read.index.slice(0, -1).join(",");
-    let line = rows.get(row);
-    if (!line) {
+    let readLine = rows.get(row);
+    if (!readLine) {
       if (rows.size === MAX_LINES) {
         more++;
         continue;
       }
-      line = { cells: [], more: 0, y: y + TITLE + rows.size * LINE };
-      rows.set(row, line);
+      readLine = { cells: [], more: 0, y: y + TITLE + rows.size * LINE };
+      rows.set(row, readLine);
     }
-    line.cells.push({ subscript: read.index.join(","), cell: read.cell, ...elementBox(column, dtype, read.cell) });
+    readLine.cells.push({ subscript: read.index.join(","), cell: read.cell, ...elementBox(column, dtype, read.cell) });
   }
   const lines = [...rows.values()];
   if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape?.at(-1) ?? 1)) - MAX_LINES;

@@ -44,7 +44,7 @@ export function memoryBlocks(memoryStep) {
     if (row) attachGradient(row, ownerUid, block);
     else nameless.push(block);
   }
-  for (const block of named) findLostGradients(memoryStep, block);
+  for (const block of named) addLostGradients(memoryStep, block);
   const numberOf = (/** @type {Block} */ block) => uidNumber(block.key);
   for (const list of [optimizerStates, nameless]) list.sort((a, b) => numberOf(a) - numberOf(b));
   for (const block of nameless) {
@@ -130,7 +130,7 @@ function sortHandles(memoryStep, uids) {
 }
 
 /** A gradient that the step took away leaves its place for this step. @param {MemoryStep} memoryStep @param {Block} block */
-function findLostGradients(memoryStep, block) {
+function addLostGradients(memoryStep, block) {
   for (const uid of block.handles) {
     const before = memoryStep.previous.get(uid);
     const now = memoryStep.entities.get(uid);

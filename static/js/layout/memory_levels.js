@@ -9,7 +9,7 @@ import { rowLayout, slimHeight } from "./row_lines.js";
 /** @typedef {{placed: PlacedItem, item: RowItem, slim: number, hot: boolean, seen: number, at: number}} Candidate */
 
 /** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
-const MANY_UNTOUCHED = 14;
+const CROWDED_ABOVE = 14;
 /** Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as many
  * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
 const UNTOUCHED_SHARE = 0.66;
@@ -75,7 +75,7 @@ function byPriority(a, b) {
 function foldRowsWithoutRoom(memoryStep, placed, rows, order, maxHeight, columns) {
   let usedHeight = rows.reduce((sum, row) => sum + row.slim, 0);
   const untouchedCount = rows.filter((row) => !row.hot).length;
-  const isCrowded = untouchedCount > MANY_UNTOUCHED;
+  const isCrowded = untouchedCount > CROWDED_ABOVE;
   const touchedHeight = isCrowded ? Math.min(maxHeight / 2, extraForTouched(memoryStep, rows, columns)) : 0;
   const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
   const touchedSlimHeight = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);

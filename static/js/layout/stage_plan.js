@@ -55,16 +55,16 @@ export function stagePlan(model, i, size, options = {}) {
   const side = isNarrow(size.w) ? (options.side ?? sideOf(model, i)) : null;
   const k = scale ?? fittingScale(model, size, share, side, footHeight);
   const widths = paneWidths(model, size.w / k, share, side);
-  const height = size.h / k - HEADING;
+  const visibleHeight = size.h / k - HEADING;
   const paneOptions = { selected, toggled, compact };
-  const paneRooms = roomsOf(widths, height, footHeight / k);
+  const paneRooms = roomsOf(widths, visibleHeight, footHeight / k);
   return {
     model,
     i,
     k,
     side,
     widths,
-    height,
+    height: visibleHeight,
     memory: widths.memory ? memoryPane(model.memory, i, paneRooms.memory, paneOptions) : null,
     graph: widths.graph ? graphPane(model.graph, i, paneRooms.graph, paneOptions) : null,
   };
@@ -119,9 +119,9 @@ function fittingScale(model, size, share, side, footHeight) {
 export function scaleToFitAll(model, size, share) {
   for (let k = 0.9; k > 0.4; k -= 0.05) {
     const widths = paneWidths(model, size.w / k, share, null);
-    const height = size.h / k - HEADING;
+    const visibleHeight = size.h / k - HEADING;
     const graph = widths.graph ? graphStill(model.graph, widths.graph) : 0;
-    if (Math.max(stillHeight(model.memory, widths.memory), graph) <= height) return k;
+    if (Math.max(stillHeight(model.memory, widths.memory), graph) <= visibleHeight) return k;
   }
   return 0.4;
 }

@@ -96,8 +96,8 @@ export function createLive(foot, store, say, { editor, markOlder }) {
     const state = store.state();
     const { opened, step } = state;
     if (!opened?.count || isUpToDate(state)) return;
-    const from = isCurrent(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
-    markOlder(changedSince(opened, from, step));
+    const firstOlderStep = isCurrent(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
+    markOlder(changedSince(opened, firstOlderStep, step));
     const line = schedule.isUnfinished || schedule.answer === "rest" ? lineBeingWritten(state) : null;
     editor.markUnfinished(line, say("live_unfinished"));
   }

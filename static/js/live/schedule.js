@@ -86,7 +86,7 @@ function unchanged(schedule) {
 
 /** Nothing is awaited, due or held any more. @param {Schedule} schedule @returns {{state: Schedule, effects: Effect[]}} */
 function withoutAnswer(schedule) {
-  const scheduleAfter = {
+  const nextSchedule = {
     ...schedule,
     due: null,
     restsAt: null,
@@ -95,60 +95,60 @@ function withoutAnswer(schedule) {
     problem: null,
     isTold: false,
   };
-  return { state: scheduleAfter, effects: schedule.asked ? ["abort"] : [] };
+  return { state: nextSchedule, effects: schedule.asked ? ["abort"] : [] };
 }
 
 /** @param {Schedule} schedule @param {boolean} on @param {number} now */
 function onSwitched(schedule, on, now) {
-  const { state: scheduleAfter, effects } = withoutAnswer({ ...schedule, isOn: on });
-  if (on && !scheduleAfter.isCurrent) Object.assign(scheduleAfter, { due: now, restsAt: now });
-  return { state: scheduleAfter, effects };
+  const { state: nextSchedule, effects } = withoutAnswer({ ...schedule, isOn: on });
+  if (on && !nextSchedule.isCurrent) Object.assign(nextSchedule, { due: now, restsAt: now });
+  return { state: nextSchedule, effects };
 }
 
 /** @param {Schedule} schedule @param {{isCurrent: boolean, isUnfinished: boolean}} text @param {number} now */
 function onEdited(schedule, text, now) {
-  const { state: scheduleAfter, effects } = withoutAnswer({ ...schedule, ...text });
-  if (!scheduleAfter.isOn || scheduleAfter.isCurrent) return { state: scheduleAfter, effects };
-  const delay = Math.max(DEBOUNCE_MS, Math.min(MAX_DELAY_MS, scheduleAfter.took - FREE_MS));
-  scheduleAfter.due = scheduleAfter.isUnfinished ? null : now + delay;
-  scheduleAfter.restsAt = now + Math.max(REST_MS, delay);
-  return { state: scheduleAfter, effects };
+  const { state: nextSchedule, effects } = withoutAnswer({ ...schedule, ...text });
+  if (!nextSchedule.isOn || nextSchedule.isCurrent) return { state: nextSchedule, effects };
+  const delay = Math.max(DEBOUNCE_MS, Math.min(MAX_DELAY_MS, nextSchedule.took - FREE_MS));
+  nextSchedule.due = nextSchedule.isUnfinished ? null : now + delay;
+  nextSchedule.restsAt = now + Math.max(REST_MS, delay);
+  return { state: nextSchedule, effects };
 }
 
 /** @param {Schedule} schedule @param {number} now @returns {{state: Schedule, effects: Effect[]}} */
 function onTicked(schedule, now) {
-  const scheduleAfter = { ...schedule };
-  if (scheduleAfter.restsAt !== null && scheduleAfter.restsAt <= now) {
-    scheduleAfter.restsAt = null;
-    if (scheduleAfter.answer) return releaseAnswer(scheduleAfter);
-    if (!scheduleAfter.asked && scheduleAfter.due === null && !scheduleAfter.isCurrent) scheduleAfter.due = now;
+  const nextSchedule = { ...schedule };
+  if (nextSchedule.restsAt !== null && nextSchedule.restsAt <= now) {
+    nextSchedule.restsAt = null;
+    if (nextSchedule.answer) return releaseAnswer(nextSchedule);
+    if (!nextSchedule.asked && nextSchedule.due === null && !nextSchedule.isCurrent) nextSchedule.due = now;
   }
-  if (scheduleAfter.due === null || scheduleAfter.due > now) return unchanged(scheduleAfter);
-  if (scheduleAfter.notBefore > now) return unchanged({ ...scheduleAfter, due: scheduleAfter.notBefore });
-  scheduleAfter.requests += 1;
-  scheduleAfter.asked = { id: scheduleAfter.requests, at: now };
-  scheduleAfter.due = null;
-  return { state: scheduleAfter, effects: ["send"] };
+  if (nextSchedule.due === null || nextSchedule.due > now) return unchanged(nextSchedule);
+  if (nextSchedule.notBefore > now) return unchanged({ ...nextSchedule, due: nextSchedule.notBefore });
+  nextSchedule.requests += 1;
+  nextSchedule.asked = { id: nextSchedule.requests, at: now };
+  nextSchedule.due = null;
+  return { state: nextSchedule, effects: ["send"] };
 }
 
 /** @param {Schedule} schedule @param {{verdict: Verdict}} answer @param {number} now */
 function onAnswered(schedule, { verdict }, now) {
-  const scheduleAfter = { ...schedule, took: now - (schedule.asked?.at ?? now), asked: null, answer: verdict };
-  return verdict === "show" || scheduleAfter.restsAt === null ? releaseAnswer(scheduleAfter) : unchanged(scheduleAfter);
+  const nextSchedule = { ...schedule, took: now - (schedule.asked?.at ?? now), asked: null, answer: verdict };
+  return verdict === "show" || nextSchedule.restsAt === null ? releaseAnswer(nextSchedule) : unchanged(nextSchedule);
 }
 
 /** The answer that is held is shown or told. @param {Schedule} schedule @returns {{state: Schedule, effects: Effect[]}} */
 function releaseAnswer(schedule) {
   if (schedule.answer === "tell") return unchanged({ ...schedule, isTold: true });
-  const scheduleAfter = { ...schedule, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
-  return { state: scheduleAfter, effects: ["show"] };
+  const nextSchedule = { ...schedule, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
+  return { state: nextSchedule, effects: ["show"] };
 }
 
 /** @param {Schedule} schedule @param {{problem: Problem, retryAfter: number | null}} failure @param {number} now */
 function onFailed(schedule, { problem, retryAfter }, now) {
   /** @type {Schedule} */
-  const scheduleAfter = { ...schedule, asked: null };
-  if (retryAfter !== null) return unchanged({ ...scheduleAfter, notBefore: now + retryAfter, due: now + retryAfter });
-  Object.assign(scheduleAfter, { answer: "tell", problem });
-  return scheduleAfter.restsAt === null ? releaseAnswer(scheduleAfter) : unchanged(scheduleAfter);
+  const nextSchedule = { ...schedule, asked: null };
+  if (retryAfter !== null) return unchanged({ ...nextSchedule, notBefore: now + retryAfter, due: now + retryAfter });
+  Object.assign(nextSchedule, { answer: "tell", problem });
+  return nextSchedule.restsAt === null ? releaseAnswer(nextSchedule) : unchanged(nextSchedule);
 }

@@ -189,13 +189,13 @@ function fittingChip({ opened }, k, maxWidth) {
   if (width <= maxWidth || shown.length < 2) return { texts, shown, widths, width };
   const ellipsisWidth = 20;
   let n = 0;
-  let chipsWidth = ellipsisWidth;
-  while (n < shown.length - 1 && (n === 0 || chipsWidth + widths[n] <= maxWidth)) chipsWidth += widths[n++];
+  let fittingWidth = ellipsisWidth;
+  while (n < shown.length - 1 && (n === 0 || fittingWidth + widths[n] <= maxWidth)) fittingWidth += widths[n++];
   return {
     texts: [...texts.slice(0, n), "…"],
     shown: shown.slice(0, n),
     widths: [...widths.slice(0, n), ellipsisWidth],
-    width: chipsWidth,
+    width: fittingWidth,
   };
 }
 

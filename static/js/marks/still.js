@@ -36,7 +36,7 @@ export function stepPicture(opened, i, labels, options = {}) {
     return { plan, ...stageMarks(plan, labels, peeks) };
   };
   const { plan, facts, memory, graph } = drawCompactly(drawAtWidth, w);
-  const scrolled = scrollOffsets(plan);
+  const paneOffsets = scrollOffsets(plan);
   const memoryExtent = pictureExtent([...(memory?.heading ?? []), ...(memory?.body ?? [])]);
   const graphExtent = pictureExtent([...(graph?.heading ?? []), ...(graph?.body ?? [])]);
   const memoryWidth = graph ? Math.min(plan.widths.memory, memoryExtent.x + CROP_MARGIN) : memoryExtent.x + CROP_MARGIN;
@@ -45,8 +45,8 @@ export function stepPicture(opened, i, labels, options = {}) {
   const cropped = { ...plan, widths: { memory: memoryWidth, graph: graphExtent.x + CROP_MARGIN } };
   const nothingBeyond = () => ({ above: [], below: [] });
   const panes = {
-    memory: { scrolled: scrolled.memory, beyond: nothingBeyond },
-    graph: { scrolled: scrolled.graph, beyond: nothingBeyond },
+    memory: { scrolled: paneOffsets.memory, beyond: nothingBeyond },
+    graph: { scrolled: paneOffsets.graph, beyond: nothingBeyond },
   };
   const overlay = drawOverlay(facts, cropped, panes, null, { ...LABELS, ...labels });
   return {
@@ -55,8 +55,8 @@ export function stepPicture(opened, i, labels, options = {}) {
     cut: bodyHeight > plan.height,
     nodes: [
       hatchPattern(),
-      ...paneNodes("memory", memory, 0, memoryWidth, height, scrolled.memory),
-      ...(graph ? paneNodes("graph", graph, memoryWidth, graphExtent.x + CROP_MARGIN, height, scrolled.graph) : []),
+      ...paneNodes("memory", memory, 0, memoryWidth, height, paneOffsets.memory),
+      ...(graph ? paneNodes("graph", graph, memoryWidth, graphExtent.x + CROP_MARGIN, height, paneOffsets.graph) : []),
       ...(graph ? [h("path", { key: "divider", class: "fence", d: `M${memoryWidth} 0V${height}` })] : []),
       h("g", { key: "overlay" }, overlay),
     ],
@@ -115,8 +115,8 @@ function scrollOffsets({ memory, graph, height }) {
 }
 
 /** A pane with its heading above it. @param {string} name @param {import("./stage_marks.js").PaneMarks | null} marks
- * @param {number} x @param {number} width @param {number} height @param {number} scrolled */
-function paneNodes(name, marks, x, width, height, scrolled) {
+ * @param {number} x @param {number} width @param {number} height @param {number} scrollOffset */
+function paneNodes(name, marks, x, width, height, scrollOffset) {
   const bodyHeight = height - HEADING;
   const body = marks?.body ?? [];
   const key = `${name} body`;
@@ -126,7 +126,7 @@ function paneNodes(name, marks, x, width, height, scrolled) {
     y: HEADING,
     width,
     height: bodyHeight,
-    viewBox: `0 ${Math.round(scrolled)} ${width} ${bodyHeight}`,
+    viewBox: `0 ${Math.round(scrollOffset)} ${width} ${bodyHeight}`,
   };
   return [
     h(
@@ -134,7 +134,7 @@ function paneNodes(name, marks, x, width, height, scrolled) {
       { key: `${name} heading`, class: className, transform: x ? `translate(${Math.round(x)} 0)` : null },
       marks?.heading ?? [],
     ),
-    scrolled
+    scrollOffset
       ? h("svg", { key, class: className, ...view }, body)
       : h("g", { key, class: className, transform: `translate(${Math.round(x)} ${HEADING})` }, body),
   ];

@@ -77,6 +77,6 @@ function compareBy({ by, down }) {
       element.querySelector("code")?.textContent?.replace("b = ", "") ?? "";
     return (rowA, rowB) => direction * statementName(rowA).localeCompare(statementName(rowB), "en");
   }
-  const verdictRank = (/** @type {Row} */ { facts }) => VERDICT_ORDER.indexOf(facts.verdicts.get(by) ?? "raises");
-  return (rowA, rowB) => direction * (verdictRank(rowA) - verdictRank(rowB));
+  const rankOfRow = (/** @type {Row} */ { facts }) => VERDICT_ORDER.indexOf(facts.verdicts.get(by) ?? "raises");
+  return (rowA, rowB) => direction * (rankOfRow(rowA) - rankOfRow(rowB));
 }

@@ -69,10 +69,11 @@ export function createSiblingChips(row, say, choose, foot) {
     row.inert = isWaiting;
     if (isWaiting) return; // the next picture brings the next chips: until then these stay, and do nothing
     const line = opened?.count && isCurrent(state) ? opened.trace.steps[step].line : null;
-    const code = line ? text.split("\n")[line - 1] : "";
+    const lineText = line ? text.split("\n")[line - 1] : "";
     const entities = line && opened ? opened.at(step).entities : new Map();
-    const alternativesFound = catalogue && code ? alternatives(code, catalogue, createTensorTest(entities)) : [];
-    const key = JSON.stringify([line, code, alternativesFound.map((one) => one.text)]);
+    const alternativesFound =
+      catalogue && lineText ? alternatives(lineText, catalogue, createTensorTest(entities)) : [];
+    const key = JSON.stringify([line, lineText, alternativesFound.map((one) => one.text)]);
     if (key === shownKey) return;
     shownKey = key;
     cancelPreview();
