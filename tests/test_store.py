@@ -272,7 +272,7 @@ def test_many_servers_make_the_database_at_once(database: DatabaseConfig) -> Non
         "async def work():\n"
         "    database = Database(sys.argv[1], Path(sys.argv[2]))\n"
         "    print('here', flush=True); sys.stdin.readline()\n"
-        "    assert await database.open_if_exists(make=True)\n"
+        "    assert await database.open_if_exists(create=True)\n"
         "    await database.close()\n"
         "asyncio.run(work())"
     )
