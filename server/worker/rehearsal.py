@@ -27,6 +27,13 @@ except RuntimeError as error:
 """
 
 
+TOUCHED_SIZES = range(48, 513, 16)
+"""Bytes of the blocks that are touched: CPython keeps objects of up to 512 bytes in pools, one for each of these sizes."""
+
+TOUCHED_BLOCKS = 500
+"""Of one size. Freed before those of the next, they are in the same pools: a quarter of a megabyte in all."""
+
+
 class RehearsalOver(BaseException):
     """Raised where a rehearsal would end its process."""
 
@@ -51,3 +58,13 @@ def rehearse(interrupted: Callable[[], bool] = lambda: False) -> None:
             sys.modules["__main__"] = main
         linecache.cache.pop(PROGRAM, None)
         torch.utils.hooks.RemovableHandle.next_id = handle
+    if not interrupted():
+        touch_memory()
+
+
+def touch_memory() -> None:
+    """Write to memory for small objects and free it again: objects of a program then lie in it, without a page fault each."""
+    overhead = sys.getsizeof(b"")
+    for size in TOUCHED_SIZES:
+        blocks = [bytes(size - overhead) for _ in range(TOUCHED_BLOCKS)]
+        del blocks
