@@ -12,7 +12,7 @@ from server.worker import generator_seed
 
 before = torch.Generator.seed.__doc__, repr(torch.Generator.seed), torch.Generator.seed.__text_signature__
 torch.Generator().seed()
-generator_seed.replace()
+generator_seed.replace_seed_method()
 assert before == (torch.Generator.seed.__doc__, repr(torch.Generator.seed), torch.Generator.seed.__text_signature__)
 generator = torch.Generator()
 values = {generator.seed() for _ in range(1000)}

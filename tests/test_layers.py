@@ -118,3 +118,36 @@ def test_every_module_says_what_it_owns() -> None:
     for name, path in {**MODULES, **FACE}.items():
         text = ast.get_docstring(ast.parse(path.read_text()))
         assert (text and text.split("\n")[0].endswith((".", ":", ",", ";"))) or len(text or "") > 40, name
+
+
+IMPORTED = re.compile(r"^ *from ((?:server|gradbox|tests)[\w.]*) import ([\w, ]+)$", re.MULTILINE)
+
+
+def defined_names(path: Path) -> set[str]:
+    """What a module's own statements bind, in whatever block they are."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(alias.asname or alias.name for alias in node.names)
+    return names
+
+
+def test_programs_in_strings_import_what_there_is() -> None:
+    """Types are not checked in them, and some are run by other commands than `make test`."""
+    absent = []
+    for path in [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")]:
+        if path.is_relative_to(ROOT / "tests/own_code"):  # scripts with modules of their own
+            continue
+        texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
+        for module, names in IMPORTED.findall("\n".join(text for text in texts if isinstance(text, str))):
+            file = ROOT / module.replace(".", "/")
+            source = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+            defined = defined_names(source) if source.exists() else set()
+            for name in re.findall(r"(\w+)(?: as \w+)?(?:,|$)", names):
+                if name not in defined and not (file / f"{name}.py").exists() and not (file / name).is_dir():
+                    absent.append(f"{path.name}: {module}.{name}")
+    assert absent == []
