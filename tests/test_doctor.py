@@ -31,6 +31,7 @@ def run_doctor(**environment: str) -> subprocess.CompletedProcess[str]:
     return run_command("doctor", environment=prepared_zygotes.environment(**environment), timeout=120)
 
 
+@pytest.mark.slow
 def test_the_page_says_what_a_visitor_gets() -> None:
     page = run_doctor().stdout
     for subject in (

@@ -87,6 +87,7 @@ def test_the_terminal_shows_the_lines_for_reading(tmp_path: Path) -> None:
     assert "\x1b[" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_terminal_compares_gradients_with_finite_differences(tmp_path: Path) -> None:
     file = tmp_path / "cut.py"
     file.write_text(

@@ -122,6 +122,7 @@ def test_the_profiler_writes_its_trace_there() -> None:
     assert printed(trace(source)) == "True\n"
 
 
+@pytest.mark.slow
 def test_a_file_too_big_for_the_run_stops_it(workers: Any) -> None:
     outcome = workers.run("f = open('x', 'wb')\nwhile True:\n    f.write(bytes(1 << 26))\n").outcome
     assert outcome.status == "stopped"

@@ -12,7 +12,10 @@ from tests.forked_server import run_command
 ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted((ROOT / "tests/findings").glob("*.py"))
 
-pytestmark = pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built"),
+]
 
 
 @pytest.fixture(scope="module")
