@@ -23,7 +23,7 @@ help:
 	@echo "make dev         the same, built and started anew whenever a file changes; Ctrl-C ends it"
 	@echo "make wheel       a wheel in var/wheel with the page inside, to be installed beside any PyTorch: gradbox open train.py"
 	@echo "make scenario NAME=view_of_a_view    start a scenario of the gallery from a template, and serve it"
-	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (about two minutes)"
+	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (about a minute and a half)"
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"

@@ -125,8 +125,8 @@ def heard(region: contextlib.AbstractContextManager[object]) -> list[list[object
 
 
 traced_region = gradbox.watch("traced")
-alone, beside = heard(contextlib.nullcontext()), heard(traced_region)
-result["traced"] = [alone, beside, [step["kind"] for step in traced_region.run.trace["steps"]]]
+_alone, _beside = heard(contextlib.nullcontext()), heard(traced_region)
+result["traced"] = [_alone, _beside, [step["kind"] for step in traced_region.run.trace["steps"]]]
 
 
 def debugged(x: int) -> int:
@@ -141,7 +141,7 @@ with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), g
     before = 1
     after = debugged(before)
 sys.settrace(None)
-result["debugged"] = [after, region.run.trace, printed.getvalue()]
+result["debugged"] = [after, region.run.body.decode(), printed.getvalue()]
 
 tagged = torch.ones(2)
 tagged.note = "an attribute"  # type: ignore[attr-defined]

@@ -114,7 +114,8 @@ def test_another_trace_function_hears_what_it_would_hear_alone() -> None:
 
 
 def test_a_debugger_that_begins_in_a_region_ends_its_recording_and_that_is_said() -> None:
-    value, trace, printed = watched()["debugged"]
+    value, text, printed = watched()["debugged"]
+    trace = json.loads(text)
     assert value == 4 and trace["outcome"]["status"] == "finished"
     assert rows(trace)[1:-1] == [
         (
