@@ -34,6 +34,11 @@ def train(x: torch.Tensor) -> float:
     return loss.item()
 
 
+class Pair:
+    def __init__(self) -> None:
+        self.first, self.options, self.second = torch.ones(2), {"a": 1}, torch.zeros(2)
+
+
 def in_function() -> gradbox.Run:
     scale = torch.full((2,), 2.0)
     with gradbox.watch("in a function") as region:
@@ -153,6 +158,10 @@ for k in range(REGIONS):
         gc.collect()
         sizes.append([len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])
 result["sizes"] = sizes
+pair, _asked_for_dict = Pair(), Pair()
+with gradbox.watch():
+    pair.first.add_(1)
+result["pair"] = [list(vars(pair)), sys.getsizeof(vars(_asked_for_dict)), sys.getsizeof(vars(pair))]
 result["state_after_all"] = [
     name for name, value in process_state().items() if _before[name] != value and name != "hook numbers"
 ]

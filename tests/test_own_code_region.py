@@ -144,3 +144,12 @@ def test_nothing_stays_of_a_region_and_nothing_grows() -> None:
 def test_a_tensor_without_attributes_gets_no_dictionary_of_them() -> None:
     weight, grad, with_an_attribute = watched()["attribute dictionaries"]
     assert not weight and not grad and with_an_attribute
+
+
+def test_attributes_of_an_instance_are_kept_where_python_reads_them_fast() -> None:
+    names, size_with_shared_keys, size = watched()["pair"]
+    assert names == ["first", "options", "second"]
+    if sys.version_info < (3, 13):
+        assert size > size_with_shared_keys, "a dictionary with the keys of the class is read three times as slowly"
+    else:
+        assert size == size_with_shared_keys

@@ -1,6 +1,8 @@
 """What a class and an instance are, asked of Python's own descriptors: no metaclass and no class of the program answers."""
 
+import gc
 import types
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -72,13 +74,24 @@ def registered_members(members: dict[str, Any], part: str) -> Iterable[tuple[str
     return ()
 
 
+instances_given_dicts: list[weakref.ref[Any]] | None = None
+"""Those whose `__dict__` Python made because it was asked for here; None where nobody wants to know."""
+
+
 def instance_dict(instance: Any) -> dict[str, Any] | None:
     """Its own `__dict__`, whatever its class says of attributes; None where the class has another in its place."""
     for base in mro(type(instance)):
         descriptor = class_dict(base).get("__dict__")
-        if descriptor is not None:
-            members = descriptor.__get__(instance) if is_any_of(type(descriptor), _BUILTIN_DESCRIPTORS) else None
-            return members if issubclass(type(members), dict) else None
+        if descriptor is None:
+            continue
+        if not is_any_of(type(descriptor), _BUILTIN_DESCRIPTORS):
+            return None
+        given = instances_given_dicts if weakref_offset_of(type(instance)) else None
+        before = () if given is None else gc.get_referents(instance)
+        members = descriptor.__get__(instance)
+        if given is not None and not any(referent is members for referent in before):
+            given.append(weakref.ref(instance))
+        return members if issubclass(type(members), dict) else None
     return None
 
 
