@@ -11,7 +11,6 @@ training, if they can be imported: they are optional, and `pip install --target 
 import argparse
 import ast
 import contextlib
-import importlib
 import json
 import os
 import statistics
@@ -25,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.own_code_models import SCRIPTS
+from gradbox import part_code, part_recorder, parts
 
 ROOT = Path(__file__).parent.parent
 TOOLS = ("torchlens", "torchviz")
 WARM_UP, MIN_ITERATIONS = 5, 20
+AFTER = {"recorded": "after a recorded iteration", "plain": "of another plain run", "busy": "after other work"}
 EMPTY_LOOP = "for k in range(1_000_000):\n    k\n"
 Result = dict[str, Any]
 
@@ -63,7 +64,7 @@ def measure(script: str, options: argparse.Namespace) -> Result:
             "all": [*recorded, "train.py", str(count)],
         }
         rounds: dict[str, list[Result]] = {way: [] for way in ways}
-        outside = []
+        after: dict[str, list[float]] = {"recorded": [], "plain": [], "busy": []}
         for turn in range(options.rounds):
             for way, command in sorted(ways.items(), reverse=bool(turn % 2)):
                 result = run(command, folder, "")
@@ -72,14 +73,16 @@ def measure(script: str, options: argparse.Namespace) -> Result:
                 if way != "plain":
                     result["trace"] = trace_facts(folder / "run.json")
                 rounds[way].append(result)
-            plain, one = run_in_turns([[*ways[way], "paced"] for way in ("plain", "one")], count, folder)
-            outside.append(later(iterations(one), iterations(plain), watched))
+            paced = [[*ways[way], mode] for way, mode in (("one", "paced"), ("plain", "paced"), ("plain", "busy"))]
+            plain, *others = run_in_turns([[*ways["plain"], "paced"], *paced], count, folder)
+            for name, other in zip(after, others, strict=True):
+                after[name].append(later(iterations(other), iterations(plain), watched))
         tools = {tool: run(["train.py", "20", tool], folder, options.path) for tool in TOOLS}
-    return summarize_rounds(rounds, tools, watched) | {"outside": statistics.median(outside), "outside_rounds": outside}
+    return summarize_rounds(rounds, tools, watched) | {"after": after}
 
 
 def run_in_turns(commands: list[list[str]], count: int, folder: Path) -> list[Result]:
-    """What paced scripts print at their end, when each waits with its next iteration until the others have done theirs."""
+    """What scripts print at their end, when each waits with its next iteration until the others have done theirs."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with contextlib.ExitStack() as stack:
@@ -132,12 +135,10 @@ def later(recorded: list[float], plain: list[float], watched: int) -> float:
 
 def seconds_of_a_part() -> float:
     """Seconds that a part which is not due costs each time that it begins and ends, beside an empty loop."""
-    parts, part_code = importlib.import_module("gradbox.parts"), importlib.import_module("gradbox.part_code")
-    recorder = importlib.import_module("gradbox.part_recorder")
     options = parts.PartOptions(iterations=(10**9,), lines=(1, 2))
     tree = ast.parse(EMPTY_LOOP)
     chosen = parts.choose_parts(tree, EMPTY_LOOP, options, "")
-    watchers = recorder.PartRecorder("loop.py", Path(), options).watch(chosen)
+    watchers = part_recorder.PartRecorder("loop.py", Path(), options).create_watchers(chosen)
     codes = compile(EMPTY_LOOP, "loop.py", "exec"), part_code.compile_with_parts(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None)  # fmt: skip
     plain, with_part = (min(processor_seconds(partial(exec, code, {})) for _ in range(3)) for code in codes)
     return (with_part - plain) / 1_000_000
@@ -156,7 +157,8 @@ def report(name: str, found: Result, part: float) -> str:
     one, whole = found["traces"]["one"], found["traces"]["all"]
     lines = [
         f"{name}: {found['elements']:,} elements, {each * 1000:.1f} ms an iteration; the same loss each way: {found['same_loss']}",
-        f"  after the recorded iteration       {found['outside']:.4f} times as before it, beside plain (each round: {[round(ratio, 4) for ratio in found['outside_rounds']]})",
+        "  later iterations, beside those of a plain run of the same moment (median and each round):",
+        *(f"    {AFTER[name]:<33}{statistics.median(ratios):.4f} {[round(ratio, 4) for ratio in ratios]}" for name, ratios in found["after"].items()),
         f"  a part that is not due             {part * 1e9:.0f} ns, {part / each:.4%} of an iteration",
         f"  the recorded iteration             {found['watched'] / each:.0f} iterations ({found['watched']:.2f} s): "
         f"{one['steps']} steps, {one['bytes'] / 1e6:.2f} MB",
