@@ -4,7 +4,6 @@ import ast
 import contextlib
 import functools
 import gc
-import io
 import pickle
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from server.worker.in_process.options import ProgramFile, SessionOptions
 from server.worker.in_process.session import Session
 from server.worker.probes import ops
 from tests.fork_host import Request, Write, serve
-from tests.plain_host import described, prepare_main
+from tests.plain_host import StandardOutput, described, prepare_main
 from tests.process_state import process_state
 from tests.referee.torch_facts import facts
 
@@ -34,7 +33,7 @@ def handle(request: Request, write: Write) -> None:
     """
     source = request["source"]
     namespace = prepare_main(source)
-    out = io.StringIO()
+    out = StandardOutput()
     session = Session(
         SessionOptions(limits=request["limits"]), [ProgramFile("<program>", "program.py", source)], namespace
     )
