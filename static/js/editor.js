@@ -277,6 +277,7 @@ export function createEditor(host, options) {
     unfinishedLine: () => unfinishedLine(view.state),
     /** @param {number | null} line the one that is being written @param {string} words what is said of it */
     markUnfinished(line, words) {
+      if (line === null && !view.state.field(unfinishedField).size) return; // every step asks for it
       view.dispatch({ effects: setUnfinished.of(line === null ? null : { line, words }) });
     },
     /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight or somebody types. @param {number | null} line
