@@ -2,9 +2,7 @@
 
 import gc
 import os
-import shutil
 import time
-import urllib.parse
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ import pytest
 import torch
 
 from tests import forked_server, plain_python, prepared_zygotes, tracing
+from tests.kept_browser import KeptBrowser, close_pages, find_browser, new_page
 from tests.running_server import running_server
 from tests.workers import Workers
 
@@ -52,20 +51,6 @@ UNLIMITED = dict.fromkeys(
     ),
     "100000/minute",
 )
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""Commands of Chromium, the lightest first: the shell has no window of its own, and does with a third of the time."""
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--renderer-process-limit=1",  # the next page of a profile finds the process that new_profile keeps
-]
-
 LONGEST = [
     "test_chaos",
     "test_offered_fixes",
@@ -184,27 +169,29 @@ def workers() -> Iterator[Workers]:
     workers.close()
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A headless Chromium, or a skip that says what is missing. It keeps an event loop running while it lives."""
+@pytest.fixture(scope="session")
+def _kept_browser() -> Iterator[KeptBrowser]:
     api = pytest.importorskip("playwright.sync_api")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
+    if find_browser() is None:
         pytest.skip("no Chromium on this machine")
     if not (ROOT / "static/dist/main.js").exists():
         pytest.skip("the page is not built: npm run build")
-    with api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+    kept = KeptBrowser(api.sync_playwright())
+    yield kept
+    kept.close()
 
 
 @pytest.fixture(scope="module")
-def profile(chromium: Any) -> Iterator[Any]:
-    """A browser's profile, for the pages of a file one after the other: each finds it empty."""
-    context = new_profile(chromium, viewport={"width": 1440, "height": 900}, locale="en-US")
-    yield context
-    context.close()
+def chromium(_kept_browser: KeptBrowser) -> Iterator[Any]:
+    """A headless Chromium, or a skip that says what is missing. While a file has it, an event loop runs."""
+    with _kept_browser.used() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def profile(_kept_browser: KeptBrowser, chromium: Any) -> Any:  # noqa: ARG001 it has to be in use
+    """A browser's profile, for the pages of all files one after the other: each finds it empty."""
+    return _kept_browser.profile()
 
 
 @pytest.fixture
@@ -225,44 +212,6 @@ def page(profile: Any) -> Iterator[Any]:
     close_pages(profile)
     expected = ("status of 4", "htmx:", "net::ERR_")  # an error that a test provokes is told by its own sentence
     assert [text for text in console_errors if not any(word in text for word in expected)] == []
-
-
-def new_profile(browser: Any, **options: Any) -> Any:
-    """A browser's profile whose process, which has compiled our scripts, lives on between two pages.
-
-    A page of its own keeps it, for as long as the profile lives; a new process for each page would cost as much as what
-    most tests do in it.
-    """
-    context = browser.new_context(**options)
-    context.new_page()
-    return context
-
-
-def new_page(profile: Any) -> Any:
-    """A fresh page in a profile from `new_profile`, which is empty then."""
-    page = profile.new_page()
-    forget_all(profile, page)
-    return page
-
-
-def close_pages(profile: Any) -> None:
-    """Close all pages of a profile from `new_profile` but the one that keeps its process."""
-    keeper, *opened = profile.pages
-    if keeper.url == "about:blank":
-        ours = [page.url for page in opened if page.url.startswith("http://127.0.0.1:")]
-        if ours:
-            keeper.goto(urllib.parse.urljoin(ours[0], "/healthz"))
-    for page in opened:
-        page.close()
-
-
-def forget_all(profile: Any, page: Any) -> None:
-    """Leave nothing in the profile of the pages before this one: cookies, storage, permissions."""
-    profile.clear_cookies()
-    profile.clear_permissions()
-    devtools = profile.new_cdp_session(page)
-    devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
-    devtools.detach()
 
 
 @pytest.hookimpl(tryfirst=True)

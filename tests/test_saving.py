@@ -3,7 +3,7 @@
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tests.conftest import close_pages, new_page, new_profile
+from tests.kept_browser import close_pages, new_page, new_profile
 from tests.page_driver import at_step, leave, paste, run
 
 OTHERS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -34,7 +34,7 @@ def fresh(page: Any, address: str) -> Any:
 
 
 def others_profile(browser: Any) -> Any:
-    """A second profile, the same one for all tests of a file: its process has compiled our scripts."""
+    """A second profile, the same one for all tests: its process has compiled our scripts."""
     if browser not in OTHERS:
         OTHERS[browser] = new_profile(browser)
     return OTHERS[browser]

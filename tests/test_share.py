@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import new_page
+from tests.kept_browser import new_page
 from tests.page_driver import at_step, leave, paste, run
 from tests.running_server import running_server
 from tests.sampling import places, sampled
