@@ -7,7 +7,8 @@ import pytest
 from tests.page_driver import at_step, paste, run
 
 IN_SIGHT = """() => {
-    const line = document.querySelector(".cm-now").getBoundingClientRect();
+    const line = document.querySelector(".cm-now")?.getBoundingClientRect();
+    if (!line) return false;
     const box = document.querySelector(".cm-scroller").getBoundingClientRect();
     return line.top >= box.top - 1 && line.bottom <= box.bottom + 1;
 }"""
