@@ -18,6 +18,7 @@ from server.pictures.renderer_client import Renderer, RenderingFailed, StepNotFo
 from server.pictures.renderer_process import Fonts, font_family, to_png
 from server.wire.pictures import DrawRequest
 from tests.databases import DatabaseFactory
+from tests.forked_server import run_command
 from tests.test_exports import FREE, PROGRAM, PUBLIC, needs_page, size
 from tests.test_saved_programs import code, saved, visiting
 
@@ -228,9 +229,9 @@ def test_where_no_v8_is_there_the_pictures_alone_are_missing(
 
 def test_a_png_of_a_huge_picture_is_bounded() -> None:
     many = "\n".join(f"x{i} = torch.ones(6)" for i in range(150))
-    body = subprocess.run(
-        [sys.executable, "-m", "server", "trace", "-"], input=many, capture_output=True, text=True, cwd=ROOT, check=True
-    ).stdout.encode()
+    done = run_command("trace", "-", text=many)
+    assert done.returncode == 0, done.stderr
+    body = done.stdout.encode()
 
     async def render() -> tuple[int, int]:
         drawings = Renderer(10**8)
