@@ -1,12 +1,10 @@
 """Plain torch's own account of gradients, with hooks on every node: what went over each edge into a tensor's node.
 
-Run as a program: JSON of `[{"source", "names"}]` on stdin, for each name `{"grad", "parts", "arrived"}` on stdout.
+To be called in a process that has nothing of ours: `accounts`.
 """
 
 import contextlib
 import io
-import json
-import sys
 from typing import Any
 
 import torch
@@ -67,5 +65,6 @@ def account(source: str, names: list[str]) -> list[dict[str, Any]]:
     return [listening.of(eval(name, scope)) for name in names]
 
 
-if __name__ == "__main__":
-    print(json.dumps([account(**request) for request in json.load(sys.stdin)]))
+def accounts(requests: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Of each `{"source", "names"}`, for each name `{"grad", "parts", "arrived"}`."""
+    return [account(**request) for request in requests]

@@ -1,16 +1,14 @@
 """Asks torch for every cell of the matrix by itself: no line of the server's programs, its own way to ask where there is one.
 
-`python -m tests.matrix_referee` prints the verdicts as JSON: by situation, operation and property.
+`every_verdict` gives them by situation, operation and property.
 """
 
 import contextlib
 import copy
 import io
-import json
 import pickle
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -259,16 +257,12 @@ def cells(name: str, tensor: str, memory: str, mode: str) -> dict[str, str]:
     return found | {key: verdict(lambda: own(name, tensor, memory, mode)) for key, own in PREPARED.items()}  # noqa: B023
 
 
-def main() -> None:
+def every_verdict() -> dict[str, dict[str, dict[str, str]]]:
+    """By situation, operation and property. To be called in a process that has nothing of ours."""
     warnings.simplefilter("ignore")
-    result: dict[str, Any] = {
+    return {
         f"{tensor}.{memory}.{mode}": {name: cells(name, tensor, memory, mode) for name in OPERATIONS}
         for tensor in ("leaf", "node", "plain")
         for memory in ("contiguous", "strided")
         for mode in MODES
     }
-    print(json.dumps(result))
-
-
-if __name__ == "__main__":
-    main()

@@ -37,7 +37,16 @@ class StandardOutput(io.StringIO):
 
 
 def handle(request: Request, write: Write) -> None:
-    """Write a pickle of the truth about a program, as tests.plain_python describes it. This process is a fork for it.
+    """Answer in this process, which is a fork for it: a call, or a program."""
+    if "function" in request:
+        module, _, name = request["function"].partition(":")
+        write(pickle.dumps(getattr(importlib.import_module(module), name)(*request["arguments"])))
+    else:
+        run(request, write)
+
+
+def run(request: Request, write: Write) -> None:
+    """Write a pickle of the truth about a program, as tests.plain_python describes it.
 
     inside: `module:name` of what makes the context that it runs in, or None.
     """

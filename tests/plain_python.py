@@ -20,3 +20,13 @@ def run_plain(source: str, inside: Callable[[], AbstractContextManager[Any]] | N
     name = f"{inside.__module__}:{inside.__qualname__}" if inside is not None else None
     truth: dict[str, Any] = pickle.loads(HOST.ask(source=source, inside=name, facts=False))
     return {"printed": truth["printed"], "error": truth["error"] and truth["error"][:3]}
+
+
+def call_in_plain(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of a module returns in a fork of a process that has imported torch, and nothing of the recorder.
+
+    arguments: what JSON can hold. Raises AssertionError where the function raises; standard error then says why.
+    """
+    data = HOST.ask(function=f"{function.__module__}:{function.__qualname__}", arguments=arguments)
+    assert data, f"{function.__qualname__} has not returned"
+    return pickle.loads(data)

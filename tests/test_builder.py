@@ -4,8 +4,6 @@ import asyncio
 import itertools
 import json
 import re
-import subprocess
-import sys
 from typing import Any
 
 import httpx2 as httpx
@@ -19,6 +17,7 @@ from server.operations.shape_rules import RULES, mismatch
 from server.settings import Settings
 from server.templating import MESSAGES
 from server.wire.builder import AliveName
+from tests.plain_python import run_plain
 
 ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
 X = AliveName(name="x", kind="tensor", shape=[2, 3], dtype="torch.float32")
@@ -171,12 +170,7 @@ def test_torch_raises_where_sizes_are_said_not_to_meet_and_nowhere_else() -> Non
             f"    raised.append({number})",
         ]
     source = "\n".join([lines[0], "raised = []", *lines[1:], "print(raised)"]) + "\n"
-    raised = set(json.loads(plain(source)))
+    raised = set(json.loads(run_plain(source)["printed"]))
     for number, (operation, shapes, texts) in enumerate(asked):
         told = mismatch(operation, shapes, texts)
         assert (told is not None) == (number in raised), (operation, shapes, texts, told)
-
-
-def plain(source: str) -> str:
-    """What plain Python prints."""
-    return subprocess.run([sys.executable], input=source, capture_output=True, text=True, check=True).stdout

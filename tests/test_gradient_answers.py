@@ -2,13 +2,14 @@
 
 import json
 import subprocess
-import sys
 from functools import cache
 from typing import Any
 
 import pytest
 
 from tests.explaining import NODE, ROOT
+from tests.gradient_truth import accounts
+from tests.plain_python import call_in_plain
 from tests.tracing import trace
 
 pytestmark = pytest.mark.slow
@@ -125,13 +126,8 @@ def ask(questions: list[dict[str, Any]], language: str = "en") -> list[dict[str,
 def truth() -> dict[tuple[str, str], dict[str, Any]]:
     """Plain torch's account, from a process that has nothing of ours."""
     requests = [{"source": HEAD + source, "names": names} for source, names in SOURCES.values()]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.gradient_truth"],
-        input=json.dumps(requests), capture_output=True, text=True, cwd=ROOT, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     out = {}
-    for (program, (_, names)), replies in zip(SOURCES.items(), json.loads(done.stdout), strict=True):
+    for (program, (_, names)), replies in zip(SOURCES.items(), call_in_plain(accounts, requests), strict=True):
         out.update({(program, name): reply for name, reply in zip(names, replies, strict=True)})
     return out
 

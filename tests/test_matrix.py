@@ -5,8 +5,6 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -37,6 +35,8 @@ from server.pool.local import NoAnswers, Pool
 from server.settings import Settings
 from server.wire.matrix import Answer, AnswerJob, MatrixDocument, Measurement
 from server.wire.problems import ProblemError
+from tests.matrix_referee import every_verdict
+from tests.plain_python import call_in_plain
 from tests.workers import Workers
 
 ROOT = Path(__file__).parent.parent
@@ -80,8 +80,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 @pytest.mark.slow
 def test_every_cell_is_what_torch_says_when_it_is_asked_directly(measured: MatrixDocument) -> None:
-    command = [sys.executable, "-m", "tests.matrix_referee"]
-    said = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+    said = call_in_plain(every_verdict)
     cells = {
         (situation, operation.name, name): cell.verdict
         for operation in measured.operations
