@@ -115,9 +115,8 @@ def test_a_backward_through_a_long_graph_leaves_visits_out() -> None:
     visits = [step for step in recorded["steps"] if step["kind"] == "visit"]
     assert 50 < len(visits) < 400
     assert sum(step.get("skipped", 0) for step in recorded["steps"] if step["line"] == 6) + len(visits) == 2002
-    assert (
-        Replay(recorded).cells("x") == [1, 1] and Replay(recorded).state[Replay(recorded)["x"]["grad"]]["leaf"] is True
-    )
+    replay = Replay(recorded)
+    assert replay.cells("x") == [1, 1] and replay.state[replay["x"]["grad"]]["leaf"] is True
 
 
 def test_slots_seen_late_are_unknown() -> None:
