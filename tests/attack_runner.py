@@ -1,7 +1,7 @@
-"""Runs the programs of tests.attacks: `python -m tests.attack_runner UID confined|loose`.
+"""Runs the programs of tests.attacks: `python -m tests.attack_runner WAY UID...`, WAY is `confined` or `loose`.
 
-Each runs in a child of its own, as root or as the user UID. Prints how each ended as JSON: `succeeded` (it came to its end),
-`raised TYPE: ...`, `died SIGNAL`, or `outlived` its time.
+Each runs in a child of its own, as root or as the user UID. Prints for each user how each ended as JSON: `succeeded` (it
+came to its end), `raised TYPE: ...`, `died SIGNAL`, or `outlived` its time.
 """
 
 import contextlib
@@ -273,11 +273,16 @@ def become(uid: int) -> None:
     c("prctl", 4, 1, 0, 0, 0)
 
 
-def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
+def prepare() -> None:
+    """Import, as the process does that the children are forked from."""
     torch.set_num_threads(1)
-    generator_seed.replace_seed_method()  # as the process does that the children are forked from
+    generator_seed.replace_seed_method()
     for name in MODULES.split():
         importlib.import_module(name)
+
+
+def outcomes(uid: int, confined: bool) -> dict[str, dict[str, str]]:
+    """Of all programs, by kind and name. This process becomes the user."""
     if uid != os.getuid():
         become(uid)
     folder = Path(tempfile.mkdtemp())
@@ -306,5 +311,18 @@ def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
         shutil.rmtree(folder)
 
 
+def main(way: str, *users: str) -> int:
+    """Print a line of JSON for each user, from a fork: the user and the outcomes."""
+    prepare()
+    for uid in users:
+        pid = os.fork()
+        if pid == 0:
+            print(json.dumps([uid, outcomes(int(uid), way == "confined")]), flush=True)
+            os._exit(0)
+        if os.waitpid(pid, 0)[1]:
+            return 1
+    return 0
+
+
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]), sys.argv[2] == "confined")))
+    sys.exit(main(*sys.argv[1:]))
