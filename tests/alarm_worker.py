@@ -16,7 +16,12 @@ WALL = 0.5
 
 def prepare(options: WorkerOptions) -> Worker:
     """Like the recorder's, but for what a child runs."""
-    return replace(recorder.prepare(options), run=run)
+    return adapt(recorder.prepare(options))
+
+
+def adapt(worker: Worker) -> Worker:
+    """What `prepare` makes of the recorder's worker."""
+    return replace(worker, run=run)
 
 
 def run(job: Any, write: Callable[[bytes], None]) -> NoReturn:

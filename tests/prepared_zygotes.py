@@ -24,6 +24,9 @@ from tests.host_sockets import socket_of_host
 HOST = "ZYGOTE_HOST"
 """The environment variable that names the host's socket to a server which a test starts."""
 
+FORKED = {PREPARE, "tests.worker_without_files:prepare", "tests.alarm_worker:prepare"}
+"""What prepares the zygotes that a fork can be: the recorder, and modules with an `adapt`, which changes its worker."""
+
 boot = zygote.boot
 
 
@@ -56,7 +59,7 @@ def host() -> str:
 
 def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[bytes]:
     """In place of `server.pool.zygote.boot`: a fork of the host, where the zygote is one that records programs on the CPU."""
-    if (options.prepare, options.device) != (PREPARE, "cpu"):
+    if options.prepare not in FORKED or options.device != "cpu":
         return boot(link, options)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.settimeout(120)

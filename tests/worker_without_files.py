@@ -11,6 +11,11 @@ FIRST_UID = 62_000
 
 def prepare(options: WorkerOptions) -> Worker:
     """Like the recorder's, but for `open` and `os`, which lead to the machine's files, and for the users."""
+    return adapt(recorder.prepare(options))
+
+
+def adapt(worker: Worker) -> Worker:
+    """What `prepare` makes of the recorder's worker."""
     supervisor.FIRST_UID = FIRST_UID
     run.install_files = lambda: None  # type: ignore[attr-defined]
-    return recorder.prepare(options)
+    return worker

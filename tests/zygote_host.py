@@ -5,6 +5,7 @@ brings one message, the options of the zygote to fork and its end of the link; t
 """
 
 import ctypes
+import importlib
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from server.pool.zygote import PREPARE
 from server.wire.link import WorkerOptions
 from server.worker.child import Worker, die_with_parent
 from server.worker.prepare import prepare
@@ -65,13 +67,22 @@ def become_zygote(link: socket.socket, options: dict[str, Any], worker: Worker) 
         ctypes.CDLL(None).prctl(
             PR_SET_NAME, f"w{options['memory']}".encode(), 0, 0, 0
         )  # by which benchmarks.measured_server finds it
-        supervisor = Supervisor(link, WorkerOptions(**options), worker)
+        supervisor = Supervisor(link, WorkerOptions(**options), adapted(options["prepare"], worker))
         supervisor.confine_children()
         supervisor.serve()
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(1)
+
+
+def adapted(prepare: str, worker: Worker) -> Worker:
+    """The worker that `prepare`, a `module:function`, would have made: with the recorder's as it is, or what `adapt` of a module
+    of tests makes of it."""
+    if prepare == PREPARE:
+        return worker
+    changed: Worker = importlib.import_module(prepare.partition(":")[0]).adapt(worker)
+    return changed
 
 
 if __name__ == "__main__":
