@@ -57,7 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--step", type=int, help="of .svg and .png, from 0; without it the one that the page opens with"
     )
     export.add_argument("--theme", choices=("light", "dark"), default="light", help="of .svg and .png")
-    export.add_argument("--title", help="of the picture; without it the name of the trace's file")
+    export.add_argument("--title", help="of an .html; without it the name of the trace's file")
     export.add_argument("--language", choices=("en", "zh"), default="en")
     checks = add_command(
         commands,

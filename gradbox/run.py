@@ -149,7 +149,7 @@ class Run:
         else:
             png = target.suffix == ".png"
             drawn = render(
-                self.body, kind="still", step=step, theme=theme, language=self.language, title=self.title, png=png
+                self.body, kind="stage", step=step, theme=theme, language=self.language, title=self.title, png=png
             )
             target.write_bytes(drawn)
         return target

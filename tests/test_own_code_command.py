@@ -240,6 +240,17 @@ def test_findings_and_files_of_a_recorded_run(tmp_path: Path, capsys: Any) -> No
     assert "there is no such step" in capsys.readouterr().err
 
 
+def test_the_picture_of_a_step_has_its_statement_and_the_graph(tmp_path: Path) -> None:
+    """As a server's `/s/….svg?step=` has them, not as small as a card of the gallery."""
+    golden = ROOT / "tests/golden/saved_then_written.json"
+    run = Run(golden.read_bytes(), "saved then written")
+    step = next(step for step in run.trace["steps"] if step["kind"] == "raise")
+    picture = run.save(tmp_path / "step.svg", step=step["i"]).read_text("utf-8")
+    line = run.trace["program"]["source"].splitlines()[step["line"] - 1].strip()
+    for text in (line, f"Step {step['i'] + 1} of {len(run.trace['steps'])}", "Storages", "Graph", "version"):
+        assert text in picture
+
+
 def test_what_is_printed_is_recorded_once_where_both_streams_are_one(
     capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
