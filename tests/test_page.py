@@ -299,6 +299,7 @@ def test_the_sheet_of_keys_opens_and_closes_by_keys(page: Any, site: str) -> Non
     leave(page)
     page.keyboard.press("?")
     assert page.locator("#help").is_visible() and page.locator("#help kbd").count() >= 8
+    assert {"-", "0", "+"} <= {*page.locator("#help kbd").all_inner_texts()}
     page.keyboard.press("Escape")
     assert page.locator("#help").is_hidden()
     page.locator("#help-button").click()

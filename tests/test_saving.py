@@ -69,6 +69,14 @@ def test_a_saved_program_opens_at_its_step_in_another_browser(page: Any, site: s
         leave_profile(other)
 
 
+def test_lines_of_a_description_stay(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\nx = torch.ones(3)\n")
+    run(page)
+    saved(page, "Two lines", "First this.\nThen that.")
+    assert page.locator(".question").first.inner_text() == "First this.\nThen that."
+
+
 def test_a_changed_one_is_saved_as_its_fork(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\nx = torch.ones(2)\n")

@@ -57,6 +57,36 @@ def test_what_a_finger_is_to_hit_is_large_enough(phone: Any, site: str) -> None:
     assert phone.locator("#slider").bounding_box()["height"] >= 44
 
 
+HIDDEN_TOOLS = """() => [...document.querySelectorAll(".top nav > button")].filter(e => e.offsetParent && e.id !== "open-file")
+    .filter(e => {
+        const { left, right, top, bottom } = e.getBoundingClientRect();
+        const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        return left < 0 || right > innerWidth || !e.contains(hit);
+    })
+    .map(e => e.id)"""
+CLIPPED = """() => [...document.querySelectorAll(".comparison-summary, .compared-side .sentences, .comparison .differences")]
+    .filter(e => e.scrollHeight > e.clientHeight + 1).map(e => e.className)"""
+
+
+@pytest.mark.parametrize("address", ["", "open", "gallery"])
+def test_on_a_phone_help_and_theme_are_in_sight(phone: Any, site: str, address: str) -> None:
+    phone.goto(f"{site}/{address}")
+    phone.wait_for_selector("#theme")
+    assert phone.evaluate(HIDDEN_TOOLS) == []
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    pages = phone.locator(".top nav a").filter(visible=True)
+    assert pages.first.bounding_box()["x"] >= phone.locator(".wordmark").bounding_box()["width"]
+
+
+def test_on_a_phone_no_sentence_of_a_comparison_is_cut(phone: Any, site: str) -> None:
+    phone.goto(f"{site}/compare")
+    phone.wait_for_selector(".differences li")
+    phone.wait_for_function(
+        "() => document.querySelectorAll('.compared-side .sentences li, .compared-side .sentences p').length > 1"
+    )
+    assert phone.evaluate(CLIPPED) == []
+
+
 def test_at_200_percent_the_picture_is_on_the_first_screen(page: Any, site: str) -> None:
     page.set_viewport_size({"width": 720, "height": 450})
     page.goto(site)
