@@ -39,6 +39,24 @@ def test_the_finding_its_line_and_its_names(name: str, explained: dict[str, dict
         assert all(said) and not any(re.search(r"\{\w+\}|finding\.", text) for text in said), said
 
 
+@pytest.mark.parametrize(
+    ("branch", "line", "said"),
+    [
+        ("y = torch.sqrt(x)\nz = torch.where(x > 0, y, 0 * x)", 3, "on line 3 (`y = torch.sqrt(x)`)"),
+        (
+            "z = torch.where(x > 0, torch.sqrt(x), 0 * x)",
+            3,
+            "on line 3 (`z = torch.where(x > 0, torch.sqrt(x), 0 * x)`)",
+        ),
+    ],
+)
+def test_the_branch_that_is_not_taken_is_told_from_the_choice(branch: str, line: int, said: str) -> None:
+    source = f"import torch\nx = torch.tensor([0.0, 4.0], requires_grad=True)\n{branch}\nz.sum().backward()\n"
+    finding = findings_of_traces([trace(source)])[0][0]
+    assert (finding["kind"], finding["line"]) == ("nonfinite", line)
+    assert f"the branch that where does not take is computed all the same, {said}" in finding["what"]
+
+
 def test_a_second_step_says_what_the_first_hid(explained: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
     (finding,) = (one for one in explained["en"]["data_clamp"] if one["kind"] == "wrong_gradient")
     assert "`a.grad` is [1, 2, −3]" in finding["what"] and "[3, 2, −6]" in finding["what"]

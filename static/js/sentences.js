@@ -24,11 +24,12 @@ export async function loadSentences(files, language) {
   return createLocale({ [knownLanguage]: (await files[knownLanguage]()).default })(knownLanguage);
 }
 
-/** A line's hole with the word around it in either language, or any hole. */
-const PLACEHOLDER = /([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
+/** A line's hole with the words around it in either language, or any hole. */
+const PLACEHOLDER = /(?:\bon )?([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
 
 /**
- * Fills `{name}`; `{n|one cell|{n} cells}` chooses by number. Where the program has several files, a line has its file's name.
+ * Fills `{name}`; `{n|one cell|{n} cells}` chooses by number. Where the program has several files, a line has its file's name;
+ * an empty line is one before the recording.
  * @param {string} sentence @param {Record<string, unknown>} args
  */
 export function fillSentence(sentence, args) {
@@ -39,11 +40,14 @@ export function fillSentence(sentence, args) {
   return pluralChosen.replace(PLACEHOLDER, (placeholder, letter, english, chinese, plain, holeIndex) => {
     const name = english ?? chinese ?? plain;
     if (!(name in args)) return placeholder;
+    if (!plain && args[name] === "") return chinese ? "记录开始之前" : "before the recording";
     const fileLine = plain ? null : fileLineOf(Number(args[name]));
     if (!fileLine) return placeholder.replace(`{${name}}`, () => String(args[name]));
     if (chinese)
       return `${/[\u4e00-\u9fff]/.test(pluralChosen[holeIndex - 1] ?? "") ? " " : ""}${fileLine.name} 第 ${fileLine.line} 行`;
     const isLabel = holeIndex === 0 && letter === "l";
-    return isLabel ? `${fileLine.name}, line ${fileLine.line}` : `${letter}ine ${fileLine.line} of ${fileLine.name}`;
+    return isLabel
+      ? `${fileLine.name}, line ${fileLine.line}`
+      : placeholder.replace(`{${name}}`, () => `${fileLine.line} of ${fileLine.name}`);
   });
 }

@@ -134,8 +134,8 @@ function diagnosis(
   const findingFacts = {
     x,
     y: facts.nameFact(root, step),
-    first_line: facts.place(first.step).line,
-    made_line: facts.place(birthStep).line,
+    first_line: facts.lineOf(first.step),
+    made_line: facts.lineOf(birthStep),
     error_line: facts.place(step).line,
     code: facts.codeFact(step),
   };

@@ -31,7 +31,7 @@ export function deepcopyNonleaf(facts) {
     y: object ? { code: object.text } : x,
     op: facts.operation(facts.tensor(uid, step)?.grad_fn),
     code: facts.codeFact(step),
-    made_line: facts.place(Math.max(0, birthStep)).line,
+    made_line: facts.lineOf(Math.max(0, birthStep)),
   };
   const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
   if (birthStep >= 0 && birthStep < step)

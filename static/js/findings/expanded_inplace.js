@@ -26,7 +26,7 @@ export function expandedInplace(facts) {
     write: operationName(op.name),
     elements: elementCount(whole.shape ?? []),
     cells: elementCount((whole.shape ?? []).filter((_, k) => whole.stride?.[k] !== 0)),
-    made_line: facts.place(expandStep).line,
+    made_line: facts.lineOf(expandStep),
   };
   const chain = [
     link(facts.place(expandStep), "shares", { ...findingFacts, code: facts.codeFact(expandStep) }, [target]),

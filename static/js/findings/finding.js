@@ -10,7 +10,7 @@
  *   meaning, has sizes or counts
  * @typedef {{code: string, also?: string}} Code   a name or an expression of the program, written as code; also: what it is called
  *   outside of the function that runs
- * @typedef {{result: string, line: number}} Result   a tensor that no name leads to, by the operation that made it
+ * @typedef {{result: string, line: number | ""}} Result   a tensor that no name leads to, by the operation that made it
  * @typedef {{phrase: string, facts?: Facts}} Phrase   a part of a sentence, by its key in the locales
  * @typedef {string | number | Code | Result | Phrase} Fact
  * @typedef {Record<string, Fact | Fact[]>} Facts   the holes of a sentence; a list is written with commas

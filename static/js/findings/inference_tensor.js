@@ -21,7 +21,7 @@ export function inferenceTensor(facts) {
     x,
     op: operationName(op?.name ?? ""),
     code: facts.codeFact(step),
-    made_line: facts.place(birthStep).line,
+    made_line: facts.lineOf(birthStep),
   };
   const variant = /Inplace update|in-?place/i.test(message)
     ? "written"

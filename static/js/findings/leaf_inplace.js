@@ -19,7 +19,7 @@ export function leafInplace(facts) {
     x,
     write: operationName(op.name),
     code: facts.codeFact(step),
-    made_line: facts.place(requiredGradStep).line,
+    made_line: facts.lineOf(requiredGradStep),
   };
   return [
     {

@@ -21,7 +21,7 @@ export function multiViewInplace(facts) {
     by: viewOperation,
     n: view.op.outputs.length,
     write: operationName(op.name),
-    made_line: facts.place(viewStep).line,
+    made_line: facts.lineOf(viewStep),
   };
   const name = typeof x === "object" && "code" in x ? x.code : "";
   return [

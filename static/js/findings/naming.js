@@ -19,7 +19,7 @@ export class Naming {
     const nameInModule = uid && name ? this.moduleName(uid, step, name) : null;
     if (name) return nameInModule ? { code: name, also: nameInModule } : code(name);
     const op = this.facts.producer(uid);
-    const line = this.facts.steps[op?.step ?? this.facts.birth(uid)]?.line ?? 0;
+    const line = this.facts.lineOf(op?.step ?? this.facts.birth(uid));
     return { result: op ? this.operation(op, uid) : "", line };
   }
 

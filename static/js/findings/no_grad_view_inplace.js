@@ -17,7 +17,7 @@ export function noGradViewInplace(facts) {
     x,
     y,
     write: operationName(op.name),
-    made_line: facts.place(viewStep).line,
+    made_line: facts.lineOf(viewStep),
     write_line: facts.place(step).line,
   };
   return [

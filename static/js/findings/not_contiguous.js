@@ -25,7 +25,7 @@ export function notContiguous(facts) {
     by: origin ? operationName(origin.name) : "",
     shape: tuple(tensor?.shape),
     stride: tuple(tensor?.stride),
-    made_line: facts.place(origin?.step ?? step).line,
+    made_line: facts.lineOf(origin?.step ?? step),
     code: facts.codeFact(step),
   };
   const chain = [link(facts.place(step), "checked", findingFacts, [uid])];

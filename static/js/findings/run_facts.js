@@ -111,6 +111,11 @@ export class RunFacts {
     return { line: this.steps[step]?.line ?? 0, step };
   }
 
+  /** A step's line in a sentence; empty for what was there when the recording began. @param {number} step @returns {number | ""} */
+  lineOf(step) {
+    return this.steps[step]?.kind === "begin" ? "" : this.place(step).line;
+  }
+
   /** The statement of a step as it is written, but for the end of a very long one; of a block its head; empty where there
    * is none. @param {number} step */
   code(step) {

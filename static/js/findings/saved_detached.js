@@ -20,7 +20,7 @@ export function savedDetached(facts) {
     x,
     op: facts.operation(failed.node),
     code: facts.codeFact(step),
-    saved_line: facts.place(slot.birth).line,
+    saved_line: facts.lineOf(slot.birth),
   };
   return [
     {

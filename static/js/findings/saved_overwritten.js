@@ -40,7 +40,7 @@ export function savedOverwritten(facts) {
     op: facts.operation(slot.node),
     write: op ? operationName(op) : "=",
     code: facts.codeFact(step),
-    saved_line: facts.place(slot.birth).line,
+    saved_line: facts.lineOf(slot.birth),
     check_line: facts.place(failed.step).line,
     expected: slot.expected ?? 0,
     version: versionAt(facts, slot.counter, failed.step),

@@ -205,7 +205,7 @@ function sumPhrase(facts, partsBefore, arrival, flow) {
       const partFacts = {
         value: gradientFact(grad),
         op: code(facts.operation(node)),
-        line: facts.place(facts.birth(node)).line,
+        line: facts.lineOf(facts.birth(node)),
       };
       parts.push(phrase("answer.part.way", partFacts));
     }

@@ -34,4 +34,6 @@ test("a single text's lines are numbers alone", () => {
   assert.equal(fillSentence("第 {line} 行", { line: 4 }), "第 4 行");
   assert.equal(shortLineName(4), "4");
   assert.equal(lineLabel("line", null), "line ?");
+  assert.equal(fillSentence("kept on line {made_line}.", { made_line: "" }), "kept before the recording.");
+  assert.equal(fillSentence("在第 {made_line} 行保存", { made_line: "" }), "在记录开始之前保存");
 });

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { explainTrace } from "../findings/explain.js";
+import { findingText } from "../findings/text.js";
+import { findingLocale } from "../findings/words.js";
 import { notes } from "../notes.js";
 import { openTrace } from "../state.js";
 import { bare } from "./bare.js";
@@ -26,6 +28,16 @@ test("a chain has no link to the beginning", () => {
   const [again] = explainTrace(trace);
   assert.equal(again.kind, finding.kind);
   assert.ok(again.chain.length && again.chain.every(({ step }) => step !== first.step));
+});
+
+test("no line is named for what was saved before the recording", () => {
+  const [finding] = explainTrace(read());
+  const why = (trace, language) => findingText(explainTrace(trace)[0], findingLocale(language).say).why;
+  assert.match(why(read(), "en"), /as it was on line 4\./);
+  const trace = read();
+  trace.steps[finding.chain[0].step].kind = "begin";
+  assert.match(why(trace, "en"), /as it was before the recording\./);
+  assert.match(why(trace, "zh"), /在记录开始之前的值/);
 });
 
 test("what is there at the beginning is neither new nor changed", () => {
