@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from gradbox.engine_loader import load
+from gradbox.interrupts import note_signals
 from gradbox.line_files import LineFiles
 from gradbox.recorded_parts import run_parts
 
@@ -153,7 +154,9 @@ def encoding_error(data: bytes, path: str) -> SyntaxError:
 def main() -> None:
     """Run as `python -c`, with the request as JSON, the script and its arguments."""
     _, request, target, *arguments = sys.argv
-    error = run(json.loads(request), target, arguments)
+    options = json.loads(request)
+    note_signals(Path(options["folder"]))
+    error = run(options, target, arguments)
     if isinstance(error, SystemExit):
         error.__traceback__ = None
         raise error

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from gradbox.interrupts import accept_interrupts, forwarded_interrupts, ignored_interrupts
 from gradbox.line_files import LABEL_FILE, read_lines
 from gradbox.parts import PartOptions
 from gradbox.run import Run
@@ -47,7 +48,7 @@ class Recorded:
 def record(script: Script, language: str = "en") -> Recorded:
     """Run the script to its end, and give what was recorded.
 
-    Ctrl-C goes to the script, and ends it with what was recorded. Raises OSError where the process can't be started.
+    Ctrl-C and SIGINT go to the script, and end it with what was recorded. Raises OSError where the process can't be started.
     """
     with tempfile.TemporaryDirectory(prefix="gradbox-") as name:
         folder = Path(name)
@@ -59,16 +60,13 @@ def record(script: Script, language: str = "en") -> Recorded:
         }  # fmt: skip
         code = BOOTSTRAP_CODE.format(folder=str(Path(__file__).resolve().parent.parent))
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
+        with ignored_interrupts():
             process = subprocess.Popen(
                 [sys.executable, *flags, "-c", code, json.dumps(request), script.target, *script.arguments],
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+                preexec_fn=accept_interrupts,
             )
-            with forwarded_signal(signal.SIGTERM, process):
+            with forwarded_signal(signal.SIGTERM, process), forwarded_interrupts(process, folder):
                 return_code = process.wait()
-        finally:
-            signal.signal(signal.SIGINT, before)
         return Recorded(
             collect_runs(folder, script, return_code, language), return_code if return_code >= 0 else 128 - return_code
         )

@@ -206,6 +206,31 @@ def test_ctrl_c_ends_the_script_with_what_it_did(tmp_path: Path) -> None:
     assert trace["outcome"]["status"] in ("raised", "stopped") and 3 <= len(trace["steps"]) <= 101
 
 
+COUNTING = """
+import signal, time
+import torch
+interrupts = []
+signal.signal(signal.SIGINT, lambda *_: interrupts.append(1))
+print("ready", flush=True)
+for _ in range(20):
+    time.sleep(0.1)
+print(len(interrupts))
+"""
+
+
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_an_interrupt_comes_to_the_script_once(tmp_path: Path, send: Any) -> None:
+    """As `kill -INT` sends it, to this process alone, and as a shell does, to all of its group."""
+    (tmp_path / "train.py").write_text(COUNTING)
+    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "open", "--trace", "run.json", "train.py"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        send(process.pid, signal.SIGINT)
+        assert process.stdout.read() == "1\n" and process.wait() == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
