@@ -24,6 +24,8 @@ class explain(watch):  # noqa: N801 like `watch`
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         super().__exit__(kind, error, at)
+        if self._is_recorded_outside:
+            return
         try:
             self.findings = self.run.findings()
             text = self.run.explain()

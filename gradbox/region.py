@@ -19,6 +19,12 @@ runs: list[Run] = []
 MAX_RUNS = 20
 
 
+_open_regions: list["watch"] = []
+"""Those that record now: one at most."""
+
+_told: set[str] = set()
+"""Titles of regions of which was said that they have no recording of their own."""
+
 STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
 """Types of names from before a recording that are not drawn: they are no state of the program."""
 
@@ -53,15 +59,20 @@ class watch:  # noqa: N801 a context manager that is used like a function
         self._language, self._quiet = language, quiet
         self._session: Any = None
         self._run: Run | None = None
+        self._is_recorded_outside = False
 
     SHOWS = True
     """Whether the picture is shown where nothing is said."""
 
     @property
     def run(self) -> Run:
-        """What was recorded. Raises RuntimeError before the region has ended."""
+        """What was recorded. Raises RuntimeError before the region has ended, and where all of the program is recorded."""
         if self._run is None:
-            raise RuntimeError("the region has not ended")
+            raise RuntimeError(
+                "gradbox: the region is part of a recording of the whole program, and has none of its own"
+                if self._is_recorded_outside
+                else "the region has not ended"
+            )
         return self._run
 
     def __enter__(self) -> Self:
@@ -70,17 +81,33 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
     def _begin(self, frame: FrameType) -> None:
         path = frame.f_code.co_filename
+        self._is_recorded_outside = not _open_regions and is_recording()
+        if self._is_recorded_outside:
+            self._say_recorded_outside(self.title(path))
+            return
         self._session = begin_session(
             path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps,
             region={"name": self.name} if self.name else None,
         )  # fmt: skip
+
+        _open_regions.append(self)
+
+    def _say_recorded_outside(self, title: str) -> None:
+        """The command, a test's plugin or a cell records all of the program: it goes on, and that is said once."""
+        if not self._quiet and title not in _told:
+            _told.add(title)
+            text = "is recorded with the whole program, and has no recording of its own"
+            print(f"gradbox: {title}: {text}", file=sys.stderr)
 
     def title(self, path: str) -> str:
         name = Path(path).name
         return f"{name}: {self.name}" if self.name else name
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._is_recorded_outside:
+            return
         session, self._session = self._session, None
+        _open_regions.remove(self)
         session.end(error)
         self._run = Run.from_lines(session.lines, session.options.title, language=self._language)
         runs.append(self._run)
@@ -89,6 +116,12 @@ class watch:  # noqa: N801 a context manager that is used like a function
             write_and_report(self._run, Path(self._out), self._quiet)
         elif self._shows:
             show_region(self._run, self._quiet)
+
+
+def is_recording() -> bool:
+    """Whether something records in this process."""
+    recording: bool = load("server.worker.in_process.session").is_recording()
+    return recording
 
 
 def begin_session(

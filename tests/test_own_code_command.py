@@ -206,6 +206,29 @@ def test_ctrl_c_ends_the_script_with_what_it_did(tmp_path: Path) -> None:
     assert trace["outcome"]["status"] in ("raised", "stopped") and 3 <= len(trace["steps"]) <= 101
 
 
+WATCHED = """
+import torch, gradbox
+w = torch.ones(2, requires_grad=True)
+for _ in range(2):
+    with gradbox.watch("doubled", out="doubled.html") as region:
+        loss = (w * 2).sum()
+with gradbox.explain():
+    loss.backward()
+print(w.grad)
+region.run
+"""
+
+
+def test_a_region_of_a_script_that_is_recorded_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(WATCHED)
+    done = gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
+    assert done.stdout == "tensor([2., 2.])\n" and not (tmp_path / "doubled.html").exists()
+    assert done.stderr.count("train.py: doubled: is recorded with the whole program") == 1
+    assert done.returncode == 1 and "has none of its own" in done.stderr, "there is no run to give"
+    lines = [step["line"] for step in json.loads((tmp_path / "run.json").read_text())["steps"]]
+    assert lines.count(6) == 2
+
+
 COUNTING = """
 import signal, time
 import torch

@@ -29,6 +29,11 @@ def test_holds(weight):
     (weight * 2).sum().backward()
     assert weight.grad.tolist() == [2, 2, 2]
     assert sys.gettrace() is not None or "server.worker" not in sys.modules
+
+def test_watches(weight):
+    import gradbox
+    with gradbox.watch("doubled"):
+        assert (weight * 2).sum() == 6
 """
 
 pytestmark = pytest.mark.slow
@@ -45,7 +50,7 @@ def test_a_failing_test_is_explained(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     plain, recorded = run_pytest(tmp_path), run_pytest(tmp_path, "--gradbox")
     for output in (plain, recorded):
-        assert "1 failed, 1 passed" in output and "modified by an inplace operation" in output
+        assert "1 failed, 2 passed" in output and "modified by an inplace operation" in output
     assert "gradbox call" in recorded and "error[saved_overwritten]" in recorded
     assert "y += 1" in recorded.partition("gradbox call")[2]
     assert "gradbox call" not in plain
