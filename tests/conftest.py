@@ -52,6 +52,7 @@ UNLIMITED = dict.fromkeys(
     "100000/minute",
 )
 LONGEST = [
+    "test_matrix",  # what it measures, other files use
     "test_chaos",
     "test_offered_fixes",
     "test_modules",
@@ -60,7 +61,6 @@ LONGEST = [
     "test_agreement",
     "test_own_code_command",
     "test_openapi",
-    "test_matrix",
     "test_hostile",
     "test_replacements",
     "test_traps",
@@ -148,9 +148,15 @@ def _prepared_zygotes() -> None:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the database and the caches of `site`."""
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="session")
+def site(site_folder: Path) -> Iterator[str]:
     """The address of a running server whose workers are up and whose scenarios have been run."""
-    with running_server(tmp_path_factory.mktemp("site"), **UNLIMITED) as address:
+    with running_server(site_folder, **UNLIMITED) as address:
         for _ in range(600):
             with urllib.request.urlopen(address) as page:
                 if '"trace_url": null' not in page.read().decode():

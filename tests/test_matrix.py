@@ -36,6 +36,7 @@ from server.settings import Settings
 from server.wire.matrix import Answer, AnswerJob, MatrixDocument, Measurement
 from server.wire.problems import ProblemError
 from tests.matrix_referee import every_verdict
+from tests.measured_matrix import keep_measurement
 from tests.plain_python import call_in_plain
 from tests.workers import Workers
 
@@ -59,11 +60,12 @@ def fetch(address: str, headers: dict[str, str] | None = None) -> tuple[int, dic
 
 
 @pytest.fixture(scope="module")
-def measured(site: str) -> MatrixDocument:
+def measured(site: str, site_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> MatrixDocument:
     """What the server says, as soon as it has measured."""
     for _ in range(40):
         status, _, body = fetch(f"{site}/matrix.json")
         if status == 200:
+            keep_measurement(site_folder, tmp_path_factory)
             return MatrixDocument.model_validate_json(body)
     raise AssertionError(body)
 

@@ -4,10 +4,12 @@ import re
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.measured_matrix import give_measurement
 from tests.sampling import places, sampled
 from tests.test_access import axe
 
@@ -18,8 +20,9 @@ FOUND = """name => [...document.querySelectorAll('.matrix-table tbody tr')].filt
 
 
 @pytest.fixture(scope="module")
-def matrix(site: str) -> str:
+def matrix(site: str, site_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of the page, once it is measured."""
+    give_measurement(site_folder, tmp_path_factory)
     for _ in range(600):
         try:
             with urllib.request.urlopen(f"{site}/matrix"):

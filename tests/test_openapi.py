@@ -22,6 +22,7 @@ from server.wire.findings import ExplainedTrace
 from server.wire.trace import Trace
 from tests import prepared_zygotes
 from tests.forked_server import ForkedServer
+from tests.measured_matrix import give_measurement
 
 pytestmark = pytest.mark.slow
 
@@ -126,6 +127,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     set_hypothesis_home_dir(tmp_path_factory.mktemp("hypothesis"))  # else it makes a directory here
     site = Site(tmp_path_factory.mktemp("site") / "log")
+    give_measurement(site.log.parent, tmp_path_factory)
     yield site
     site.close()
     log = site.log.read_text("utf-8", "replace")
