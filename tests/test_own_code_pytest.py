@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
 
 
 def run_pytest(folder: Path, *options: str) -> str:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "."]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:schemathesis", *options, "."]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
