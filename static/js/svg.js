@@ -126,13 +126,18 @@ function patchChildren(document, host, before, vnodes) {
     sameCount += 1;
   }
   if (sameCount === vnodes.length && sameCount === before.length) return after;
-  const identities = vnodes.map(identityOf);
-  const drawnByName = removeAbsent(host, before, sameCount, new Set(identities));
-  let nextElement = drawnByName.values().next().value?.el ?? null;
-  for (let k = sameCount; k < vnodes.length; k++) {
-    const existing = drawnByName.get(identities[k]);
+  const endCount = sameEndCount(before, vnodes, sameCount);
+  const [endBefore, end] = [before.length - endCount, vnodes.length - endCount];
+  const identities = vnodes.slice(sameCount, end).map((vnode, k) => identityOf(vnode, sameCount + k));
+  const drawnByName = removeAbsent(host, before, sameCount, endBefore, new Set(identities));
+  /** @type {Element | null} */
+  const firstOfEnd = before[endBefore]?.el ?? null;
+  /** @type {Element | null} */
+  let nextElement = drawnByName.values().next().value?.el ?? firstOfEnd;
+  for (let k = sameCount; k < end; k++) {
+    const existing = drawnByName.get(identities[k - sameCount]);
     if (existing) {
-      drawnByName.delete(identities[k]);
+      drawnByName.delete(identities[k - sameCount]);
       if (existing.el === nextElement) nextElement = nextElement.nextElementSibling;
       else host.insertBefore(existing.el, nextElement);
       after[k] = updateDrawn(document, existing, vnodes[k]);
@@ -141,7 +146,21 @@ function patchChildren(document, host, before, vnodes) {
       host.insertBefore(after[k].el, nextElement);
     }
   }
+  for (let k = end; k < vnodes.length; k++) after[k] = updateDrawn(document, before[endBefore + k - end], vnodes[k]);
   return after;
+}
+
+/** How many of the last are the same elements, by their keys. @param {Drawn[]} before @param {VNode[]} vnodes
+ * @param {number} sameCount those that are the same at the beginning */
+function sameEndCount(before, vnodes, sameCount) {
+  const longest = Math.min(before.length, vnodes.length) - sameCount;
+  let count = 0;
+  while (count < longest) {
+    const vnode = vnodes[vnodes.length - 1 - count];
+    if (vnode.key === null || !isSameElement(before[before.length - 1 - count].vnode, vnode)) break;
+    count += 1;
+  }
+  return count;
 }
 
 /** A row that left its host before, brought up to date. @param {Document} document @param {Element} host @param {VNode} vnode */
@@ -170,12 +189,12 @@ function cacheDetached(host, name, drawn) {
 }
 
 /** Removes the elements that have no description any more, from the first that may have none on.
- * @param {Element} host @param {Drawn[]} before @param {number} from @param {Set<string>} names of those that stay
- * @returns {Map<string, Drawn>} those that stay, in order, by name */
-function removeAbsent(host, before, from, names) {
+ * @param {Element} host @param {Drawn[]} before @param {number} from @param {number} to before which it ends
+ * @param {Set<string>} names of those that stay @returns {Map<string, Drawn>} those that stay, in order, by name */
+function removeAbsent(host, before, from, to, names) {
   /** @type {Map<string, Drawn>} */
   const keptByName = new Map();
-  for (let k = from; k < before.length; k++) {
+  for (let k = from; k < to; k++) {
     const name = identityOf(before[k].vnode, k);
     if (names.has(name) && !keptByName.has(name)) keptByName.set(name, before[k]);
     else {
