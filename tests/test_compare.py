@@ -211,8 +211,17 @@ def test_a_program_that_is_refused_says_so_on_its_side(page: Any, site: str) -> 
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#left .side-outcome.bad")
     assert page.locator("#right .side-outcome.bad").count() == 0
+    assert page.locator("#verdict").inner_text() == "The left is not run, the right runs to the end."
+    assert page.locator("#left .sentences").inner_text().strip() == "This program was not run."
     leave(page)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    page.locator("#right [data-handle]").first.wait_for()
+    assert page.locator("#left [data-handle]").filter(visible=True).count() == 0, "that was another program's"
+    paste(page, "x = = 2\n", "#right")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#right .side-outcome.bad")
+    assert page.locator("#verdict").inner_text() == "Neither program is run."
+    assert page.locator("[data-handle]").filter(visible=True).count() == 0
 
 
 @pytest.mark.browser

@@ -1,7 +1,7 @@
 /** One side of a comparison: its lines of code, how it ended, its stage and the sentences of its step. */
 
 import { captionItems } from "../caption_list.js";
-import { sentences, stageLabels } from "../captions.js";
+import { outcomeSentence, sentences, stageLabels } from "../captions.js";
 import { createStage } from "../stage.js";
 import { lineTone } from "../stepping.js";
 import { createDifferenceMarks } from "./difference_marks.js";
@@ -31,8 +31,10 @@ export function createSideView(root, codePane, say) {
      *   step at this place @param {import("./difference_marks.js").MarkedName[]} markedNames */
     show(opened, step, isStepHere, markedNames) {
       root.classList.toggle("waits", !isStepHere);
+      root.classList.toggle("no-steps", !opened.count); // the stage of the program before it stays, out of sight
       if (!opened.count) {
         codePane.setStepLine(null);
+        partOf(root, "sentences").replaceChildren(...captionItems([outcomeSentence(opened.trace, say)]));
         return marks.clear();
       }
       const shownStep = Math.max(0, step);

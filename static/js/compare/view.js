@@ -79,6 +79,9 @@ export function createComparisonView(root, sides, language, onMoved = () => {}) 
     if (stepsAtRow) {
       sides.left.show(left, stepsAtRow.left, stepsAtRow.left > before.left, markedNames("leftUid"));
       sides.right.show(right, stepsAtRow.right, stepsAtRow.right > before.right, markedNames("rightUid"));
+    } else {
+      sides.left.show(left, -1, false, []);
+      sides.right.show(right, -1, false, []);
     }
     slider.value = String(row);
     const label = stepsAtRow

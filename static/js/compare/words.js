@@ -94,6 +94,7 @@ export function comparisonSummary(comparison, say, maxNames = MAX_NAMES) {
   const outcomes = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
   const outcome =
     outcomes[0] === outcomes[1] ? [] : [say("compare.outcome", { left: outcomes[0], right: outcomes[1] })];
+  if (!left.count || !right.count) return outcome[0] ?? say("compare.neither");
   if (apart === null) return outcome[0] ?? say("compare.same");
   const line = lineOfRow(comparison, apart);
   const opening = apart === 0 ? say("compare.apart_first") : say("compare.apart", { line });
