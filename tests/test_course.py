@@ -16,7 +16,7 @@ from server.course import judge_answer
 from server.language.lessons import ANSWER_NAME, Lesson, load_lessons
 from server.language.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
-from tests.sampling import sampled
+from tests.sampling import every, sampled
 from tests.test_access import axe
 from tests.workers import Workers
 
@@ -228,7 +228,7 @@ def run_answer(page: Any, source: str, kind: str, told: str) -> None:
     page.locator(f".lesson-status[data-kind={kind}]", has_text=told).wait_for()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", sampled(LANGUAGES, every(2)))
 def test_a_lesson_is_done_by_keyboard_alone_on_a_phone(chromium: Any, site: str, language: str) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     say = json.loads((ROOT / f"static/locales/course.{language}.json").read_text())
