@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from tests import forked_server, plain_python, prepared_zygotes, tracing
+from tests import fork_host, forked_server, prepared_zygotes
 from tests.kept_browser import KeptBrowser, close_pages, find_browser, new_page
 from tests.running_server import running_server
 from tests.workers import Workers
-
-torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
 
 os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
 
@@ -126,7 +123,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None):
         os.environ[prepared_zygotes.HOST] = prepared_zygotes.host()
         os.environ[forked_server.HOST] = forked_server.host()
-        os.environ |= {host.variable: host.name for host in (tracing.HOST, plain_python.HOST)}
+        os.environ |= {host.variable: host.name for host in (fork_host.RECORDER, fork_host.PLAIN)}
+    else:  # this process runs tests; the one that starts the others needs no torch
+        import torch
+
+        torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
 
 
 @pytest.hookimpl(wrapper=True)

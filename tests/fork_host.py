@@ -57,6 +57,10 @@ class ForkHost:
         )
 
 
+RECORDER = ForkHost("tests.recorder_host", "RECORDER_HOST")
+PLAIN = ForkHost("tests.plain_host", "PLAIN_HOST")
+
+
 def serve(handle: Callable[[Request, Write], None]) -> None:
     """Call `handle` in a fork for each connection to the socket that the command line names, until the parent has ended."""
     parent, listener = os.getppid(), socket.socket(fileno=int(sys.argv[1]))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from tests.fork_host import ForkHost
+from tests.fork_host import PLAIN
 
-HOST = ForkHost("tests.plain_host", "PLAIN_HOST")
+HOST = PLAIN
 
 
 @functools.cache

@@ -10,10 +10,10 @@ from typing import Any
 
 from server.wire.trace import Trace
 from server.worker.run import run
-from tests.fork_host import ForkHost, Write, forked
+from tests.fork_host import RECORDER, Write, forked
 
 ROOT = Path(__file__).parent.parent
-HOST = ForkHost("tests.recorder_host", "RECORDER_HOST")
+HOST = RECORDER
 
 CPU_SECONDS = 120
 """After which a child that a test forgot to limit is killed."""
