@@ -134,13 +134,15 @@ def start_server() -> tuple[subprocess.Popen[bytes], str]:
         [sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=dict(os.environ)
     )
     address = f"http://127.0.0.1:{port}"
-    for _ in range(300):
+    for _ in range(1200):
         try:
             if b'"trace_url": null' not in urllib.request.urlopen(address).read():
                 return server, address
         except OSError:
             pass
         time.sleep(0.1)
+    server.terminate()
+    server.wait()
     raise RuntimeError("the server does not get ready")
 
 
