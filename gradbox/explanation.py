@@ -24,7 +24,7 @@ class explain(watch):  # noqa: N801 like `watch`
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         super().__exit__(kind, error, at)
-        if self._is_recorded_outside:
+        if self._is_part_of_recording:
             return
         try:
             self.findings = self.run.findings()

@@ -17,20 +17,20 @@ WAIT_SECONDS = 0.2
 """A signal that was sent to both processes has been noted by then."""
 
 
-def note_signals(folder: Path) -> None:
+def note_received_signals(folder: Path) -> None:
     """In the script's process: from now on each signal that Python handles is a byte of the file, its number."""
     file = os.open(folder / NOTES_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK, 0o600)
     signal.set_wakeup_fd(file, warn_on_full_buffer=False)
 
 
-def accept_interrupts() -> None:
+def restore_default_sigint() -> None:
     """In the script's process, before it begins: SIGINT does what it does in any program."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextlib.contextmanager
-def ignored_interrupts() -> Iterator[None]:
+def sigint_ignored() -> Iterator[None]:
     """SIGINT does not end this process, where a script is started and waited for."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -42,13 +42,13 @@ def ignored_interrupts() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def forwarded_interrupts(process: subprocess.Popen[bytes], folder: Path) -> Iterator[None]:
-    """SIGINT that another process sends to this one alone goes to the script. Within `ignored_interrupts`."""
+def sigint_forwarded(process: subprocess.Popen[bytes], folder: Path) -> Iterator[None]:
+    """SIGINT that another process sends to this one alone goes to the script. Within `sigint_ignored`."""
     if not hasattr(signal, "sigwaitinfo"):  # macOS
         yield
         return
     ended = threading.Event()
-    thread = threading.Thread(target=forward_interrupts, args=(process, folder / NOTES_FILE, ended), daemon=True)
+    thread = threading.Thread(target=forward_sigints_until, args=(process, folder / NOTES_FILE, ended), daemon=True)
     thread.start()
     try:
         yield
@@ -59,7 +59,7 @@ def forwarded_interrupts(process: subprocess.Popen[bytes], folder: Path) -> Iter
         thread.join()
 
 
-def forward_interrupts(process: subprocess.Popen[bytes], notes: Path, ended: threading.Event) -> None:
+def forward_sigints_until(process: subprocess.Popen[bytes], notes: Path, ended: threading.Event) -> None:
     """Wait for SIGINT until `ended`, and pass on what the script has not got itself."""
     noted_count = 0
     while True:
@@ -68,13 +68,13 @@ def forward_interrupts(process: subprocess.Popen[bytes], notes: Path, ended: thr
             return
         time.sleep(WAIT_SECONDS)
         is_from_process = sent.si_code <= 0  # the terminal's are the kernel's
-        if is_from_process and count_interrupts(notes) == noted_count:
+        if is_from_process and count_noted_sigints(notes) == noted_count:
             process.send_signal(signal.SIGINT)
             time.sleep(WAIT_SECONDS)
-        noted_count = count_interrupts(notes)
+        noted_count = count_noted_sigints(notes)
 
 
-def count_interrupts(notes: Path) -> int:
+def count_noted_sigints(notes: Path) -> int:
     """How often the script's process has got SIGINT."""
     try:
         return notes.read_bytes().count(signal.SIGINT)

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from gradbox.engine_loader import load
-from gradbox.interrupts import note_signals
+from gradbox.interrupts import note_received_signals
 from gradbox.line_files import LineFiles
 from gradbox.recorded_parts import run_parts
 
@@ -155,7 +155,7 @@ def main() -> None:
     """Run as `python -c`, with the request as JSON, the script and its arguments."""
     _, request, target, *arguments = sys.argv
     options = json.loads(request)
-    note_signals(Path(options["folder"]))
+    note_received_signals(Path(options["folder"]))
     error = run(options, target, arguments)
     if isinstance(error, SystemExit):
         error.__traceback__ = None

@@ -18,12 +18,11 @@ runs: list[Run] = []
 
 MAX_RUNS = 20
 
-
 _open_regions: list["watch"] = []
 """Those that record now: one at most."""
 
-_told: set[str] = set()
-"""Titles of regions of which was said that they have no recording of their own."""
+_reported_titles: set[str] = set()
+"""Titles of the regions without a recording of their own that were reported."""
 
 STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
 """Types of names from before a recording that are not drawn: they are no state of the program."""
@@ -59,7 +58,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         self._language, self._quiet = language, quiet
         self._session: Any = None
         self._run: Run | None = None
-        self._is_recorded_outside = False
+        self._is_part_of_recording = False
 
     SHOWS = True
     """Whether the picture is shown where nothing is said."""
@@ -70,7 +69,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         if self._run is None:
             raise RuntimeError(
                 "gradbox: the region is part of a recording of the whole program, and has none of its own"
-                if self._is_recorded_outside
+                if self._is_part_of_recording
                 else "the region has not ended"
             )
         return self._run
@@ -81,21 +80,20 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
     def _begin(self, frame: FrameType) -> None:
         path = frame.f_code.co_filename
-        self._is_recorded_outside = not _open_regions and is_recording()
-        if self._is_recorded_outside:
-            self._say_recorded_outside(self.title(path))
+        self._is_part_of_recording = not _open_regions and is_recording()
+        if self._is_part_of_recording:
+            self._report_outer_recording(self.title(path))
             return
         self._session = begin_session(
             path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps,
             region={"name": self.name} if self.name else None,
         )  # fmt: skip
-
         _open_regions.append(self)
 
-    def _say_recorded_outside(self, title: str) -> None:
+    def _report_outer_recording(self, title: str) -> None:
         """The command, a test's plugin or a cell records all of the program: it goes on, and that is said once."""
-        if not self._quiet and title not in _told:
-            _told.add(title)
+        if not self._quiet and title not in _reported_titles:
+            _reported_titles.add(title)
             text = "is recorded with the whole program, and has no recording of its own"
             print(f"gradbox: {title}: {text}", file=sys.stderr)
 
@@ -104,7 +102,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         return f"{name}: {self.name}" if self.name else name
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._is_recorded_outside:
+        if self._is_part_of_recording:
             return
         session, self._session = self._session, None
         _open_regions.remove(self)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from gradbox.interrupts import accept_interrupts, forwarded_interrupts, ignored_interrupts
+from gradbox.interrupts import restore_default_sigint, sigint_forwarded, sigint_ignored
 from gradbox.line_files import LABEL_FILE, read_lines
 from gradbox.parts import PartOptions
 from gradbox.run import Run
@@ -60,12 +60,12 @@ def record(script: Script, language: str = "en") -> Recorded:
         }  # fmt: skip
         code = BOOTSTRAP_CODE.format(folder=str(Path(__file__).resolve().parent.parent))
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        with ignored_interrupts():
+        with sigint_ignored():
             process = subprocess.Popen(
                 [sys.executable, *flags, "-c", code, json.dumps(request), script.target, *script.arguments],
-                preexec_fn=accept_interrupts,
+                preexec_fn=restore_default_sigint,
             )
-            with forwarded_signal(signal.SIGTERM, process), forwarded_interrupts(process, folder):
+            with forwarded_signal(signal.SIGTERM, process), sigint_forwarded(process, folder):
                 return_code = process.wait()
         return Recorded(
             collect_runs(folder, script, return_code, language), return_code if return_code >= 0 else 128 - return_code

@@ -74,7 +74,7 @@ def registered_members(members: dict[str, Any], part: str) -> Iterable[tuple[str
     return ()
 
 
-instances_given_dicts: list[weakref.ref[Any]] | None = None
+instances_with_new_dict: list[weakref.ref[Any]] | None = None
 """Those whose `__dict__` Python made because it was asked for here; None where nobody wants to know."""
 
 
@@ -86,7 +86,7 @@ def instance_dict(instance: Any) -> dict[str, Any] | None:
             continue
         if not is_any_of(type(descriptor), _BUILTIN_DESCRIPTORS):
             return None
-        given = instances_given_dicts if weakref_offset_of(type(instance)) else None
+        given = instances_with_new_dict if weakref_offset_of(type(instance)) else None
         before = () if given is None else gc.get_referents(instance)
         members = descriptor.__get__(instance)
         if given is not None and not any(referent is members for referent in before):

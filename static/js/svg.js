@@ -126,7 +126,7 @@ function patchChildren(document, host, before, vnodes) {
     sameCount += 1;
   }
   if (sameCount === vnodes.length && sameCount === before.length) return after;
-  const endCount = sameEndCount(before, vnodes, sameCount);
+  const endCount = countSameAtEnd(before, vnodes, sameCount);
   const [endBefore, end] = [before.length - endCount, vnodes.length - endCount];
   const identities = vnodes.slice(sameCount, end).map((vnode, k) => identityOf(vnode, sameCount + k));
   const drawnByName = removeAbsent(host, before, sameCount, endBefore, new Set(identities));
@@ -152,7 +152,7 @@ function patchChildren(document, host, before, vnodes) {
 
 /** How many of the last are the same elements, by their keys. @param {Drawn[]} before @param {VNode[]} vnodes
  * @param {number} sameCount those that are the same at the beginning */
-function sameEndCount(before, vnodes, sameCount) {
+function countSameAtEnd(before, vnodes, sameCount) {
   const longest = Math.min(before.length, vnodes.length) - sameCount;
   let count = 0;
   while (count < longest) {

@@ -46,26 +46,26 @@ def add_program_classes(path: str) -> None:
 
 
 @contextlib.contextmanager
-def attributes_as_fast_as_before() -> Iterator[None]:
+def unshared_attribute_dicts() -> Iterator[None]:
     """At the end attributes of instances that were asked for their `__dict__` are read as fast as those of others.
 
     Python 3.11 and 3.12 keep attributes in the instance until then, and read them from a dictionary that shares the keys of
     its class three times as slowly. One with keys of its own is nearly as fast as none. 3.13 keeps them where they are.
     """
-    before = introspection.instances_given_dicts
-    introspection.instances_given_dicts = [] if sys.version_info < (3, 13) else None
+    before = introspection.instances_with_new_dict
+    introspection.instances_with_new_dict = [] if sys.version_info < (3, 13) else None
     try:
         yield
     finally:
-        given, introspection.instances_given_dicts = introspection.instances_given_dicts, before
+        given, introspection.instances_with_new_dict = introspection.instances_with_new_dict, before
         for reference in given or ():
             instance = reference()
             members = None if instance is None else introspection.instance_dict(instance)
             if members:
-                _give_own_keys(members)
+                _unshare_keys(members)
 
 
-def _give_own_keys(members: dict[str, Any]) -> None:
+def _unshare_keys(members: dict[str, Any]) -> None:
     """Python makes them where the last key is taken out. It is put back before another thread can look."""
     deque(itertools.starmap(members.__setitem__, map(dict.popitem, (members,))), 0)
 

@@ -132,7 +132,7 @@ class Session:
         self._exit_stack.callback(hooks.disconnect)
         enter(process_changes.program_files(self._code.line_offsets))
         enter(process_changes.program_classes(self._code.line_offsets))
-        enter(process_changes.attributes_as_fast_as_before())
+        enter(process_changes.unshared_attribute_dicts())
         enter(process_changes.room_for_own_frames())
         enter(process_changes.hidden_own_frames(self.options.module_is_outermost))
         for name in STREAMS:

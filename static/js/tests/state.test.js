@@ -3,17 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTrace, statesOf } from "../state.js";
+import { createRandom } from "./random.js";
 import { ALL, crowd, saved, sharing } from "./traces.js";
 import { storage, tensor, trace } from "./entities.js";
 
 /** @param {Map<string, any>} entities */
 const plain = (entities) =>
   [...entities].map(([uid, e]) => [uid, { ...e, vars: e.vars && [...e.vars] }]).sort((a, b) => (a[0] < b[0] ? -1 : 1));
-
-/** A small generator of numbers that are the same every time. @param {number} seed */
-function random(seed) {
-  return () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
-}
 
 test("before the first step nothing exists", () => {
   assert.equal(openTrace(sharing()).at(-1).entities.size, 0);
@@ -24,7 +20,7 @@ for (const [name, make] of Object.entries({ ...ALL, long: () => crowd(150) }))
     const document = make();
     const opened = openTrace(document);
     const truth = Array.from(statesOf(document), plain);
-    const next = random(7);
+    const next = createRandom(7);
     for (let k = 0; k < 60; k++) {
       const i = Math.floor(next() * opened.count);
       assert.deepEqual(plain(opened.at(i).entities), truth[i]);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { h, patch, svgText } from "../svg.js";
+import { createRandom } from "./random.js";
 
 /** As much of an element as a patch uses; counts what is inserted. */
 class FakeElement {
@@ -87,17 +88,8 @@ function drawAndCheck(host, keys) {
   return new Map(host.children.map((child, k) => [keys[k], child]));
 }
 
-/** Numbers from 0 to 1, the same each time. @param {number} seed */
-function randomNumbers(seed) {
-  let state = seed;
-  return () => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return state / 2147483648;
-  };
-}
-
 test("of lists that change at random the document is what is described, and a key keeps its element", () => {
-  const random = randomNumbers(7);
+  const random = createRandom(7);
   const names = [..."abcdefgh", "r1", "r2", "r3"];
   const host = new FakeElement("g");
   let before = drawAndCheck(host, []);
