@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests import fork_host, forked_server, prepared_zygotes
+from tests import fork_host, forked_assemblers, forked_server, prepared_zygotes
 from tests.kept_browser import KeptBrowser, close_pages, find_browser, new_page
 from tests.running_server import running_server
 from tests.workers import Workers
@@ -119,11 +119,13 @@ LONGEST = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes run tests, they share the hosts of what they fork: zygotes, servers, programs."""
+    """Where several processes run tests, they share the hosts of what they fork: zygotes, assemblers, servers, programs."""
     if getattr(config.option, "numprocesses", None):
         os.environ[prepared_zygotes.HOST] = prepared_zygotes.host()
         os.environ[forked_server.HOST] = forked_server.host()
-        os.environ |= {host.variable: host.name for host in (fork_host.RECORDER, fork_host.PLAIN)}
+        os.environ |= {
+            host.variable: host.name for host in (fork_host.RECORDER, fork_host.PLAIN, forked_assemblers.HOST)
+        }
     else:  # this process runs tests; the one that starts the others needs no torch
         import torch
 
@@ -140,12 +142,14 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)  # tests make more objects than a program, and wait for none of them to go
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _prepared_zygotes() -> None:
-    """The pools of tests fork their zygotes from one process that was prepared once."""
+def _prepared_processes() -> None:
+    """The pools of tests fork their zygotes and assemblers from processes that were prepared once."""
     prepared_zygotes.use()
+    forked_assemblers.use()
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,12 @@ PLAIN = ForkHost("tests.plain_host", "PLAIN_HOST")
 
 
 def serve(handle: Callable[[Request, Write], None]) -> None:
-    """Call `handle` in a fork for each connection to the socket that the command line names, until the parent has ended."""
+    """Call `handle` in a fork for the request of each connection, until the parent has ended."""
+    serve_connections(lambda connection: answer(connection, handle))
+
+
+def serve_connections(act: Callable[[socket.socket], NoReturn]) -> None:
+    """Call `act` in a fork for each connection to the socket that the command line names, until the parent has ended."""
     parent, listener = os.getppid(), socket.socket(fileno=int(sys.argv[1]))
     gc.collect()
     gc.freeze()
@@ -73,7 +78,7 @@ def serve(handle: Callable[[Request, Write], None]) -> None:
             connection = listener.accept()[0]
             if os.fork() == 0:
                 listener.close()
-                answer(connection, handle)
+                act(connection)
             connection.close()
         reap_children()
 

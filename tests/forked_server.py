@@ -1,6 +1,6 @@
 """`python -m server` as a fork of a process that has imported it: what a command takes of a second, a fork takes of milliseconds.
 
-The pools of such a command fork their zygotes too: see tests.prepared_zygotes. What a command imports, and how it begins,
+The pools of such a command fork their zygotes and assemblers too: see tests.prepared_zygotes and tests.forked_assemblers. What a command imports, and how it begins,
 is tested by commands proper.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from benchmarks.measured_server import MeasuredServer
-from tests import prepared_zygotes
+from tests import forked_assemblers, prepared_zygotes
 from tests.host_sockets import socket_of_host
 
 ROOT = Path(__file__).parent.parent
@@ -56,7 +56,7 @@ class ForkedServer:
         self,
         arguments: list[str],
         environment: dict[str, str],
-        before: tuple[Callable[[], None], ...] = (prepared_zygotes.use,),
+        before: tuple[Callable[[], None], ...] = (prepared_zygotes.use, forked_assemblers.use),
         *,
         stdin: IO[bytes] | None = None,
         stdout: IO[bytes] | None = None,
@@ -118,7 +118,7 @@ class ForkedServer:
 
 
 class ForkedMeasuredServer(MeasuredServer):
-    """A MeasuredServer that is forked. before: functions of modules that it calls first."""
+    """A MeasuredServer that is forked; its assemblers are its own, and measured. before: functions of modules that it calls first."""
 
     def __init__(self, before: tuple[Callable[[], None], ...] = (), **settings: Any) -> None:
         super().__init__(**settings)

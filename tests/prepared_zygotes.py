@@ -19,6 +19,7 @@ from server.matrix import service
 from server.pool import zygote
 from server.pool.zygote import PREPARE
 from server.wire.link import WorkerOptions
+from tests import forked_assemblers
 from tests.host_sockets import socket_of_host
 
 HOST = "ZYGOTE_HOST"
@@ -87,5 +88,6 @@ def unused() -> Iterator[None]:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """The environment of this process, with the name of the host and these variables."""
-    return {**os.environ, HOST: host(), **variables}
+    """The environment of this process, with the names of the hosts that a server's pools fork, and these variables."""
+    assemblers = forked_assemblers.HOST
+    return {**os.environ, HOST: host(), assemblers.variable: assemblers.name, **variables}

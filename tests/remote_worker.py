@@ -4,8 +4,9 @@ import sys
 
 from server import cluster_worker
 from server.settings import Settings
-from tests import prepared_zygotes
+from tests import forked_assemblers, prepared_zygotes
 
 if __name__ == "__main__":
     prepared_zygotes.use()
+    forked_assemblers.use()
     sys.exit(cluster_worker.run(Settings(), "cpu", sys.argv[1]))

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from server.wire.api import Job
 from server.wire.assembly import AssemblyRequest
 from server.wire.gradient_check import GradientCheckOptions
 from server.wire.trace import Error
+from tests import forked_assemblers
 from tests.stand_in_recorder import END, HEADER, step
 
 pytestmark = pytest.mark.slow
@@ -30,6 +31,13 @@ pytestmark = pytest.mark.slow
 REQUEST = AssemblyRequest(job=Job(source="x = 1\n", limits={"steps": 2000}))
 LINES = b"\n".join(json.dumps(line).encode() for line in (HEADER, step(0), END)) + b"\n"
 STUCK = (sys.executable, "-c", "import time; time.sleep(600)")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _processes_proper() -> Iterator[None]:
+    """What is tested here are the processes that the server starts."""
+    with forked_assemblers.unused():
+        yield
 
 
 def assembling(work: Callable[[Assembler], Awaitable[None]], processes: int = 2) -> None:
