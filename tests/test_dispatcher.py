@@ -8,6 +8,7 @@ import pytest
 from tests.full_observation import unobserved
 from tests.plain_python import run_plain
 from tests.referee.agreement import Case, verdict
+from tests.referee.plain_run import plain_run
 from tests.sampling import every, sampled
 from tests.test_agreement import ADDRESS
 from tests.tracing import ROOT, events, printed
@@ -20,7 +21,8 @@ SOURCES = {path.stem: path.read_text() for path in sorted((ROOT / "tests/dispatc
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_it_prints_and_ends_as_in_plain_python(workers: Workers, name: str) -> None:
-    plain, trace = run_plain(SOURCES[name]), workers.trace(SOURCES[name])
+    truth, trace = plain_run(SOURCES[name]), workers.trace(SOURCES[name])
+    plain = run_plain(SOURCES[name]) if "fault" in truth else truth  # torch can't be asked about some
     assert ADDRESS.sub("~", printed(trace, "stdout")) == ADDRESS.sub("~", plain["printed"])
     assert (trace["outcome"]["status"], plain["error"]) == ("finished", None)
     assert events(trace, "tracer_fault") == []
@@ -32,6 +34,6 @@ def test_the_referee_agrees(workers: Workers, name: str) -> None:
     assert result.kind in ("agrees", "left out"), result.sentences
 
 
-@pytest.mark.parametrize("name", sampled([*SOURCES], every(3)))
+@pytest.mark.parametrize("name", sampled([*SOURCES], every(6)))
 def test_a_step_misses_nothing(name: str) -> None:
     assert unobserved(SOURCES[name]) == []

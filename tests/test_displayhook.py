@@ -130,7 +130,7 @@ def without(recorded: dict[str, Any]) -> dict[str, Any]:
     return {key: recorded[key] for key in ("program", "steps", "outcome")}
 
 
-@pytest.mark.parametrize("path", sampled(PROGRAMS, every(6)), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(PROGRAMS, every(12)), ids=lambda path: path.stem)
 def test_showing_changes_nothing(path: Path) -> None:
     """Where addresses of dead objects are given anew, plain runs differ among themselves: it has to be one of theirs."""
     source = path.read_text()

@@ -29,10 +29,10 @@ FAMILIES = sorted({re.sub(r"[123]d", "", name) for name in BODIES if DIMENSIONS.
 
 
 def is_sample(name: str) -> bool:
-    """Of classes that differ by the number of dimensions one is in the sample, and each number has its turn; of others every third."""
+    """Of classes that differ by the number of dimensions one is in the sample, and each number has its turn; of others every sixth."""
     family = re.sub(r"[123]d", "", name)
     if family == name:
-        return OTHERS.index(name) % 3 == 0
+        return OTHERS.index(name) % 6 == 0
     members = sorted(other for other in BODIES if DIMENSIONS.search(other) and re.sub(r"[123]d", "", other) == family)
     return bool(name == members[FAMILIES.index(family) % len(members)])
 

@@ -35,7 +35,7 @@ ALSO = {"package": ["shop"], "generators": ["pipeline"], "uncaught": ["losses"],
 NOT_HELD = {"workers", "processes"}
 """Their final state has tensors of other processes, whose version counters are not those of one that made them."""
 
-SAMPLE = {"package", "uncaught", "workers"}
+SAMPLE = {"package", "uncaught"}
 pytestmark = pytest.mark.slow
 
 
