@@ -59,6 +59,8 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
 
   /** @type {WeakMap<OpenTrace, import("./layout/stage_plan.js").StageModel>} */
   const models = new WeakMap();
+  /** @type {WeakMap<OpenTrace, import("./marks/kept_marks.js").KeptMarks>} */
+  const marksOfRuns = new WeakMap();
   /** @type {{opened: OpenTrace, i: number, plan: StagePlan | null, facts: import("./marks/step_facts.js").StepFacts | null} | null} */
   let shown = null;
   let hostSize = { w: host.clientWidth, h: host.clientHeight };
@@ -93,6 +95,13 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     return model;
   }
 
+  /** @param {OpenTrace} opened */
+  function keptMarksOf(opened) {
+    const keptMarks = marksOfRuns.get(opened) ?? new Map();
+    marksOfRuns.set(opened, keptMarks);
+    return keptMarks;
+  }
+
   /** @param {boolean} [animated] */
   function draw(animated = false) {
     if (!shown || !hostSize.w || !hostSize.h) return;
@@ -118,7 +127,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
     drawnBands = JSON.stringify(bands);
-    const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands);
+    const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands, keptMarksOf(shown.opened));
     if (memory) panes.memory.draw(memory.heading, memory.body, animated);
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };

@@ -235,7 +235,7 @@ function updateDrawn(document, drawn, vnode) {
     if (vnodeBefore.attrs[name] !== vnode.attrs[name]) el.setAttribute(name, vnode.attrs[name]);
   if (vnodeBefore.title !== vnode.title) writeTitle(el, vnode.title);
   if (vnodeBefore.text !== vnode.text) writeText(document, el, vnodeBefore.text, vnode.text ?? "");
-  drawn.inner = patchChildren(document, el, drawn.inner, vnode.children);
+  if (vnodeBefore.children !== vnode.children) drawn.inner = patchChildren(document, el, drawn.inner, vnode.children);
   drawn.vnode = vnode;
   return drawn;
 }

@@ -6,6 +6,8 @@ import { cls, h } from "../svg.js";
 import { idleLeafMark } from "./graph_dock.js";
 import { foldLineMark, idleLineMark, titleMark } from "./graph_fold.js";
 import { rowMark } from "./graph_node.js";
+import { graphRowInputs } from "./graph_row_inputs.js";
+import { keptMark } from "./kept_marks.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
@@ -13,9 +15,10 @@ import { rowMark } from "./graph_node.js";
 
 /**
  * @param {StepFacts} stepFacts @param {GraphPane} pane @param {import("../layout/view.js").Band} band what of the body is drawn
+ * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the steps before
  * @returns {{heading: VNode[], body: VNode[]}} the heading is 24 high
  */
-export function graphMarks(stepFacts, pane, band) {
+export function graphMarks(stepFacts, pane, band, keptMarks = null) {
   const { labels } = stepFacts;
   /** @type {VNode[]} */
   const body = [];
@@ -27,9 +30,18 @@ export function graphMarks(stepFacts, pane, band) {
   for (const title of pane.titles) if (inBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
   for (const fold of pane.foldLines)
     if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(stepFacts, fold));
-  for (const row of pane.rows)
-    if (inBand(band, row.top, row.bottom))
-      body.push(rowMark(stepFacts, row, columnOf(row.block.component, pane.w).railed));
+  for (const row of pane.rows) {
+    if (!inBand(band, row.top, row.bottom)) continue;
+    const { railed } = columnOf(row.block.component, pane.w);
+    const mark = keptMark(
+      keptMarks,
+      `graph ${row.uid}`,
+      () => graphRowInputs(stepFacts, row, railed),
+      row.y,
+      () => rowMark(stepFacts, row, railed),
+    );
+    if (mark) body.push(mark);
+  }
   for (const leaf of pane.idle.leaves) body.push(idleLeafMark(stepFacts, leaf));
   if (pane.idle.line) body.push(idleLineMark(labels, pane.idle.line));
   return { heading: headingMarks(stepFacts, pane), body };

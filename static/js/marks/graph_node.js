@@ -7,6 +7,7 @@ import { cls, h } from "../svg.js";
 import { dockMark } from "./graph_dock.js";
 import { gradMark } from "./graph_grad.js";
 import { textThatFits } from "./graph_texts.js";
+import { rowTransform } from "./kept_marks.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/graph_row.js").Row} Row */
@@ -17,7 +18,7 @@ import { textThatFits } from "./graph_texts.js";
 export function rowMark(stepFacts, row, railed) {
   return h(
     "g",
-    { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: `translate(0 ${row.y})` },
+    { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: rowTransform(row.y) },
     row.docks.map((dock) => dockMark(stepFacts, row, dock)),
     nodeMark(stepFacts, row, railed),
     row.hidden && hiddenLeavesMark(stepFacts, row, row.hidden),

@@ -5,8 +5,10 @@ import { inBand } from "../layout/view.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { h } from "../svg.js";
 import { allocatorMark } from "./allocator.js";
+import { keptMark } from "./kept_marks.js";
 import { chipMark, foldLineMark, freedMark, headingMark } from "./memory_heading.js";
 import { rowMark } from "./memory_row.js";
+import { memoryRowInputs } from "./memory_row_inputs.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
@@ -15,21 +17,28 @@ import { rowMark } from "./memory_row.js";
 const MARGIN = 40;
 
 /** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/view.js").Band} band
- * @returns {{heading: VNode[], body: VNode[]}} */
-export function memoryMarks(stepFacts, pane, band) {
+ * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the steps before @returns {{heading: VNode[], body: VNode[]}} */
+export function memoryMarks(stepFacts, pane, band, keptMarks = null) {
   const body = /** @type {VNode[]} */ ([]);
   for (const place of pane.placed) {
     if (place.hidden || !inBand(band, place.y - MARGIN, place.y + place.h + MARGIN)) continue;
-    const mark = lineMark(stepFacts, pane, place);
+    const mark = lineMark(stepFacts, pane, place, keptMarks);
     if (mark) body.push(mark);
   }
   return { heading: headingMarks(stepFacts, pane), body };
 }
 
-/** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/memory_placed.js").PlacedItem} place */
-function lineMark(stepFacts, { columns, step }, place) {
+/** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/memory_placed.js").PlacedItem} place
+ * @param {import("./kept_marks.js").KeptMarks | null} keptMarks */
+function lineMark(stepFacts, { columns, step }, place, keptMarks) {
   const { item, y } = place;
-  if (item.kind === "row") return rowMark(stepFacts, place, item, columns, step.options.selected);
+  if (item.kind === "row") {
+    const { selected } = step.options;
+    const inputsOf = () => memoryRowInputs(stepFacts, place, item, columns, selected);
+    return keptMark(keptMarks, `memory ${item.key}`, inputsOf, y, () =>
+      rowMark(stepFacts, place, item, columns, selected),
+    );
+  }
   if (item.kind === "heading") return headingMark(stepFacts, place, item, columns);
   if (item.kind === "fold") return foldLineMark(stepFacts, place, item, columns);
   if (item.kind === "ghosts") return freedMark(stepFacts, place, item, columns);

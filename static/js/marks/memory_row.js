@@ -5,6 +5,7 @@ import { bytesText } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { SIZE } from "../layout/row_lines.js";
 import { cls, h } from "../svg.js";
+import { rowTransform } from "./kept_marks.js";
 import { readingMark } from "./row_beads.js";
 import { quietMarks, rowCardMark, slimCardMark } from "./row_card.js";
 import { stripMark } from "./row_cells.js";
@@ -29,18 +30,17 @@ export function rowMark(stepFacts, place, item, columns, selected) {
   if (!layout) return null;
   const { block } = item;
   const row = { facts: stepFacts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
-  const isSelected = selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
   const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
   return h(
     "g",
     {
       key: `row ${block.key}`,
       class: cls("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
-      transform: `translate(0 ${place.y})`,
+      transform: rowTransform(place.y),
       "data-row": block.key,
     },
     block.hot && layout.level !== "slim" && h("rect", { key: "hot", class: "row-hot", ...ground }),
-    isSelected && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
+    isRowSelected(item, selected) && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
     guideMarks(row),
     storageMarks(row),
     layout.lines.flatMap((line) => lineMarks(row, line)),
@@ -49,6 +49,11 @@ export function rowMark(stepFacts, place, item, columns, selected) {
     counterMarks(row),
     place.pins && pinMarks(stepFacts, place.pins, layout, columns, SIZE.inset),
   );
+}
+
+/** Whether the selection is in a row. @param {RowItem} item @param {string | null} selected its uid */
+export function isRowSelected({ block }, selected) {
+  return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }
 
 /** @param {Row} row */

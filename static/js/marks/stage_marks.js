@@ -14,6 +14,7 @@ import { stepFacts } from "./step_facts.js";
  * @param {Partial<import("./labels.js").Labels>} [labels]
  * @param {Map<string, number>} [windowStarts] from where on big storages show their cells
  * @param {Record<import("../layout/stage_plan.js").Side, import("../layout/view.js").Band>} [bands] what is drawn of each pane
+ * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the steps of this run that were drawn before with these labels
  * @returns {{facts: import("./step_facts.js").StepFacts, memory: PaneMarks | null, graph: PaneMarks | null}}
  */
 export function stageMarks(
@@ -21,12 +22,13 @@ export function stageMarks(
   labels = {},
   windowStarts = new Map(),
   bands = { memory: WHOLE_BAND, graph: WHOLE_BAND },
+  keptMarks = null,
 ) {
   const { opened } = plan.model;
   const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, windowStarts);
   return {
     facts,
-    memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory),
-    graph: plan.graph && graphMarks(facts, plan.graph, bands.graph),
+    memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory, keptMarks),
+    graph: plan.graph && graphMarks(facts, plan.graph, bands.graph, keptMarks),
   };
 }

@@ -1,0 +1,59 @@
+/** What the description of a row of the memory is made from: as long as that is the same, so is the description. */
+
+import { isHandle } from "../entities.js";
+import { isRowSelected } from "./memory_row.js";
+
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/memory_blocks.js").Block} Block */
+/** @typedef {import("../layout/memory_placed.js").PlacedItem} PlacedItem */
+/** @typedef {import("../layout/memory_items.js").RowItem} RowItem */
+/** @typedef {import("../layout/memory_columns.js").Columns} Columns */
+
+/** All of it but the row's place; null for one that the step touched, or that says what this step did. Entities that no
+ * step changed are the same objects as before.
+ * @param {StepFacts} stepFacts @param {PlacedItem} place @param {RowItem} item @param {Columns} columns
+ * @param {string | null} selected @returns {unknown[] | null} */
+export function memoryRowInputs(stepFacts, place, item, columns, selected) {
+  const { layout, h: height } = place;
+  if (!layout || item.block.hot) return null;
+  const inputs = [columns.w, height, layout.level, layout.top, item.indent, item.small, isRowSelected(item, selected)];
+  return addBlockInputs(inputs, stepFacts, item.block) ? inputs : null;
+}
+
+/** @param {unknown[]} inputs @param {StepFacts} stepFacts @param {Block} block @returns {boolean} whether it can be kept */
+function addBlockInputs(inputs, stepFacts, block) {
+  const { snap, peeks, grads, writers } = stepFacts;
+  const storage = snap.entities.get(block.storage ?? "");
+  if (storage?.kind === "storage" && !storage.cells) return false; // its summary tells of the step's writes
+  inputs.push(block.storage, block.label, block.purpose?.gradient, peeks.get(block.key), grads.has(block.key));
+  for (const uid of block.uids) {
+    if (snap.fresh.has(uid) || snap.changed.has(uid) || snap.written.has(uid) || writers.has(uid)) return false;
+    inputs.push(uid, snap.entities.get(uid));
+  }
+  inputs.push(block.handles.length, block.others.length, block.grads.size, block.pins.length);
+  for (const uid of block.handles) addHandleInputs(inputs, stepFacts, block, uid);
+  for (const uid of block.others) inputs.push(uid, stepFacts.names.tags.has(uid));
+  for (const { node, slot, saved } of block.pins)
+    inputs.push(node, slot, saved, snap.entities.get(saved.counter ?? ""), stepFacts.events.has(`${node}:${slot}`));
+  for (const [ownerUid, grad] of block.grads) {
+    inputs.push(ownerUid);
+    if (!addBlockInputs(inputs, stepFacts, grad)) return false;
+  }
+  return true;
+}
+
+/** @param {unknown[]} inputs @param {StepFacts} stepFacts @param {Block} block @param {string} uid */
+function addHandleInputs(inputs, { snap, names }, block, uid) {
+  const handle = snap.entities.get(uid);
+  const gradUid = isHandle(handle) ? handle.grad : undefined;
+  inputs.push(uid, names.tags.has(uid), names.paths.get(uid));
+  if (gradUid && !block.grads.has(uid))
+    inputs.push(snap.entities.has(gradUid), names.paths.get(gradUid), ...tagTexts(names.tags.get(gradUid)));
+  for (const { tag, text, scope, moved } of block.names.get(uid) ?? [])
+    inputs.push(tag.text, tag.kind, tag.frame, tag.name, text, scope, moved);
+}
+
+/** @param {import("../layout/names.js").Tag[]} [tags] */
+function tagTexts(tags = []) {
+  return tags.flatMap(({ kind, text }) => [kind, text]);
+}
