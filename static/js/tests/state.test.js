@@ -1,11 +1,13 @@
 /** The state after a step is the same however one gets there, and follows the trace's own rules. */
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { namesAndPaths } from "../layout/names.js";
 import { openTrace, statesOf } from "../state.js";
 import { createRandom } from "./random.js";
 import { ALL, crowd, saved, sharing } from "./traces.js";
-import { storage, tensor, trace } from "./entities.js";
+import { frame, ref, storage, tensor, trace } from "./entities.js";
 
 /** @param {Map<string, any>} entities */
 const plain = (entities) =>
@@ -26,6 +28,33 @@ for (const [name, make] of Object.entries({ ...ALL, long: () => crowd(150) }))
       assert.deepEqual(plain(opened.at(i).entities), truth[i]);
     }
   });
+
+for (const [name, document] of [
+  ...Object.entries({ ...ALL, long: () => crowd(150) }).map(([name, make]) => /** @type {const} */ ([name, make()])),
+  ...readdirSync("tests/golden")
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => /** @type {const} */ ([name, JSON.parse(readFileSync(`tests/golden/${name}`, "utf8"))])),
+])
+  test(`${name}: names followed from step to step are those that a state has`, () => {
+    const opened = openTrace(document);
+    for (let i = 0; i < opened.count; i++) {
+      const entities = opened.state(i);
+      assert.deepEqual(opened.names(i), namesAndPaths(entities, entities), `step ${i}`);
+    }
+  });
+
+test("names that led to nothing lead to what comes later", () => {
+  const opened = openTrace(
+    trace("", [
+      { set: { f1: frame({ a: ref("t1") }), s1: storage([1]) } },
+      { set: { s1: { cells_at: { float32: [[0, 2]] } } } },
+      { set: { t1: tensor("s1") } },
+    ]),
+  );
+  const names = [0, 1, 2].map((i) => opened.names(i));
+  assert.equal(names[1], names[0]);
+  assert.deepEqual([...names[2].paths], [["t1", "a"]]);
+});
 
 test("a later step leaves an earlier state as it was", () => {
   const opened = openTrace(saved());
