@@ -24,9 +24,14 @@ export function graphMarks(stepFacts, pane, band, keptMarks = null) {
   const body = [];
   if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
   const edges = pane.edges.filter(({ top, bottom }) => inBand(band, top, bottom));
-  for (const edge of edges) if (!edge.lane) body.push(edgeMark(stepFacts, edge));
+  const addEdge = (/** @type {import("../layout/graph_edges.js").EdgePlace} */ edge) => {
+    const inputsOf = () => edgeInputs(stepFacts, edge);
+    const mark = keptMark(keptMarks, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => edgeMark(stepFacts, edge));
+    if (mark) body.push(mark);
+  };
+  for (const edge of edges) if (!edge.lane) addEdge(edge);
   for (const row of pane.rows) if (row.block.lane && row.dot && inBand(band, row.y, row.y)) body.push(bridgeMark(row));
-  for (const edge of edges) if (edge.lane) body.push(edgeMark(stepFacts, edge));
+  for (const edge of edges) if (edge.lane) addEdge(edge);
   for (const title of pane.titles) if (inBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
   for (const fold of pane.foldLines)
     if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(stepFacts, fold));
@@ -64,6 +69,11 @@ function headingMarks({ labels }, pane) {
 /** Gaps in the rails that the line from a node to its own rail crosses. @param {import("../layout/graph_row.js").Row} row */
 function bridgeMark({ uid, rail, x, cy }) {
   return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
+}
+
+/** What an edge's description is made from. @param {StepFacts} facts @param {import("../layout/graph_edges.js").EdgePlace} edge */
+function edgeInputs({ snap }, { d, flow, past, from, arrow }) {
+  return [d, flow, past, snap.fresh.has(from), arrow?.x, arrow?.y, arrow?.up];
 }
 
 /** @param {StepFacts} facts @param {import("../layout/graph_edges.js").EdgePlace} edge */

@@ -8,13 +8,15 @@
  * A row's description: the one that is kept, where all that it is made from is the same as then.
  * @param {KeptMarks | null} keptMarks null: none are kept @param {string} key of the row
  * @param {() => unknown[] | null} inputsOf all that the description is made from but its place; null where it says what
- *   this step did @param {number} y of the row @param {() => VNode | null} describe
+ *   this step did @param {number | null} y of the row; null where heights are those of the pane
+ * @param {() => VNode | null} describe
  */
 export function keptMark(keptMarks, key, inputsOf, y, describe) {
   const inputs = keptMarks && inputsOf();
   if (!inputs) return describe();
   const kept = keptMarks.get(key);
-  const mark = kept && isSame(kept.inputs, inputs) ? movedTo(kept.mark, y) : describe();
+  const isKept = kept !== undefined && isSame(kept.inputs, inputs);
+  const mark = isKept ? (y === null ? kept.mark : movedTo(kept.mark, y)) : describe();
   if (mark) keptMarks.set(key, { inputs, mark });
   return mark;
 }
