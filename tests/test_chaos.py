@@ -16,14 +16,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[MeasuredServer]:
-    """One whose listeners may be away for a second, not fifteen, and whose workers need not boot."""
-    with ForkedMeasuredServer((shorten_absence,), **FREE) as server:
+    """One whose listeners may be away for a second, not fifteen, where few may wait, and whose workers need not boot."""
+    with ForkedMeasuredServer((shorten_absence,), **FREE, queue=12) as server:
         yield server
 
 
 CHECKS = (
     partial(crowds.many_runs, count=24),
-    partial(crowds.flood, posts=100, at_once=100),
+    partial(crowds.flood, posts=60, at_once=60),
     crowds.vanished_clients,
     crowds.drop_event_stream,
     partial(crowds.slow_readers, never=1),

@@ -7,10 +7,10 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from benchmarks.measured_server import MeasuredServer
+from benchmarks.measured_server import MeasuredServer, proc_bytes
 from tests.chaos.clients import post_program, run_honest_programs
-from tests.chaos.programs import HOSTILE
-from tests.chaos.server_state import assert_same_usage, busy_workers
+from tests.chaos.programs import HOSTILE, LARGE
+from tests.chaos.server_state import assert_same_usage, large_workers
 
 
 def hostile_programs(server: MeasuredServer, rounds: int = 1, copies: int = 2, honest: int = 8) -> str:
@@ -23,12 +23,13 @@ def hostile_programs(server: MeasuredServer, rounds: int = 1, copies: int = 2, h
     def reap() -> None:
         """As the kernel would where memory runs out."""
         while not over.wait(0.1):
-            for pid in busy_workers(server, 500):
+            for pid in large_workers(server, usual + LARGE // 2):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
     server.wait_until_idle()
     before, served, endings = server.usage(), 0, Counter[str]()
+    usual = proc_bytes(server.zygote(), "status", "VmRSS:")
     reaper = threading.Thread(target=reap)
     reaper.start()
     try:

@@ -4,12 +4,18 @@ SPIN, SLEEP = "x = {n}\nwhile True: pass\n", "import time\nx = {n}\ntime.sleep(5
 BIG = "import torch\nx = torch.ones(1000) * {n}\n" + "x = x + 1\n" * 1500
 """Fills its trace: 8 MB of it."""
 
+LARGE = 160_000_000
+"""Bytes of memory that one of these programs takes, and no other."""
+
 HOSTILE = {
     "crashes": (
         "import numpy as np\nx = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(10**7,), strides=(4096,)).sum() + {n}\n",
         "crashed",
     ),
-    "is killed as if memory had run out": (SPIN, "crashed"),
+    "is killed as if memory had run out": (
+        f"import time, torch\nx = torch.ones({LARGE // 4} + {{n}})\ntime.sleep(50)\n",
+        "crashed",
+    ),
     "takes all memory": ("import torch\nx = torch.ones(10**10 + {n})\n", "stopped"),
     "fills its trace": (BIG, "stopped"),
     "prints without end": ("while True: print('x' * 1000, {n})\n", "stopped"),

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
-from benchmarks.measured_server import MeasuredServer, ResourceUsage, proc_stat
+from benchmarks.measured_server import MeasuredServer, ResourceUsage, proc_bytes, proc_stat
 
 
 def wait_until(what: str, holds: Callable[[], object], max_wait: float) -> float:
@@ -34,12 +34,22 @@ def wait_until_running(server: MeasuredServer, running: int, waiting: int = 0) -
     wait_until(f"{running} run and {waiting} wait", holds, 30)
 
 
-def busy_workers(server: MeasuredServer, ticks: int = 50) -> list[int]:
-    """The children that have used so many hundredths of a second of their processor."""
+def busy_workers(server: MeasuredServer) -> list[int]:
+    """The children that have used half a second of their processor."""
     workers = []
     for pid in server.children():
         with suppress(OSError):
-            if int(proc_stat(pid)[11]) >= ticks:
+            if int(proc_stat(pid)[11]) >= 50:
+                workers.append(pid)
+    return workers
+
+
+def large_workers(server: MeasuredServer, size: int) -> list[int]:
+    """The children that have so many bytes of memory."""
+    workers = []
+    for pid in server.children():
+        with suppress(OSError):
+            if proc_bytes(pid, "status", "VmRSS:") >= size:
                 workers.append(pid)
     return workers
 
