@@ -217,10 +217,36 @@ def unconfined() -> Iterator[World]:
     yield from opened("off")
 
 
+class Honest:
+    """The honest program beside attacks: its trace after several of them has to be the one from before the first."""
+
+    SEVERAL = 4
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._before = without_cost(world.run(HONEST))
+        self.attacks: list[str] = []
+        """Since its last run that was right."""
+
+    def follow(self, attack: str) -> None:
+        """This attack is over; after every fourth the honest program is run."""
+        self.attacks.append(attack)
+        if len(self.attacks) >= self.SEVERAL:
+            self.run()
+
+    def run(self) -> None:
+        """Run it now."""
+        trace = without_cost(self._world.run(HONEST))
+        assert trace == self._before, f"one of these attacks left something behind: {self.attacks}"
+        self.attacks.clear()
+
+
 @pytest.fixture(scope="module")
-def honest(world: World) -> dict[str, Any]:
-    """The trace of the honest program before anybody attacked."""
-    return without_cost(world.run(HONEST))
+def honest(world: World) -> Iterator[Honest]:
+    """It is run once more after the last attack."""
+    honest = Honest(world)
+    yield honest
+    honest.run()
 
 
 def without_cost(trace: Trace) -> dict[str, Any]:
@@ -228,12 +254,12 @@ def without_cost(trace: Trace) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_gets_a_trace_and_nothing_else(world: World, honest: dict[str, Any], name: str) -> None:
+def test_an_attack_gets_a_trace_and_nothing_else(world: World, honest: Honest, name: str) -> None:
     trace = world.attack(ATTACKS[name])
     assert trace.outcome.status not in ("lost", "cancelled")
     assert trace.program.source or trace.outcome.status == "refused"
     assert world.reached(trace, 1) == set(), trace.outcome
-    assert without_cost(world.run(HONEST)) == honest
+    honest.follow(name)
 
 
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name.partition(":")[0] in REACHING])
