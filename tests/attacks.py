@@ -280,6 +280,9 @@ ENDS = {
 }
 """Programs that do not come to their end, and how they go; the last ones are the supervisor's."""
 
+LOOPS = {"loop in torch", "loop, deaf", "loop in threads"}
+"""Of ENDS, those that one user is enough for: each takes a second and more, and a plain loop shows that a user has the limit."""
+
 PROGRAMS = {
     "Adam": """
 m = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
