@@ -1,16 +1,24 @@
-"""Runs a script in plain Python and keeps what torch says of its tensors at the end: `main`."""
+"""Runs a script in plain Python, and says what torch says of its tensors at the end."""
 
-import pickle
+import contextlib
+import io
+import os
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.referee.torch_facts import facts
 
 
-def main(target: str) -> None:
-    """Run the script that the command line names, as the module `__main__`; its facts are pickled into `target`."""
-    sys.argv[:] = sys.argv[1:]
-    sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
-    namespace = runpy.run_path(sys.argv[0], run_name="__main__")
-    Path(target).write_bytes(pickle.dumps(facts(namespace)))
+def facts_of_script(folder: str, arguments: list[str], text: str) -> dict[str, Any]:
+    """The facts at the end of the folder's `train.py`, which is run as the module `__main__`. text: its standard input.
+
+    For a process of its own: it is left in that folder.
+    """
+    os.chdir(folder)
+    sys.argv[:] = ["train.py", *arguments]
+    sys.path.insert(0, str(Path(folder).resolve()))
+    sys.stdin = io.StringIO(text)
+    with contextlib.redirect_stdout(io.StringIO()):
+        return facts(runpy.run_path("train.py", run_name="__main__"))

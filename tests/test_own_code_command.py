@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import re
 import shutil
 import signal
@@ -22,7 +21,9 @@ from gradbox.run import Run
 from gradbox.viewer import Viewer
 from server.wire.trace import Trace
 from server.worker.in_process.streams import recorded_stream
+from tests.plain_python import call_in_plain
 from tests.referee.comparison import disagreements
+from tests.script_facts import facts_of_script
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests/own_code"
@@ -114,13 +115,11 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
 
 def truth(folder: Path, arguments: list[str], text: str, printed: str) -> dict[str, Any]:
     """What plain Python says of the tensors at the end of a script that does not fail."""
-    code = (
-        f"import sys; sys.path[0] = {str(ROOT)!r}; from tests.script_facts import main; main({str(folder / 'facts')!r})"
-    )
-    done = ran([sys.executable, "-c", code, "train.py", *arguments], folder, text)
-    assert not done.returncode, done.stderr
-    facts: dict[str, Any] = pickle.loads((folder / "facts").read_bytes())
-    return {"printed": printed.replace("at exit\n", ""), "error": None, **facts}
+    return {
+        "printed": printed.replace("at exit\n", ""),
+        "error": None,
+        **call_in_plain(facts_of_script, str(folder), arguments, text),
+    }
 
 
 KILLED = """
