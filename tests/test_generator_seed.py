@@ -1,10 +1,6 @@
 """`torch.Generator.seed` in a child: without a file, and otherwise torch's own."""
 
-import subprocess
-import sys
-from pathlib import Path
-
-ROOT = Path(__file__).parent.parent
+from tests.plain_python import run_plain
 
 PROGRAM = """
 import gc, pickle, torch
@@ -36,5 +32,4 @@ bound()
 
 
 def test_it_seeds_as_torch_does() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    assert run_plain(PROGRAM)["error"] is None

@@ -21,9 +21,9 @@ from gradbox.run import Run
 from gradbox.viewer import Viewer
 from server.wire.trace import Trace
 from server.worker.in_process.streams import recorded_stream
+from tests.forked_script import facts_of_script
 from tests.plain_python import call_in_plain
 from tests.referee.comparison import disagreements
-from tests.script_facts import facts_of_script
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests/own_code"

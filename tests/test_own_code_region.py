@@ -1,8 +1,6 @@
 """`gradbox.watch`: a region is recorded as it runs, the rest is not, and nothing of it stays. One process does it all."""
 
 import json
-import os
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -11,6 +9,8 @@ from typing import Any
 import pytest
 
 from server.wire.trace import Trace
+from tests.forked_script import printed_by_script
+from tests.plain_python import call_in_plain
 from tests.tracing import events
 
 ROOT = Path(__file__).parent.parent
@@ -24,12 +24,7 @@ pytestmark = pytest.mark.slow
 
 @cache
 def watched() -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, SCRIPT, str(REGIONS)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert not done.returncode, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
+    result: dict[str, Any] = json.loads(call_in_plain(printed_by_script, str(SCRIPT), [str(REGIONS)]))
     return result | {name: json.loads(result[name]) for name in ("training", "function")}
 
 

@@ -1,4 +1,4 @@
-"""Runs a script in plain Python, and says what torch says of its tensors at the end."""
+"""Runs a script as `__main__` in this process, which is a fork for it, and says what it left: its tensors, what it printed."""
 
 import contextlib
 import io
@@ -22,3 +22,12 @@ def facts_of_script(folder: str, arguments: list[str], text: str) -> dict[str, A
     sys.stdin = io.StringIO(text)
     with contextlib.redirect_stdout(io.StringIO()):
         return facts(runpy.run_path("train.py", run_name="__main__"))
+
+
+def printed_by_script(path: str, arguments: list[str]) -> str:
+    """What the script prints to its standard output."""
+    sys.argv[:] = [path, *arguments]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        runpy.run_path(path, run_name="__main__")
+    return out.getvalue()
