@@ -21,6 +21,7 @@ from gradbox.run import Run
 from gradbox.viewer import Viewer
 from server.wire.trace import Trace
 from server.worker.in_process.streams import recorded_stream
+from tests.forked_command import run_gradbox
 from tests.forked_script import facts_of_script
 from tests.plain_python import call_in_plain
 from tests.referee.comparison import disagreements
@@ -57,6 +58,11 @@ def left(folder: Path) -> dict[str, bytes]:
 def gradbox(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
     return ran([sys.executable, "-c", code, *arguments], folder, text)
+
+
+def forked_gradbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same, where no process imports torch anew."""
+    return subprocess.CompletedProcess(arguments, *call_in_plain(run_gradbox, str(folder), arguments))
 
 
 def case(name: str) -> Any:
@@ -144,7 +150,7 @@ print("child", a * 2, flush=True)
 
 def test_a_fork_ends_as_it_would_and_os_exit_leaves_what_was_recorded(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(FORKED)
-    done = gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
+    done = forked_gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
     assert done.stdout == "child tensor([2., 2.])\nchild ended with 0\n"
     assert done.stderr == (
         "gradbox: train.py: 6 steps, it ended without Python's own end, as os._exit does. Written to run.json\n"
@@ -181,7 +187,7 @@ while True:
 
 def test_a_killed_script_leaves_what_it_did(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(KILLED)
-    done = gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
+    done = forked_gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
     trace = json.loads((tmp_path / "run.json").read_text())
     assert done.returncode == 128 + signal.SIGKILL and done.stdout == "so far\n"
     assert (trace["outcome"]["status"], trace["outcome"]["signal"]) == ("crashed", signal.SIGKILL)
@@ -220,7 +226,7 @@ region.run
 
 def test_a_region_of_a_script_that_is_recorded_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(WATCHED)
-    done = gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
+    done = forked_gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
     assert done.stdout == "tensor([2., 2.])\n" and not (tmp_path / "doubled.html").exists()
     assert done.stderr.count("train.py: doubled: is recorded with the whole program") == 1
     assert done.returncode == 1 and "has none of its own" in done.stderr, "there is no run to give"
