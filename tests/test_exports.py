@@ -57,8 +57,8 @@ def test_a_picture_is_what_the_stages_own_code_draws(client: TestClient) -> None
     trace = client.get(f"/s/{program.id}.trace.json").json()
     looks = [{"theme": theme, "language": language} for theme in ("light", "dark") for language in ("en", "zh")]
     steps = [0, 1, len(trace["steps"]) - 1]
-    expected = by_node([["step", trace, i, look] for i in steps for look in looks])
-    expected += by_node([["loom", trace, None, look] for look in looks])
+    jobs = [["step", trace, i, look] for i in steps for look in looks]
+    expected = by_node([*jobs, *(["loom", trace, None, look] for look in looks)])
     asked = [f"?step={i}&theme={look['theme']}&lang={look['language']}" for i in steps for look in looks]
     asked += [f"?theme={look['theme']}&lang={look['language']}" for look in looks]
     for query, picture in zip(asked, expected, strict=True):
