@@ -1,4 +1,4 @@
-"""Runs the programs of tests.attacks: `python -m tests.attack_runner WAY UID...`, WAY is `confined` or `loose`.
+"""Runs the programs of tests.attacks: `python -m tests.attack_runner WAY UID...`, WAY is `confined`, `loose` or `loops`.
 
 Each runs in a child of its own, as root or as the user UID. Prints for each user how each ended as JSON: `succeeded` (it
 came to its end), `raised TYPE: ...`, `died SIGNAL`, or `outlived` its time.
@@ -18,7 +18,7 @@ import struct
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -281,8 +281,12 @@ def prepare() -> None:
         importlib.import_module(name)
 
 
-def outcomes(uid: int, confined: bool, loops: bool = True) -> dict[str, dict[str, str]]:
-    """Of all programs, by kind and name. This process becomes the user. loops: those of LOOPS as well."""
+def outcomes(uid: int, way: str, endless: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Of all programs, by kind and name; where the way is `loops`, of those that do not end alone. This process becomes the user.
+
+    endless: the names of those of ENDS that are run.
+    """
+    confined = way != "loose"
     if uid != os.getuid():
         become(uid)
     folder = Path(tempfile.mkdtemp())
@@ -298,14 +302,13 @@ def outcomes(uid: int, confined: bool, loops: bool = True) -> dict[str, dict[str
                 name: code for name, code in ATTACKS.items() if name not in UNTRIED and (not uid or name not in OF_ROOT)
             }
             return {"attacks": {name: runner.outcome(code) for name, code in tried.items()}}
+        ends = {name: runner.outcome(ENDS[name][0], 0.5 if ENDS[name][1] == "outlived" else WALL) for name in endless}
+        if way == "loops":
+            return {"ends": ends}
         return {
             "layers": layers,
             "attacks": {name: runner.outcome(code) for name, code in ATTACKS.items()},
-            "ends": {
-                name: runner.outcome(code, 0.5 if end == "outlived" else WALL)
-                for name, (code, end) in ENDS.items()
-                if loops or name not in LOOPS
-            },
+            "ends": ends,
             "programs": {name: patient.outcome(code) for name, code in PROGRAMS.items()},
         }
     finally:
@@ -314,12 +317,13 @@ def outcomes(uid: int, confined: bool, loops: bool = True) -> dict[str, dict[str
 
 
 def main(way: str, *users: str) -> int:
-    """Print a line of JSON for each user, from a fork: the user and the outcomes, for the first one those of LOOPS as well."""
+    """Print a line of JSON for each user, from a fork: the user and the outcomes; those of LOOPS for the first one, or with `loops`."""
     prepare()
     for uid in users:
         pid = os.fork()
         if pid == 0:
-            print(json.dumps([uid, outcomes(int(uid), way == "confined", uid == users[0])]), flush=True)
+            endless = LOOPS if way == "loops" else ENDS.keys() if uid == users[0] else ENDS.keys() - LOOPS
+            print(json.dumps([uid, outcomes(int(uid), way, endless)]), flush=True)
             os._exit(0)
         if os.waitpid(pid, 0)[1]:
             return 1

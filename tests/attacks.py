@@ -281,7 +281,7 @@ ENDS = {
 """Programs that do not come to their end, and how they go; the last ones are the supervisor's."""
 
 LOOPS = {"loop in torch", "loop, deaf", "loop in threads"}
-"""Of ENDS, those that one user is enough for: each takes a second and more, and a plain loop shows that a user has the limit."""
+"""Of ENDS, those that `make test` runs as one user: each takes a second and more, and a plain loop shows that a user has the limit."""
 
 PROGRAMS = {
     "Adam": """

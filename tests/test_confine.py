@@ -33,7 +33,7 @@ as_any = pytest.mark.parametrize("user", USERS)
 
 @functools.cache
 def outcomes_of_all(how: str) -> dict[str, dict[str, dict[str, str]]]:
-    """By user, of attacks and programs that are confined, or loose."""
+    """By user, of attacks and programs that are confined, or loose; `loops`: of LOOPS, confined."""
     environment = {"SECRET": "s3cr3t", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.attack_runner", how, *map(str, USERS)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=240, check=False)
@@ -93,6 +93,13 @@ def test_an_attack_succeeds_where_nothing_holds_it(user: int) -> None:
 def test_a_program_that_does_not_end_is_ended(user: int) -> None:
     expected = {name: end for name, (_, end) in ENDS.items() if user == USERS[0] or name not in LOOPS}
     assert outcomes(user, "confined")["ends"] == expected
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("user", USERS[1:])
+@pytest.mark.usefixtures("host")
+def test_loops_are_ended_whoever_runs_them(user: int) -> None:
+    assert outcomes(user, "loops")["ends"] == {name: end for name, (_, end) in ENDS.items() if name in LOOPS}
 
 
 @as_any
