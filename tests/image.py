@@ -288,10 +288,10 @@ def again(trial: Trial) -> str:
 
 def attacks(trial: Trial) -> str:
     """Everything of tests/attacks.py, by the image's own user, Python and modules."""
-    command = ("python", "-m", "tests.attack_runner", str(UID), "confined")
+    command = ("python", "-m", "tests.attack_runner", "confined", str(UID))
     process = trial.engine.once(trial.image, *command, volumes={str(ROOT / "tests"): "/app/tests"})
     assert process.returncode == 0, process.stderr[-1000:]
-    report = json.loads(process.stdout)
+    _, report = json.loads(process.stdout)
     succeeded = {name: how for name, how in report["attacks"].items() if not how.startswith(("raised ", "died "))}
     assert report["attacks"].keys() == ATTACKS.keys() and not succeeded, succeeded
     assert report["ends"] == {name: how for name, (_, how) in ENDS.items()}, report["ends"]
