@@ -29,7 +29,7 @@ def hostile_programs(server: MeasuredServer, rounds: int = 1, copies: int = 2, h
 
     server.wait_until_idle()
     before, served, endings = server.usage(), 0, Counter[str]()
-    usual = proc_bytes(server.zygote(), "status", "VmRSS:")
+    usual = proc_bytes(server.zygote(), "status", "RssAnon:")
     reaper = threading.Thread(target=reap)
     reaper.start()
     try:

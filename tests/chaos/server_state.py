@@ -45,11 +45,11 @@ def busy_workers(server: MeasuredServer) -> list[int]:
 
 
 def large_workers(server: MeasuredServer, size: int) -> list[int]:
-    """The children that have so many bytes of memory."""
+    """The children that have so many bytes of memory, but for files."""
     workers = []
     for pid in server.children():
         with suppress(OSError):
-            if proc_bytes(pid, "status", "VmRSS:") >= size:
+            if proc_bytes(pid, "status", "RssAnon:") >= size:
                 workers.append(pid)
     return workers
 
