@@ -4,6 +4,7 @@ import { find } from "./entities.js";
 import { createHighlight, HIGHLIGHTABLE_SELECTOR } from "./highlight.js";
 import { selectedUid } from "./layout/pane.js";
 import { HEADING, isNarrow, sideOf, stageModel, stagePlan, scaleToFitAll } from "./layout/stage_plan.js";
+import { createKeptMarks } from "./marks/kept_marks.js";
 import { drawOverlay } from "./marks/overlay.js";
 import { LABELS } from "./marks/labels.js";
 import { stageMarks } from "./marks/stage_marks.js";
@@ -97,7 +98,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
 
   /** @param {OpenTrace} opened */
   function keptMarksOf(opened) {
-    const keptMarks = marksOfRuns.get(opened) ?? new Map();
+    const keptMarks = marksOfRuns.get(opened) ?? createKeptMarks();
     marksOfRuns.set(opened, keptMarks);
     return keptMarks;
   }

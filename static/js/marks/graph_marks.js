@@ -15,7 +15,7 @@ import { keptMark } from "./kept_marks.js";
 
 /**
  * @param {StepFacts} stepFacts @param {GraphPane} pane @param {import("../layout/view.js").Band} band what of the body is drawn
- * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the steps before
+ * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the step before
  * @returns {{heading: VNode[], body: VNode[]}} the heading is 24 high
  */
 export function graphMarks(stepFacts, pane, band, keptMarks = null) {

@@ -17,7 +17,7 @@ import { memoryRowInputs } from "./memory_row_inputs.js";
 const MARGIN = 40;
 
 /** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/view.js").Band} band
- * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the steps before @returns {{heading: VNode[], body: VNode[]}} */
+ * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the step before @returns {{heading: VNode[], body: VNode[]}} */
 export function memoryMarks(stepFacts, pane, band, keptMarks = null) {
   const body = /** @type {VNode[]} */ ([]);
   for (const place of pane.placed) {

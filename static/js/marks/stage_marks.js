@@ -2,6 +2,7 @@
 
 import { WHOLE_BAND } from "../layout/view.js";
 import { graphMarks } from "./graph_marks.js";
+import { keepForNextStep } from "./kept_marks.js";
 import { LABELS } from "./labels.js";
 import { memoryMarks } from "./memory_marks.js";
 import { stepFacts } from "./step_facts.js";
@@ -14,7 +15,7 @@ import { stepFacts } from "./step_facts.js";
  * @param {Partial<import("./labels.js").Labels>} [labels]
  * @param {Map<string, number>} [windowStarts] from where on big storages show their cells
  * @param {Record<import("../layout/stage_plan.js").Side, import("../layout/view.js").Band>} [bands] what is drawn of each pane
- * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the steps of this run that were drawn before with these labels
+ * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the step of this run that was drawn before with these labels
  * @returns {{facts: import("./step_facts.js").StepFacts, memory: PaneMarks | null, graph: PaneMarks | null}}
  */
 export function stageMarks(
@@ -26,9 +27,11 @@ export function stageMarks(
 ) {
   const { opened } = plan.model;
   const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, windowStarts);
-  return {
+  const drawn = {
     facts,
     memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory, keptMarks),
     graph: plan.graph && graphMarks(facts, plan.graph, bands.graph, keptMarks),
   };
+  if (keptMarks) keepForNextStep(keptMarks);
+  return drawn;
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { stageModel, stagePlan } from "../layout/stage_plan.js";
+import { createKeptMarks } from "../marks/kept_marks.js";
 import { stageMarks } from "../marks/stage_marks.js";
 import { openTrace } from "../state.js";
 import { svgText } from "../svg.js";
@@ -29,13 +30,13 @@ function paneText(pane) {
  * @param {import("../layout/stage_plan.js").StageModel} model @param {number} i @param {import("../layout/stage_plan.js").Size} size
  * @param {import("../layout/stage_plan.js").StageOptions} options @param {KeptMarks} keptMarks @returns {number} rows that were kept */
 function holdStep(model, i, size, options, keptMarks) {
-  const before = new Map([...keptMarks].map(([key, { mark }]) => [key, mark.children]));
+  const before = [...keptMarks.before.values()].map(({ mark }) => mark.children);
   const kept = stageMarks(stagePlan(model, i, size, options), {}, new Map(), undefined, keptMarks);
   const cold = stageMarks(stagePlan(model, i, size, options), {}, new Map());
   for (const side of /** @type {const} */ (["memory", "graph"]))
     assert.equal(paneText(kept[side]), paneText(cold[side]), `${side} at step ${i} of ${size.w} × ${size.h}`);
   const drawn = [...(kept.memory?.body ?? []), ...(kept.graph?.body ?? [])].map(({ children }) => children);
-  return [...before.values()].filter((children) => drawn.includes(children)).length;
+  return before.filter((children) => drawn.includes(children)).length;
 }
 
 /** Forwards, backwards, then from anywhere to anywhere with other selections, folds and sizes.
@@ -43,8 +44,7 @@ function holdStep(model, i, size, options, keptMarks) {
 function holdRun(trace) {
   const opened = openTrace(trace);
   const model = stageModel(opened);
-  /** @type {KeptMarks} */
-  const keptMarks = new Map();
+  const keptMarks = createKeptMarks();
   const steps = [...Array(opened.count).keys()];
   const toggles = [[], ["nameless kept", "nameless flight", "nameless unnamed"], ["rows ", "calls"]];
   const handles = [
