@@ -24,10 +24,11 @@ def facts_of_script(folder: str, arguments: list[str], text: str) -> dict[str, A
         return facts(runpy.run_path("train.py", run_name="__main__"))
 
 
-def printed_by_script(path: str, arguments: list[str]) -> str:
-    """What the script prints to its standard output."""
+def printed_by_script(path: str, arguments: list[str], environment: dict[str, str]) -> str:
+    """What the script prints to its standard output. environment: variables that it finds besides this process's."""
+    os.environ |= environment
     sys.argv[:] = [path, *arguments]
     out = io.StringIO()
-    with contextlib.redirect_stdout(out):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         runpy.run_path(path, run_name="__main__")
     return out.getvalue()

@@ -1,6 +1,7 @@
 """`gradbox.watch`: a region is recorded as it runs, the rest is not, and nothing of it stays. One process does it all."""
 
 import json
+import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gradbox.showing import PYTEST_VARIABLE
 from server.wire.trace import Trace
 from tests.forked_script import printed_by_script
 from tests.plain_python import call_in_plain
@@ -24,7 +26,8 @@ pytestmark = pytest.mark.slow
 
 @cache
 def watched() -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(call_in_plain(printed_by_script, str(SCRIPT), [str(REGIONS)]))
+    in_a_test = {PYTEST_VARIABLE: os.environ[PYTEST_VARIABLE]}  # where a region is neither shown nor written to a file
+    result: dict[str, Any] = json.loads(call_in_plain(printed_by_script, str(SCRIPT), [str(REGIONS)], in_a_test))
     return result | {name: json.loads(result[name]) for name in ("training", "function")}
 
 
