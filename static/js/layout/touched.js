@@ -14,9 +14,22 @@ import { refOf } from "./names.js";
 /** Kinds of entities that are drawn; a frame is touched by its names, a mode or a device never. */
 const DRAWN_KINDS = new Set("tascno");
 
+/** What the last step that was asked about touched, by the state after it: both panes ask, and their marks.
+ * @type {WeakMap<import("../state.js").Entities, {traceStep: Step | null | undefined, result: Touched}>} */
+const lastTouched = new WeakMap();
+
 /** What a step touched. @param {Step | null | undefined} traceStep @param {import("../state.js").Entities} entities after it
  * @returns {Touched} */
 export function touched(traceStep, entities) {
+  const last = lastTouched.get(entities);
+  if (last && last.traceStep === traceStep) return last.result;
+  const result = findTouched(traceStep, entities);
+  lastTouched.set(entities, { traceStep, result });
+  return result;
+}
+
+/** @param {Step | null | undefined} traceStep @param {import("../state.js").Entities} entities @returns {Touched} */
+function findTouched(traceStep, entities) {
   /** @type {Touched} */
   const touchedHere = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
   if (!traceStep) return touchedHere;
