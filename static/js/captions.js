@@ -39,6 +39,13 @@ export function stepHeading(trace, i, say) {
   };
 }
 
+/** A step's number and its statement in one line; an empty program has a step whose line has no text.
+ * @param {Trace} trace @param {number} i @param {Say} say */
+export function stepTitle(trace, i, say) {
+  const { at, line } = stepHeading(trace, i, say);
+  return line ? `${at} · ${line}` : at;
+}
+
 /** A step's sentences, the gravest first.
  * @param {import("./state.js").OpenTrace} opened @param {number} i @param {Say} say @returns {Sentence[]} */
 export function sentences(opened, i, say) {

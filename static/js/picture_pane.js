@@ -2,7 +2,7 @@
 
 import { printHead } from "./about.js";
 import { captionItems } from "./caption_list.js";
-import { loomLabels, sentences, stageLabels, stepHeading } from "./captions.js";
+import { loomLabels, sentences, stageLabels, stepTitle } from "./captions.js";
 import { createCurves } from "./curves.js";
 import { createFindingsCard } from "./findings_card.js";
 import { createLoomLoader } from "./loom_loader.js";
@@ -99,8 +99,7 @@ export function createPicturePane(
   function describe(i) {
     const { opened } = current();
     if (!opened?.count) return say("no_steps");
-    const { at, line } = stepHeading(opened.trace, i, say);
-    return `${at} · ${line}`;
+    return stepTitle(opened.trace, i, say);
   }
 
   /** Write down, for who waits for it, that a run is drawn.

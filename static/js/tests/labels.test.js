@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import en from "../../locales/en.json" with { type: "json" };
 import zh from "../../locales/zh.json" with { type: "json" };
-import { loomLabels, stageLabels } from "../captions.js";
+import { loomLabels, stageLabels, stepTitle } from "../captions.js";
 import { locale } from "../locale.js";
 import { LABELS, roleLabel } from "../marks/labels.js";
 import { LOOM_LABELS } from "../marks/loom_labels.js";
+import { trace } from "./entities.js";
 
 for (const [prefix, labels] of /** @type {const} */ ([
   ["stage", LABELS],
@@ -29,4 +30,10 @@ test("a page's labels are those of its language", () => {
     ["叶", "节点", "只读", ""],
   );
   assert.equal(loomLabels(locale("zh").say).graph, zh.loom_graph);
+});
+
+test("a step's title ends where there is nothing more to say", () => {
+  const titleOf = (/** @type {string} */ source) => stepTitle(trace(source, [{}]), 0, locale("en").say);
+  assert.equal(titleOf("a = 1"), "Step 1 of 1 · line 1 · a = 1");
+  assert.equal(titleOf(""), "Step 1 of 1 · line 1");
 });
