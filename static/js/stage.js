@@ -4,7 +4,7 @@ import { find } from "./entities.js";
 import { createHighlight, HIGHLIGHTABLE_SELECTOR } from "./highlight.js";
 import { selectedUid } from "./layout/pane.js";
 import { HEADING, isNarrow, sideOf, stageModel, stagePlan, scaleToFitAll } from "./layout/stage_plan.js";
-import { createKeptMarks } from "./marks/kept_marks.js";
+import { createMarkCache } from "./marks/mark_cache.js";
 import { drawOverlay } from "./marks/overlay.js";
 import { LABELS } from "./marks/labels.js";
 import { stageMarks } from "./marks/stage_marks.js";
@@ -60,8 +60,8 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
 
   /** @type {WeakMap<OpenTrace, import("./layout/stage_plan.js").StageModel>} */
   const models = new WeakMap();
-  /** @type {WeakMap<OpenTrace, import("./marks/kept_marks.js").KeptMarks>} */
-  const marksOfRuns = new WeakMap();
+  /** @type {WeakMap<OpenTrace, import("./marks/mark_cache.js").MarkCache>} */
+  const markCaches = new WeakMap();
   /** @type {{opened: OpenTrace, i: number, plan: StagePlan | null, facts: import("./marks/step_facts.js").StepFacts | null} | null} */
   let shown = null;
   let hostSize = { w: host.clientWidth, h: host.clientHeight };
@@ -97,10 +97,10 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   }
 
   /** @param {OpenTrace} opened */
-  function keptMarksOf(opened) {
-    const keptMarks = marksOfRuns.get(opened) ?? createKeptMarks();
-    marksOfRuns.set(opened, keptMarks);
-    return keptMarks;
+  function markCacheOf(opened) {
+    const markCache = markCaches.get(opened) ?? createMarkCache();
+    markCaches.set(opened, markCache);
+    return markCache;
   }
 
   /** @param {boolean} [animated] */
@@ -128,7 +128,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
     drawnBands = JSON.stringify(bands);
-    const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands, keptMarksOf(shown.opened));
+    const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands, markCacheOf(shown.opened));
     if (memory) panes.memory.draw(memory.heading, memory.body, animated);
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };

@@ -14,17 +14,17 @@ import { refOf } from "./names.js";
 /** Kinds of entities that are drawn; a frame is touched by its names, a mode or a device never. */
 const DRAWN_KINDS = new Set("tascno");
 
-/** What the last step that was asked about touched, by the state after it: both panes ask, and their marks.
+/** What a step touched, by the state after it: both panes ask, and their marks.
  * @type {WeakMap<import("../state.js").Entities, {traceStep: Step | null | undefined, result: Touched}>} */
-const lastTouched = new WeakMap();
+const touchedByState = new WeakMap();
 
 /** What a step touched. @param {Step | null | undefined} traceStep @param {import("../state.js").Entities} entities after it
  * @returns {Touched} */
 export function touched(traceStep, entities) {
-  const last = lastTouched.get(entities);
+  const last = touchedByState.get(entities);
   if (last && last.traceStep === traceStep) return last.result;
   const result = findTouched(traceStep, entities);
-  lastTouched.set(entities, { traceStep, result });
+  touchedByState.set(entities, { traceStep, result });
   return result;
 }
 

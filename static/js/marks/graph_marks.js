@@ -7,7 +7,7 @@ import { idleLeafMark } from "./graph_dock.js";
 import { foldLineMark, idleLineMark, titleMark } from "./graph_fold.js";
 import { rowMark } from "./graph_node.js";
 import { graphRowInputs } from "./graph_row_inputs.js";
-import { keptMark } from "./kept_marks.js";
+import { cachedMark } from "./mark_cache.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
@@ -15,10 +15,10 @@ import { keptMark } from "./kept_marks.js";
 
 /**
  * @param {StepFacts} stepFacts @param {GraphPane} pane @param {import("../layout/view.js").Band} band what of the body is drawn
- * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the step before
+ * @param {import("./mark_cache.js").MarkCache | null} [markCache] of the step before
  * @returns {{heading: VNode[], body: VNode[]}} the heading is 24 high
  */
-export function graphMarks(stepFacts, pane, band, keptMarks = null) {
+export function graphMarks(stepFacts, pane, band, markCache = null) {
   const { labels } = stepFacts;
   /** @type {VNode[]} */
   const body = [];
@@ -26,8 +26,7 @@ export function graphMarks(stepFacts, pane, band, keptMarks = null) {
   const edges = pane.edges.filter(({ top, bottom }) => inBand(band, top, bottom));
   const addEdge = (/** @type {import("../layout/graph_edges.js").EdgePlace} */ edge) => {
     const inputsOf = () => edgeInputs(stepFacts, edge);
-    const mark = keptMark(keptMarks, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => edgeMark(stepFacts, edge));
-    if (mark) body.push(mark);
+    body.push(cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => edgeMark(stepFacts, edge)));
   };
   for (const edge of edges) if (!edge.lane) addEdge(edge);
   for (const row of pane.rows) if (row.block.lane && row.dot && inBand(band, row.y, row.y)) body.push(bridgeMark(row));
@@ -38,14 +37,8 @@ export function graphMarks(stepFacts, pane, band, keptMarks = null) {
   for (const row of pane.rows) {
     if (!inBand(band, row.top, row.bottom)) continue;
     const { railed } = columnOf(row.block.component, pane.w);
-    const mark = keptMark(
-      keptMarks,
-      `graph ${row.uid}`,
-      () => graphRowInputs(stepFacts, row, railed),
-      row.y,
-      () => rowMark(stepFacts, row, railed),
-    );
-    if (mark) body.push(mark);
+    const inputsOf = () => graphRowInputs(stepFacts, row, railed);
+    body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => rowMark(stepFacts, row, railed)));
   }
   for (const leaf of pane.idle.leaves) body.push(idleLeafMark(stepFacts, leaf));
   if (pane.idle.line) body.push(idleLineMark(labels, pane.idle.line));

@@ -7,7 +7,7 @@ import { cls, h } from "../svg.js";
 import { dockMark } from "./graph_dock.js";
 import { gradMark } from "./graph_grad.js";
 import { textThatFits } from "./graph_texts.js";
-import { rowTransform } from "./kept_marks.js";
+import { rowTransform } from "./mark_cache.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/graph_row.js").Row} Row */

@@ -5,8 +5,8 @@
 /** @typedef {import("../layout/graph_row.js").DockPlace} DockPlace */
 /** @typedef {import("../layout/pane.js").Rect} Rect */
 
-/** All of it but the row's place, from which heights in it are counted; null for one that says what this step did. Nodes that no step
- * changed are the same objects as before.
+/** All of it but the row's place, from which heights in it are counted; null for one that says what this step did. Nodes
+ * that no step changed are the same objects as before.
  * @param {StepFacts} stepFacts @param {Row} row @param {boolean} railed @returns {unknown[] | null} */
 export function graphRowInputs(stepFacts, row, railed) {
   const { snap, events } = stepFacts;

@@ -5,7 +5,7 @@ import { inBand } from "../layout/view.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { h } from "../svg.js";
 import { allocatorMark } from "./allocator.js";
-import { keptMark } from "./kept_marks.js";
+import { cachedMark } from "./mark_cache.js";
 import { chipMark, foldLineMark, freedMark, headingMark } from "./memory_heading.js";
 import { rowMark } from "./memory_row.js";
 import { memoryRowInputs } from "./memory_row_inputs.js";
@@ -17,25 +17,25 @@ import { memoryRowInputs } from "./memory_row_inputs.js";
 const MARGIN = 40;
 
 /** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/view.js").Band} band
- * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the step before @returns {{heading: VNode[], body: VNode[]}} */
-export function memoryMarks(stepFacts, pane, band, keptMarks = null) {
+ * @param {import("./mark_cache.js").MarkCache | null} [markCache] of the step before @returns {{heading: VNode[], body: VNode[]}} */
+export function memoryMarks(stepFacts, pane, band, markCache = null) {
   const body = /** @type {VNode[]} */ ([]);
   for (const place of pane.placed) {
     if (place.hidden || !inBand(band, place.y - MARGIN, place.y + place.h + MARGIN)) continue;
-    const mark = lineMark(stepFacts, pane, place, keptMarks);
+    const mark = lineMark(stepFacts, pane, place, markCache);
     if (mark) body.push(mark);
   }
   return { heading: headingMarks(stepFacts, pane), body };
 }
 
 /** @param {StepFacts} stepFacts @param {MemoryPane} pane @param {import("../layout/memory_placed.js").PlacedItem} place
- * @param {import("./kept_marks.js").KeptMarks | null} keptMarks */
-function lineMark(stepFacts, { columns, step }, place, keptMarks) {
+ * @param {import("./mark_cache.js").MarkCache | null} markCache */
+function lineMark(stepFacts, { columns, step }, place, markCache) {
   const { item, y } = place;
   if (item.kind === "row") {
     const { selected } = step.options;
     const inputsOf = () => memoryRowInputs(stepFacts, place, item, columns, selected);
-    return keptMark(keptMarks, `memory ${item.key}`, inputsOf, y, () =>
+    return cachedMark(markCache, `memory ${item.key}`, inputsOf, y, () =>
       rowMark(stepFacts, place, item, columns, selected),
     );
   }

@@ -5,7 +5,7 @@ import { bytesText } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { SIZE } from "../layout/row_lines.js";
 import { cls, h } from "../svg.js";
-import { rowTransform } from "./kept_marks.js";
+import { rowTransform } from "./mark_cache.js";
 import { readingMark } from "./row_beads.js";
 import { quietMarks, rowCardMark, slimCardMark } from "./row_card.js";
 import { stripMark } from "./row_cells.js";

@@ -20,12 +20,12 @@ export function memoryRowInputs(stepFacts, place, item, columns, selected) {
   return addBlockInputs(inputs, stepFacts, item.block) ? inputs : null;
 }
 
-/** @param {unknown[]} inputs @param {StepFacts} stepFacts @param {Block} block @returns {boolean} whether it can be kept */
+/** @param {unknown[]} inputs @param {StepFacts} stepFacts @param {Block} block @returns {boolean} whether it can be cached */
 function addBlockInputs(inputs, stepFacts, block) {
-  const { snap, peeks, grads, writers } = stepFacts;
+  const { snap, grads, writers } = stepFacts;
   const storage = snap.entities.get(block.storage ?? "");
   if (storage?.kind === "storage" && !storage.cells) return false; // its summary tells of the step's writes
-  inputs.push(block.storage, block.label, block.purpose?.gradient, peeks.get(block.key), grads.has(block.key));
+  inputs.push(block.storage, block.label, block.purpose?.gradient, grads.has(block.key));
   for (const uid of block.uids) {
     if (snap.fresh.has(uid) || snap.changed.has(uid) || snap.written.has(uid) || writers.has(uid)) return false;
     inputs.push(uid, snap.entities.get(uid));
@@ -48,12 +48,12 @@ function addHandleInputs(inputs, { snap, names }, block, uid) {
   const gradUid = isHandle(handle) ? handle.grad : undefined;
   inputs.push(uid, names.tags.has(uid), names.paths.get(uid));
   if (gradUid && !block.grads.has(uid))
-    inputs.push(snap.entities.has(gradUid), names.paths.get(gradUid), ...tagTexts(names.tags.get(gradUid)));
+    inputs.push(snap.entities.has(gradUid), names.paths.get(gradUid), ...tagInputs(names.tags.get(gradUid)));
   for (const { tag, text, scope, moved } of block.names.get(uid) ?? [])
     inputs.push(tag.text, tag.kind, tag.frame, tag.name, text, scope, moved);
 }
 
 /** @param {import("../layout/names.js").Tag[]} [tags] */
-function tagTexts(tags = []) {
+function tagInputs(tags = []) {
   return tags.flatMap(({ kind, text }) => [kind, text]);
 }

@@ -2,7 +2,7 @@
 
 import { WHOLE_BAND } from "../layout/view.js";
 import { graphMarks } from "./graph_marks.js";
-import { keepForNextStep } from "./kept_marks.js";
+import { startNextStep } from "./mark_cache.js";
 import { LABELS } from "./labels.js";
 import { memoryMarks } from "./memory_marks.js";
 import { stepFacts } from "./step_facts.js";
@@ -15,7 +15,7 @@ import { stepFacts } from "./step_facts.js";
  * @param {Partial<import("./labels.js").Labels>} [labels]
  * @param {Map<string, number>} [windowStarts] from where on big storages show their cells
  * @param {Record<import("../layout/stage_plan.js").Side, import("../layout/view.js").Band>} [bands] what is drawn of each pane
- * @param {import("./kept_marks.js").KeptMarks | null} [keptMarks] of the step of this run that was drawn before with these labels
+ * @param {import("./mark_cache.js").MarkCache | null} [markCache] of the step of this run that was drawn before with these labels
  * @returns {{facts: import("./step_facts.js").StepFacts, memory: PaneMarks | null, graph: PaneMarks | null}}
  */
 export function stageMarks(
@@ -23,15 +23,15 @@ export function stageMarks(
   labels = {},
   windowStarts = new Map(),
   bands = { memory: WHOLE_BAND, graph: WHOLE_BAND },
-  keptMarks = null,
+  markCache = null,
 ) {
   const { opened } = plan.model;
   const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, windowStarts);
   const drawn = {
     facts,
-    memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory, keptMarks),
-    graph: plan.graph && graphMarks(facts, plan.graph, bands.graph, keptMarks),
+    memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory, markCache),
+    graph: plan.graph && graphMarks(facts, plan.graph, bands.graph, markCache),
   };
-  if (keptMarks) keepForNextStep(keptMarks);
+  if (markCache) startNextStep(markCache);
   return drawn;
 }
