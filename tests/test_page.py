@@ -130,8 +130,9 @@ def test_an_edit_outlives_the_gallery_and_the_way_back(page: Any, site: str) -> 
     page.wait_for_selector("#workbench[data-steps]")
     page.locator(".cm-content").click()
     page.keyboard.press("Control+End")
+    page.evaluate("window.before = location.hash")
     page.keyboard.type("mine = 1")
-    still = "() => window.hash === location.hash || (window.hash = location.hash, false)"
+    still = "() => location.hash !== before && (window.hash === location.hash || (window.hash = location.hash, false))"
     page.wait_for_function(still, polling=200)  # the address is written a moment after the last key
     page.get_by_role("link", name="Gallery").click()
     page.wait_for_url("**/gallery")
