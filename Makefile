@@ -85,7 +85,7 @@ APART := $(shell unshare --pid --fork --mount-proc true 2>/dev/null && echo unsh
 
 # by their files, so that no other is imported; the shell collects what attacks leave running
 tests-attack: setup build $(VENV)/.compiled
-	$(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m attack $(shell grep -lE "pytest\.mark\.attack\b" tests/test_*.py); exit $$?'
+	$(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m "attack and not exhaustive" $(shell grep -lE "pytest\.mark\.attack\b" tests/test_*.py); exit $$?'
 
 tests-rest: setup build $(VENV)/.redis $(VENV)/.compiled
 	$(PYTHON) -m pytest $(AGAIN) $(PARALLEL) -m "not attack and not exhaustive"
