@@ -154,9 +154,9 @@ class Frames:
             )
             caller = uid
         self._running = seen
-        for uid in list(self._uids_by_key.values()):
-            if uid not in seen and uid not in self._suspended:
-                self._retire(uid)
+        alive = {*seen, *self._suspended}
+        for uid in [uid for uid in self._uids_by_key.values() if uid not in alive]:
+            self._retire(uid)
         self._remove_suspended(suspended)
 
     def observe_statement(
