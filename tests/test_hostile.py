@@ -156,15 +156,12 @@ floods = [
     t.START + b'\\n' * room,
     b'x' * room,
 ]
-dearest = max(floods, key=lambda flood: flood.count(b':[]'))  # once at first and once at last
-before = None
-for turn in range(3):
+peaks = []
+for turn in range(2):
     for flood in floods:
-        if turn != 1 or flood is not dearest:
-            t.assembled(flood)
-    if turn == 0:
-        before = peak()
-print(before, peak())
+        t.assembled(flood)
+    peaks.append(peak())
+print(*peaks)
 """
 
 
