@@ -1,6 +1,6 @@
 /** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
-import { HEAD, SMALLEST_SCALE } from "./layout/loom_sizes.js";
+import { HEADER_HEIGHT, SMALLEST_SCALE } from "./layout/loom_sizes.js";
 import { loomLayout as makeLoom } from "./layout/loom.js";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "./layout/view.js";
 import { cornerMarks, loomMarks } from "./marks/loom.js";
@@ -74,10 +74,10 @@ export function createLoom(host, document, { labels = {}, go }) {
     headShelf = shelfUnderHead(plan, i);
     const { head, code, body } = loomMarks(plan, opened, i, labels, drawnBand, headShelf);
     const sideWidth = plan.stacked ? host.clientWidth / scale : plan.code;
-    setViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, HEAD);
-    setViewport(layers.head, scale, 0, plan.width, HEAD);
-    setViewport(layers.code, scale, HEAD, sideWidth, plan.height - HEAD);
-    setViewport(layers.body, scale, HEAD, plan.width, plan.height - HEAD);
+    setViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, HEADER_HEIGHT);
+    setViewport(layers.head, scale, 0, plan.width, HEADER_HEIGHT);
+    setViewport(layers.code, scale, HEADER_HEIGHT, sideWidth, plan.height - HEADER_HEIGHT);
+    setViewport(layers.body, scale, HEADER_HEIGHT, plan.width, plan.height - HEADER_HEIGHT);
     layers.body.svg.setAttribute(
       "aria-label",
       opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
@@ -98,7 +98,7 @@ export function createLoom(host, document, { labels = {}, go }) {
   /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is.
    * @param {import("./layout/loom.js").Loom} plan @param {number} i */
   function shelfUnderHead(plan, i) {
-    const first = shelfAt(plan, root.scrollTop / scale + HEAD + 1);
+    const first = shelfAt(plan, root.scrollTop / scale + HEADER_HEIGHT + 1);
     const last = shelfAt(plan, (root.scrollTop + root.clientHeight) / scale - 1);
     return Math.max(first, Math.min(shelfOfStep(plan, i), last));
   }
@@ -116,11 +116,12 @@ export function createLoom(host, document, { labels = {}, go }) {
     const plan = currentPlan();
     if (!plan || !shown) return;
     const row = plan.rows[plan.run.rowOfStep[shown.i]];
-    const viewHeight = root.clientHeight / scale - HEAD;
+    const viewHeight = root.clientHeight / scale - HEADER_HEIGHT;
     const { y, h } = row.h > viewHeight ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
-    const top = root.scrollTop / scale + HEAD;
+    const top = root.scrollTop / scale + HEADER_HEIGHT;
     if (y >= top && y + h <= top + viewHeight) return;
-    root.scrollTop = scale * Math.max(0, h > viewHeight ? y - HEAD : y + h / 2 - HEAD - viewHeight / 2);
+    root.scrollTop =
+      scale * Math.max(0, h > viewHeight ? y - HEADER_HEIGHT : y + h / 2 - HEADER_HEIGHT - viewHeight / 2);
     redrawIfScrolled();
   }
 
@@ -131,7 +132,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
     const pointStep = target.closest("[data-step]")?.getAttribute("data-step");
     if (pointStep && target.closest(".loom-point")) return go(Number(pointStep));
-    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + HEAD;
+    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + HEADER_HEIGHT;
     const rowIndex = rowAt(plan, y);
     if (rowIndex >= 0) go(plan.run.rows[rowIndex].last);
   }
@@ -167,7 +168,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     print(opened) {
       const plan = makeLoom(opened, { room: 1180 });
       const landscape = plan.width > MIN_LANDSCAPE_WIDTH;
-      const maxHeight = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEAD;
+      const maxHeight = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEADER_HEIGHT;
       const slices = [];
       for (let from = 0; from < plan.rows.length; ) {
         let to = from;
@@ -194,10 +195,10 @@ export function createLoom(host, document, { labels = {}, go }) {
           );
           const page = document.createElementNS(SVG, "svg");
           page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);
-          page.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + sliceHeight}`);
+          page.setAttribute("viewBox", `0 0 ${plan.width} ${HEADER_HEIGHT + sliceHeight}`);
           const rowsSvg = document.createElementNS(SVG, "svg");
           for (const [name, value] of Object.entries({
-            y: HEAD,
+            y: HEADER_HEIGHT,
             width: plan.width,
             height: sliceHeight,
             viewBox: `0 ${top} ${plan.width} ${sliceHeight}`,

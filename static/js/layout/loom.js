@@ -6,7 +6,14 @@ import { homesOf, homeWidth } from "./loom_homes.js";
 import { unnamedColumn } from "./loom_unnamed.js";
 import { layoutPins } from "./loom_pins.js";
 import { placeRow } from "./loom_rows.js";
-import { CODE_SHARE, HEAD, UNNAMED_STACKED_WIDTH, ROOMY_CELLS, SMALLEST_SCALE, STACKED_CELLS } from "./loom_sizes.js";
+import {
+  CODE_SHARE,
+  HEADER_HEIGHT,
+  UNNAMED_STACKED_WIDTH,
+  ROOMY_CELLS,
+  SMALLEST_SCALE,
+  STACKED_CELLS,
+} from "./loom_sizes.js";
 import { shareOfRowsThatFit, storagesTouchedByRow, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
 import { runRows } from "./run_rows.js";
@@ -133,7 +140,7 @@ function assembleLoom(runRows, { columns, unnamed, code, cell, room, stacked, bo
     edges: [],
     trunks: [],
     pinLines: [],
-    head: HEAD,
+    head: HEADER_HEIGHT,
     code,
     memory: { x: code, w: right - code },
     graph: { x: right + 10, w: 16, names: 0, short: stacked || bounded, chars: 30 },
@@ -142,7 +149,7 @@ function assembleLoom(runRows, { columns, unnamed, code, cell, room, stacked, bo
     width: 0,
     height: 0,
   };
-  let y = HEAD;
+  let y = HEADER_HEIGHT;
   runRows.rows.forEach((row, r) => {
     y = placeRow(plan, row, r, y, room);
   });

@@ -2,7 +2,7 @@
 
 import { Lanes } from "./lanes.js";
 import { unqualifiedNodeName } from "./node_labels.js";
-import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE, SLOT } from "./loom_sizes.js";
+import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE_HEIGHT, SLOT_HEIGHT } from "./loom_sizes.js";
 import { EM, textWidth, truncate } from "./metrics.js";
 
 /** @typedef {import("./loom.js").Dot} Dot */
@@ -19,7 +19,9 @@ export function shortNodeName(name) {
 /** @param {Loom} plan @param {import("./run_rows.js").GraphNode} node @param {number} y @param {number} r
  * @param {boolean} isInline whether its slots stand in its line @returns {Dot} */
 export function addNodeDot(plan, node, y, r, isInline) {
-  const slots = new Map(node.slots.map((slot, k) => [slot, isInline ? y : y + NODE / 2 + k * SLOT + SLOT / 2]));
+  const slots = new Map(
+    node.slots.map((slot, k) => [slot, isInline ? y : y + NODE_HEIGHT / 2 + k * SLOT_HEIGHT + SLOT_HEIGHT / 2]),
+  );
   const name = unqualifiedNodeName(node.name).replace("+= ", "");
   const dot = {
     uid: node.uid,

@@ -3,22 +3,22 @@
 import { elementBox } from "./loom_columns.js";
 import { addLeafDot, addNodeDot } from "./loom_graph.js";
 import {
-  CODE,
-  VISIT_FOOT,
-  FOLD,
-  FOOT,
-  LINE,
+  CODE_LINE_HEIGHT,
+  VISIT_FOOT_HEIGHT,
+  FOLD_HEIGHT,
+  FOOT_HEIGHT,
+  LINE_HEIGHT,
   MAX_HANDLES,
   MAX_LINES,
   MAX_NODES,
   MAX_OPEN,
-  NODE,
+  NODE_HEIGHT,
   PAD,
-  SLOT,
+  SLOT_HEIGHT,
   QUIET_ROW,
   QUIET_ROW_STACKED,
-  TITLE,
-  WRITE,
+  TITLE_HEIGHT,
+  WRITE_TITLE_HEIGHT,
 } from "./loom_sizes.js";
 import { truncate } from "./metrics.js";
 import { extent, numel, plainDtype, cellReads } from "./reads.js";
@@ -44,16 +44,16 @@ export function placeRow(plan, row, r, top, width) {
     ? Math.max(24, Math.floor((width - 56 - row.inset * 10) / 7.2))
     : Math.max(12, Math.floor((plan.code - 62 - row.inset * 10) / 7.54));
   const maxBesideTurn = row.turn ? Math.max(10, maxCharacters - row.turn.length - 1) : maxCharacters;
-  const rowTop = top + (row.skipped ? FOLD : 0);
+  const rowTop = top + (row.skipped ? FOLD_HEIGHT : 0);
   const readers = shownReaders(plan, row, r);
   /** @type {Content} */
   const content = { handles: [], writes: [], dots: [], hidden: readers.hidden };
   const isQuietRow =
     isQuiet(row) && columns.shelfCount(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
   const code = isQuietRow ? firstLine(row.code, maxBesideTurn) : wrapCode(row.code, maxBesideTurn);
-  const codeHeight = code.length * CODE + (isQuietRow ? 0 : footHeight(row, readers.hidden));
+  const codeHeight = code.length * CODE_LINE_HEIGHT + (isQuietRow ? 0 : footHeight(row, readers.hidden));
   const thinH = stacked ? QUIET_ROW_STACKED : QUIET_ROW;
-  const codeY = rowTop + (isQuietRow ? (thinH - CODE) / 2 : PAD);
+  const codeY = rowTop + (isQuietRow ? (thinH - CODE_LINE_HEIGHT) / 2 : PAD);
   let y = codeY + (stacked ? codeHeight + 4 : 0);
   if (isQuietRow) plan.shelves.push({ y: rowTop, h: 0 });
   else y = placeShelves(plan, row, r, readers.shown, y, content);
@@ -88,8 +88,10 @@ function isQuiet({ readers, writes, bumps, nodes, visits, freed, kind }) {
 /** The height of what stands under the code: what is freed or raised, the visits, what there is no room for.
  * @param {Row} row @param {string[]} hidden */
 function footHeight(row, hidden) {
-  const visits = row.visits.length ? FOOT + VISIT_FOOT : 0;
-  return (row.kind === "raise" || (row.freed && !visits) ? FOOT : 0) + visits + (hidden.length ? FOOT : 0);
+  const visits = row.visits.length ? FOOT_HEIGHT + VISIT_FOOT_HEIGHT : 0;
+  return (
+    (row.kind === "raise" || (row.freed && !visits) ? FOOT_HEIGHT : 0) + visits + (hidden.length ? FOOT_HEIGHT : 0)
+  );
 }
 
 /** The readers of a row that have room, a few of each storage, and the names of what has none. @param {Loom} plan @param {Row} row
@@ -162,7 +164,7 @@ function placeHandles(plan, r, readers, y, { handles }) {
       if (box) handles.push(box);
       if (box && !reader.alias)
         plan.handleRows.set(reader.uid, { row: r, cy: box.cy, name: reader.title.split(" ")[0] });
-      return box ? { column: box.column, h: TITLE + Math.max(1, box.lines.length) * LINE + 5 } : null;
+      return box ? { column: box.column, h: TITLE_HEIGHT + Math.max(1, box.lines.length) * LINE_HEIGHT + 5 } : null;
     },
   );
 }
@@ -194,15 +196,18 @@ function placeNodes(plan, r, lines, madeReaders, y, { handles, dots }) {
   for (const { nodes: group, inline } of lines) {
     const node = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(group[0]));
     const ownReaders = madeReaders.filter((reader) => reader.entity.grad_fn === group[0]);
-    const slotsHeight = inline ? 0 : node.slots.length * SLOT;
-    let height = (inline ? SLOT + 2 : NODE) + slotsHeight;
+    const slotsHeight = inline ? 0 : node.slots.length * SLOT_HEIGHT;
+    let height = (inline ? SLOT_HEIGHT + 2 : NODE_HEIGHT) + slotsHeight;
     let cy = y + height / 2 - slotsHeight / 2;
     for (const reader of ownReaders) {
       const block = handleBox(reader, plan.columns.columnAt(reader.entity.storage, r), y);
       if (!block) continue;
       handles.push(block);
       cy = block.cy;
-      height = Math.max(cy - y + NODE / 2 + slotsHeight, TITLE + Math.max(1, block.lines.length) * LINE + 5);
+      height = Math.max(
+        cy - y + NODE_HEIGHT / 2 + slotsHeight,
+        TITLE_HEIGHT + Math.max(1, block.lines.length) * LINE_HEIGHT + 5,
+      );
       y = ownReaders.at(-1) === reader ? y : y + height;
     }
     for (const uid of group) {
@@ -244,8 +249,8 @@ function placeWrites({ columns }, r, list, y, { writes }) {
     (write, index) => {
       const column = columns.columnAt(write.storage, r);
       if (!column) return null;
-      writes.push({ write, column, y: index, cy: index + WRITE + LINE / 2 });
-      return { column, h: WRITE + LINE + (column.heat ? 6 : 17) };
+      writes.push({ write, column, y: index, cy: index + WRITE_TITLE_HEIGHT + LINE_HEIGHT / 2 });
+      return { column, h: WRITE_TITLE_HEIGHT + LINE_HEIGHT + (column.heat ? 6 : 17) };
     },
   );
 }
@@ -313,7 +318,7 @@ function handleBox(reader, column, y) {
         more++;
         continue;
       }
-      readLine = { cells: [], more: 0, y: y + TITLE + rows.size * LINE };
+      readLine = { cells: [], more: 0, y: y + TITLE_HEIGHT + rows.size * LINE_HEIGHT };
       rows.set(row, readLine);
     }
     readLine.cells.push({ subscript: read.index.join(","), cell: read.cell, ...elementBox(column, dtype, read.cell) });
@@ -329,7 +334,7 @@ function handleBox(reader, column, y) {
     reader,
     column,
     y,
-    cy: y + TITLE + LINE / 2 - 1,
+    cy: y + TITLE_HEIGHT + LINE_HEIGHT / 2 - 1,
     lines,
     bar: lines.length ? null : /** @type {[number, number]} */ (barEnds),
   };

@@ -1,8 +1,8 @@
 /** Sizes of the loom's picture, in unscaled pixels. */
 
 /** Lines under the code of a row; the one that names the node which backward visits. */
-export const FOOT = 16;
-export const VISIT_FOOT = 22;
+export const FOOT_HEIGHT = 16;
+export const VISIT_FOOT_HEIGHT = 22;
 
 /** A row in which nothing happened. */
 export const QUIET_ROW = 20;
@@ -20,24 +20,24 @@ export const MAX_SHELVES = 6;
 /** A picture somewhat wider than its room is drawn smaller, but not smaller than this. */
 export const SMALLEST_SCALE = 0.8;
 
-export const HEAD = 92;
+export const HEADER_HEIGHT = 92;
 
-export const LINE = 26;
+export const LINE_HEIGHT = 26;
 
-export const TITLE = 19;
+export const TITLE_HEIGHT = 19;
 
-export const CODE = 18;
+export const CODE_LINE_HEIGHT = 18;
 
-export const WRITE = 19;
+export const WRITE_TITLE_HEIGHT = 19;
 
 /** How much wider the page's bold face is than the monospaced one. */
 export const BOLD = 1.17;
 
-export const SLOT = 16;
+export const SLOT_HEIGHT = 16;
 
-export const FOLD = 24;
+export const FOLD_HEIGHT = 24;
 
-export const NODE = 24;
+export const NODE_HEIGHT = 24;
 
 export const PAD = 9;
 

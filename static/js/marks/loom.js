@@ -1,7 +1,7 @@
 /** The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks out. */
 
 import { bytesText } from "../layout/format.js";
-import { HEAD } from "../layout/loom_sizes.js";
+import { HEADER_HEIGHT } from "../layout/loom_sizes.js";
 import { pathThatFits } from "../layout/loom_names.js";
 import { loomLayout } from "../layout/loom.js";
 import { WHOLE_BAND, inBand } from "../layout/view.js";
@@ -38,9 +38,9 @@ export function loomPicture(
 ) {
   const plan = loomLayout(opened, { room: width });
   const currentRow = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
-  const { from, to } = rowsAround(plan, currentRow, rows, maxHeight - HEAD);
-  const bandTop = plan.rows[from]?.foldY ?? HEAD;
-  const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEAD;
+  const { from, to } = rowsAround(plan, currentRow, rows, maxHeight - HEADER_HEIGHT);
+  const bandTop = plan.rows[from]?.foldY ?? HEADER_HEIGHT;
+  const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEADER_HEIGHT;
   const cut = from > 0 || to < plan.rows.length - 1;
   const { head, code, body } = loomMarks(
     plan,
@@ -50,14 +50,14 @@ export function loomPicture(
     cut ? { top: bandTop, bottom: bottom - 1 } : WHOLE_BAND,
   );
   const size = {
-    y: HEAD,
+    y: HEADER_HEIGHT,
     width: plan.width,
     height: bottom - bandTop,
     viewBox: `0 ${bandTop} ${plan.width} ${bottom - bandTop}`,
   };
   return {
     width: plan.width,
-    height: HEAD + bottom - bandTop,
+    height: HEADER_HEIGHT + bottom - bandTop,
     cut,
     nodes: [
       cut ? h("svg", size, body, code) : h("g", {}, body, code),
@@ -110,8 +110,8 @@ export function loomMarks(plan, opened, i, labels = {}, band = WHOLE_BAND, headS
 export function cornerMarks(plan, labels) {
   if (plan.stacked) return [];
   return [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: HEAD }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.code}` }),
+    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: HEADER_HEIGHT }),
+    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEADER_HEIGHT - 0.5}H${plan.code}` }),
     h("text", { key: "program", class: "loom-axis", x: 16, y: 20 }, labels.program),
     h("text", { key: "runs", class: "loom-note", x: 16, y: 36 }, labels.runs),
     h("text", { key: "memory", class: "loom-axis end", x: plan.code - 10, y: 58 }, labels.memory),

@@ -1,7 +1,7 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
 import { fileLineOf } from "../program_files.js";
-import { BOLD, CODE, VISIT_FOOT, FOOT, HEAD } from "../layout/loom_sizes.js";
+import { BOLD, CODE_LINE_HEIGHT, VISIT_FOOT_HEIGHT, FOOT_HEIGHT, HEADER_HEIGHT } from "../layout/loom_sizes.js";
 import { shortNodeName } from "../layout/loom_graph.js";
 import { pathThatFits } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
@@ -22,7 +22,7 @@ export function codeMarks(scene) {
   const { plan } = scene;
   const rows = visibleRows(scene).map((r) => rowMark(scene, r));
   if (plan.stacked) return rows;
-  const ground = { x: 0, y: HEAD, width: plan.code, height: plan.height - HEAD };
+  const ground = { x: 0, y: HEADER_HEIGHT, width: plan.code, height: plan.height - HEADER_HEIGHT };
   return [h("rect", { key: "ground", class: "loom-ground", ...ground }), ...rows];
 }
 
@@ -53,7 +53,7 @@ function rowMark(scene, r) {
     ),
     ...fileMarks(scene, r, x),
     ...box.code.map((line, k) =>
-      h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE }, line),
+      h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE_LINE_HEIGHT }, line),
     ),
     ...turnMarks(scene, r, x),
     ...footMarks(scene, r, x),
@@ -121,19 +121,19 @@ function footMarks(scene, r, x) {
   const { plan, labels } = scene;
   const row = plan.run.rows[r];
   const box = plan.rows[r];
-  let y = box.codeY + 12 + box.code.length * CODE;
+  let y = box.codeY + 12 + box.code.length * CODE_LINE_HEIGHT;
   const marks = [];
   const addNote = (/** @type {string} */ key, /** @type {string} */ text, className = "loom-note") => {
     const maxChars = Math.floor((codeRight(plan) - x - 4) / 6);
     marks.push(
       h("text", { key, class: className, x, y }, truncate(text, maxChars), h("title", { key: "title" }, text)),
     );
-    y += FOOT;
+    y += FOOT_HEIGHT;
   };
   if (row.kind === "raise") addNote("raises", `✕ ${labels.raises}`, "loom-alarm");
   if (row.visits.length) {
     marks.push(...visitMarks(scene, r, x, y));
-    y += FOOT + VISIT_FOOT;
+    y += FOOT_HEIGHT + VISIT_FOOT_HEIGHT;
   } else if (row.freed && row.kind !== "raise") addNote("freed", labels.passing.replace("{n}", String(row.freed)));
   if (box.hidden.length)
     addNote("hidden", `${labels.hidden.replace("{n}", String(box.hidden.length))}: ${box.hidden.join(", ")}`);

@@ -1,7 +1,7 @@
 /** A handle in the loom: windows under the cells that it reads, line by line. */
 
 import { tuple } from "../layout/format.js";
-import { LINE, TITLE } from "../layout/loom_sizes.js";
+import { LINE_HEIGHT, TITLE_HEIGHT } from "../layout/loom_sizes.js";
 import { namesThatFit } from "../layout/loom_names.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
@@ -25,9 +25,9 @@ export function handleMark({ plan, labels, i, now }, box, r) {
         key: "bar",
         class: "loom-bar",
         x: bar[0] + 1,
-        y: y + TITLE,
+        y: y + TITLE_HEIGHT,
         width: Math.max(2, bar[1] - bar[0] - 2),
-        height: LINE - 6,
+        height: LINE_HEIGHT - 6,
         rx: 3,
       }),
     );
@@ -87,7 +87,7 @@ function readLineMarks({ column, lines }, k, labels) {
       h("path", {
         key: `through ${k}`,
         class: "loom-through",
-        d: `M${Math.min(...cellCenters)} ${y + LINE / 2 - 1}H${Math.max(...cellCenters)}`,
+        d: `M${Math.min(...cellCenters)} ${y + LINE_HEIGHT / 2 - 1}H${Math.max(...cellCenters)}`,
       }),
     );
   cells.forEach((cell, n) => {
@@ -98,7 +98,7 @@ function readLineMarks({ column, lines }, k, labels) {
     parts.push(
       h(
         "text",
-        { key: "more", class: "loom-note", x: column.x + 2, y: y + LINE + 6 },
+        { key: "more", class: "loom-note", x: column.x + 2, y: y + LINE_HEIGHT + 6 },
         labels.more.replace("{n}", String(more)),
       ),
     );
@@ -111,7 +111,7 @@ function windowMark({ subscript, x, w, cell }, y, storageUid) {
   const fullIndex = `[${subscript}]`;
   const text = textWidth(fullIndex, 11) < w - 5 ? fullIndex : subscript || "·";
   const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * EM));
-  const textPosition = { x: x + w / 2, y: y + (LINE - 4) / 2 + size * 0.35 };
+  const textPosition = { x: x + w / 2, y: y + (LINE_HEIGHT - 4) / 2 + size * 0.35 };
   return h(
     "g",
     {
@@ -120,7 +120,7 @@ function windowMark({ subscript, x, w, cell }, y, storageUid) {
       "data-loom-reads": `${storageUid}:${cell}`,
       "data-index": subscript,
     },
-    h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE - 4, rx: 3 }),
+    h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE_HEIGHT - 4, rx: 3 }),
     size >= 5 && h("text", { key: "index", class: "mid", ...textPosition, "font-size": size }, text),
   );
 }
@@ -162,7 +162,11 @@ function strideMark(from, to, last, y) {
   if (to.x - x < 10) return [h("text", { key: "by", class: "loom-stride", x: last.x + last.w + 4, y: y + 14 }, text)];
   const isWide = to.x - x > 40;
   return [
-    h("path", { key: "stride", class: "loom-measure", d: `M${x} ${y - 3}v${LINE / 2}H${to.x - 3}m-5 -3l5 3l-5 3` }),
+    h("path", {
+      key: "stride",
+      class: "loom-measure",
+      d: `M${x} ${y - 3}v${LINE_HEIGHT / 2}H${to.x - 3}m-5 -3l5 3l-5 3`,
+    }),
     h(
       "text",
       { key: "by", class: cls("loom-stride", !isWide && "end"), x: isWide ? x + 5 : x - 4, y: y + (isWide ? 6 : 11) },

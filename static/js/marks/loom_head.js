@@ -1,7 +1,7 @@
 /** The head of the loom: every storage over its columns, with its values at the step, and its counters. */
 
 import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js";
-import { HEAD } from "../layout/loom_sizes.js";
+import { HEADER_HEIGHT } from "../layout/loom_sizes.js";
 import { elementBox } from "../layout/loom_columns.js";
 import { namesThatFit } from "../layout/loom_names.js";
 import { EM, textWidth } from "../layout/metrics.js";
@@ -86,8 +86,8 @@ export function stripeMarks(values, box) {
 export function headMarks({ plan, opened, i, labels }, shelf) {
   const snap = opened.at(i);
   const out = [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEAD }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.width}` }),
+    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEADER_HEIGHT }),
+    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEADER_HEIGHT - 0.5}H${plan.width}` }),
   ];
   if (plan.dots.size)
     out.push(
@@ -258,7 +258,7 @@ function badgeMark(snap, counterUid, x) {
       "data-loom-badge": counterUid,
       "data-version": counter.value,
     },
-    h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX_TOP + VALUE_BOX_HEIGHT}V${HEAD}` }),
+    h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX_TOP + VALUE_BOX_HEIGHT}V${HEADER_HEIGHT}` }),
     h("rect", { key: "box", x: leftX, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 - 10, width: w, height: 20, rx: 10 }),
     h("text", { key: "text", class: "mid", x: leftX + w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 }, text),
   );

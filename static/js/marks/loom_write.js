@@ -2,7 +2,7 @@
 
 import { wireText } from "../layout/format.js";
 import { elementBox } from "../layout/loom_columns.js";
-import { LINE, WRITE } from "../layout/loom_sizes.js";
+import { LINE_HEIGHT, WRITE_TITLE_HEIGHT } from "../layout/loom_sizes.js";
 import { pathThatFits } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
@@ -21,9 +21,10 @@ export function writeMark({ plan, labels, i, now: currentRow }, { write, column,
     fullText.length <= maxChars
       ? fullText
       : pathThatFits(write.by ?? storageName, maxChars) || truncate(fullText, maxChars);
-  const cellsY = y + WRITE;
+  const cellsY = y + WRITE_TITLE_HEIGHT;
   const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shownText)];
-  if (write.silent) parts.push(...hazardMarks({ x: column.x - 2, y: cellsY - 2.5, w: column.w + 4, h: LINE + 1 }, 3));
+  if (write.silent)
+    parts.push(...hazardMarks({ x: column.x - 2, y: cellsY - 2.5, w: column.w + 4, h: LINE_HEIGHT + 1 }, 3));
   if (!write.cells.size) parts.push(regionMark(write, column, cellsY));
   const largest = Math.max(...[...write.cells.values()].map((change) => Math.abs(difference(change))), 0);
   for (const [key, change] of write.cells) {
@@ -74,7 +75,7 @@ function regionMark({ span }, column, cellsY) {
     x: from,
     y: cellsY,
     width: Math.max(2, to - from),
-    height: LINE - 4,
+    height: LINE_HEIGHT - 4,
     rx: 2,
   });
 }
@@ -84,9 +85,9 @@ function regionMark({ span }, column, cellsY) {
 function stripeChange(change, cellBox, cellsY, largest) {
   const amount = difference(change);
   const width = Math.max(cellBox.w, 0.5);
-  const innerBox = { x: cellBox.x, y: cellsY + 4, width, height: LINE - 12 };
+  const innerBox = { x: cellBox.x, y: cellsY + 4, width, height: LINE_HEIGHT - 12 };
   return [
-    h("rect", { key: "box", class: "loom-ink thin", x: cellBox.x, y: cellsY, width, height: LINE - 4 }),
+    h("rect", { key: "box", class: "loom-ink thin", x: cellBox.x, y: cellsY, width, height: LINE_HEIGHT - 4 }),
     h("rect", { key: "paper", class: "loom-paper", ...innerBox }),
     amount !== 0 &&
       h("rect", {
@@ -112,7 +113,7 @@ function valueChange({ was, now }, cellBox, cellsY, silent) {
       x: cellBox.x + 1.5,
       y: cellsY,
       width: cellBox.w - 3,
-      height: LINE - 4,
+      height: LINE_HEIGHT - 4,
       rx: 3,
     }),
     hasArrow &&
@@ -123,7 +124,7 @@ function valueChange({ was, now }, cellBox, cellsY, silent) {
         key: "value",
         class: "loom-new mid",
         x: centerX + (hasArrow ? 5 : 0),
-        y: cellsY + (LINE - 4) / 2 + newNumber.size * 0.35,
+        y: cellsY + (LINE_HEIGHT - 4) / 2 + newNumber.size * 0.35,
         "font-size": newNumber.size,
       },
       newNumber.text,
@@ -134,7 +135,7 @@ function valueChange({ was, now }, cellBox, cellsY, silent) {
         key: "was",
         class: "loom-old mid",
         x: centerX,
-        y: cellsY + LINE + (silent ? 9 : 7),
+        y: cellsY + LINE_HEIGHT + (silent ? 9 : 7),
         "font-size": oldNumber.size,
       },
       oldNumber.text,
