@@ -44,7 +44,7 @@ MESSAGE_TTL = 60
 MAX_MESSAGES = 1000
 """Of a process that reads none: seconds for which they are kept, and how many."""
 
-SEAL_SIZE = 32
+SIGNATURE_SIZE = 32
 
 _ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 
@@ -236,7 +236,7 @@ class RunRelay:
         """Add a message to the list of a process. Whether the broker has it."""
         content = encode_model(message) + b"\n" + trace
         pipe = self._broker.redis.pipeline(transaction=False)
-        pipe.rpush(messages_key(to), self._seal(to, content) + content)
+        pipe.rpush(messages_key(to), self._signature(to, content) + content)
         pipe.ltrim(messages_key(to), -MAX_MESSAGES, -1)
         pipe.expire(messages_key(to), MESSAGE_TTL)
         return await self._broker.ask(pipe.execute) is not None
@@ -257,11 +257,11 @@ class RunRelay:
             except Exception:  # of a value that is none of ours
                 log.exception("a message of another web process could not be read")
 
-    def _handle(self, sealed: bytes) -> None:
+    def _handle(self, signed: bytes) -> None:
         """Answer a question, or give an answer to who waits for it. What nobody with the secret wrote is none."""
-        seal, content = sealed[:SEAL_SIZE], sealed[SEAL_SIZE:]
-        if not hmac.compare_digest(seal, self._seal(self.name, content)):
-            log.error("a message to this web process has another seal: is GRADBOX_SECRET the same in all of them?")
+        signature, content = signed[:SIGNATURE_SIZE], signed[SIGNATURE_SIZE:]
+        if not hmac.compare_digest(signature, self._signature(self.name, content)):
+            log.error("a message to this web process has another signature: is GRADBOX_SECRET the same in all of them?")
             return
         text, _, trace = content.partition(b"\n")
         message = MESSAGE_ADAPTER.validate_json(text)
@@ -270,7 +270,7 @@ class RunRelay:
         elif (waiting := self._waiting.get(message.id)) is not None and not waiting.done():
             waiting.set_result((message, trace))
 
-    def _seal(self, to: str, content: bytes) -> bytes:
+    def _signature(self, to: str, content: bytes) -> bytes:
         return hmac.digest(self._key, to.encode() + b"\n" + content, "sha256")
 
     def _spawn(self, work: "asyncio._CoroutineLike[None]") -> None:

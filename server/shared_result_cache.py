@@ -23,7 +23,7 @@ MAX_SIZE = 1 << 20
 MAX_WAIT = 3.0
 """Seconds for reading a trace; a program whose trace takes longer is run instead."""
 
-SEAL_SIZE = 32
+SIGNATURE_SIZE = 32
 
 STORE_SCRIPT = """
 local index, sizes, name, entry = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
@@ -66,12 +66,12 @@ class SharedResultCache:
 
     async def get(self, key: str) -> bytes | None:
         """The result that some process keeps under this key; None where there is none, or none that can be believed."""
-        last = SEAL_SIZE + MAX_SIZE  # one byte past the largest
+        last = SIGNATURE_SIZE + MAX_SIZE  # one byte past the largest
         entry = await self._broker.ask(lambda: self._broker.redis.getrange(PREFIX + key, 0, last))
         if not entry or len(entry) > last:
             return None
-        seal, body = entry[:SEAL_SIZE], entry[SEAL_SIZE:]
-        if not hmac.compare_digest(seal, self._seal(key, body)) or not await self._is_trace(body):
+        signature, body = entry[:SIGNATURE_SIZE], entry[SIGNATURE_SIZE:]
+        if not hmac.compare_digest(signature, self._signature(key, body)) or not await self._is_trace(body):
             return None
         return bytes(body)
 
@@ -80,10 +80,10 @@ class SharedResultCache:
         if len(body) > min(MAX_SIZE, self._capacity // 4):
             return
         keys = [PREFIX + "index", PREFIX + "sizes"]
-        arguments = [key, self._seal(key, body) + body, TTL_SECONDS, self._capacity, PREFIX]
+        arguments = [key, self._signature(key, body) + body, TTL_SECONDS, self._capacity, PREFIX]
         await self._broker.ask(lambda: self._store_script(keys=keys, args=arguments))
 
-    def _seal(self, key: str, body: bytes) -> bytes:
+    def _signature(self, key: str, body: bytes) -> bytes:
         return hmac.digest(self._key, key.encode() + b"\n" + body, "sha256")
 
     async def _is_trace(self, body: bytes) -> bool:

@@ -187,8 +187,8 @@ def test_what_nobody_with_the_secret_wrote_is_not_read(broker: RedisServer, monk
     async def work(one: Web, stranger: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 600"), ANN)
         assert not await stranger.relay.stop(run.id)
-        sealed = one.relay._seal(stranger.relay.name, b"{}") + b"{}"
-        for message in (b"", b"x" * 100, sealed, Reply(id="x").model_dump_json().encode()):
+        signed = one.relay._signature(stranger.relay.name, b"{}") + b"{}"
+        for message in (b"", b"x" * 100, signed, Reply(id="x").model_dump_json().encode()):
             await one.broker.redis.rpush(messages_key(one.relay.name), message)
         while await one.broker.redis.exists(messages_key(one.relay.name)):
             await asyncio.sleep(0.02)

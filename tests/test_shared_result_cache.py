@@ -89,7 +89,7 @@ def test_what_nobody_with_the_secret_wrote_there_is_none(redis: RedisServer) -> 
     keeping(redis.url, work)
 
 
-def test_what_is_no_trace_is_none_though_it_is_sealed(redis: RedisServer) -> None:
+def test_what_is_no_trace_is_none_though_it_is_signed(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         for body in (b"no gzip", gzip.compress(b"{}"), gzip.compress(b'{"schema":1,"steps":[1]}'), TRACE + TRACE, b""):
             await one.put("a", body)
