@@ -12,7 +12,7 @@ from server import PROJECT_FOLDER, __version__, errors, log, settings_checks
 from server.authentication import AuthenticationMiddleware
 from server.http_metrics import HttpMetricsMiddleware
 from server.pool.zygote import PREPARE
-from server.request_limits import RequestLimitMiddleware
+from server.request_limits import RequestRateMiddleware
 from server.routes import (
     api,
     builder,
@@ -106,7 +106,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
     if services.authenticator.enabled:
         app.add_middleware(AuthenticationMiddleware, authenticator=services.authenticator)
-    app.add_middleware(RequestLimitMiddleware, limits=services.request_limits, proxies=services.proxies)
+    app.add_middleware(RequestRateMiddleware, limits=services.request_limits, proxies=services.proxies)
     app.add_middleware(
         SecurityMiddleware,
         hosts=settings.hosts.split(","),

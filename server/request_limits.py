@@ -14,7 +14,7 @@ FREE_FOLDER = "/static/dist/"
 """The files of the page, which a browser asks for together with it."""
 
 
-class RequestLimitMiddleware:
+class RequestRateMiddleware:
     """Answers 429 in the application's place. proxies: whose X-Forwarded-For is believed."""
 
     def __init__(self, app: App, limits: RequestLimiter, proxies: tuple[Network, ...]) -> None:

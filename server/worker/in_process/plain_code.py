@@ -14,12 +14,12 @@ def code_pairs(instrumented: CodeType, plain: CodeType) -> Iterator[tuple[CodeTy
     inner, plain_inner = (
         [constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (instrumented, plain)
     )
-    if [identity(code) for code in inner] == [identity(code) for code in plain_inner]:
+    if [code_identity(code) for code in inner] == [code_identity(code) for code in plain_inner]:
         for inner_code, plain_inner_code in zip(inner, plain_inner, strict=True):
             yield from code_pairs(inner_code, plain_inner_code)
 
 
-def identity(code: CodeType) -> tuple[object, ...]:
+def code_identity(code: CodeType) -> tuple[object, ...]:
     """What the two codes of one text have in common."""
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
 

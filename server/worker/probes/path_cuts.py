@@ -64,13 +64,13 @@ def _detached_cut_event(detached: DetachedCopy, observation: Observation) -> eve
     array = observation.array_bases.get(handle)
     if array is not None:
         return path_cut_event(source, "Tensor.numpy", "numpy", array)
-    copied = _call_that_copied(handle, observation.op_calls)
+    copied = _copying_operation(handle, observation.op_calls)
     if copied is not None:
         return path_cut_event(source, copied.entry["name"], "copy", copied.results[0][0], copied.log_index)
     return path_cut_event(source, f"Tensor.{reason}", reason, handle)
 
 
-def _call_that_copied(detached_handle: str, calls: list[OpCall]) -> OpCall | None:
+def _copying_operation(detached_handle: str, calls: list[OpCall]) -> OpCall | None:
     """The operation that copied a detached handle, as `torch.tensor(x)` does: the copy is made a leaf by `detach_`."""
     leaves = {uid for call in calls if call.entry["name"] == "aten::detach_" for uid, _ in call.inputs}
     for call in calls:
