@@ -6,7 +6,6 @@ the trace. So nothing is written for runs whose visitors stay with one process.
 """
 
 import asyncio
-import hmac
 import logging
 import re
 import secrets
@@ -22,6 +21,7 @@ from server.pool.remote.messages import MAX_STREAMED, encode_model
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import SharedBroker
 from server.pool.zygote import WorkersUnavailable
+from server.signed_message import MessageSigner
 from server.wire.api import State
 from server.wire.base import Model
 
@@ -43,8 +43,6 @@ ALIVE_TTL = 8
 MESSAGE_TTL = 60
 MAX_MESSAGES = 1000
 """Of a process that reads none: seconds for which they are kept, and how many."""
-
-SIGNATURE_SIZE = 32
 
 _ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 
@@ -83,7 +81,7 @@ class RunRelay:
     def __init__(self, broker: SharedBroker, url: str, secret: bytes, blobs: BlobStore) -> None:
         self.name = secrets.token_hex(6)
         self._broker, self._blobs = broker, blobs
-        self._key = hmac.digest(secret, b"runs of other web processes", "sha256")
+        self._signer = MessageSigner(secret, b"runs of other web processes")
         self._reading_broker = connect(url, READ_TIMEOUT)
         self._executions: Executions | None = None
         self._waiting: dict[str, asyncio.Future[tuple[Reply, bytes]]] = {}  # by the question's id
@@ -236,7 +234,7 @@ class RunRelay:
         """Add a message to the list of a process. Whether the broker has it."""
         content = encode_model(message) + b"\n" + trace
         pipe = self._broker.redis.pipeline(transaction=False)
-        pipe.rpush(messages_key(to), self._signature(to, content) + content)
+        pipe.rpush(messages_key(to), self._signer.sign(to, content))
         pipe.ltrim(messages_key(to), -MAX_MESSAGES, -1)
         pipe.expire(messages_key(to), MESSAGE_TTL)
         return await self._broker.ask(pipe.execute) is not None
@@ -251,16 +249,16 @@ class RunRelay:
                     seen = time.monotonic()
                 popped = await self._reading_broker.blpop([messages_key(self.name)], READ_TIMEOUT)
                 if popped is not None:
-                    self._handle(popped[1])
+                    self._handle_message(popped[1])
             except BrokerError:
                 await asyncio.sleep(0.2)
             except Exception:  # of a value that is none of ours
                 log.exception("a message of another web process could not be read")
 
-    def _handle(self, signed: bytes) -> None:
+    def _handle_message(self, signed: bytes) -> None:
         """Answer a question, or give an answer to who waits for it. What nobody with the secret wrote is none."""
-        signature, content = signed[:SIGNATURE_SIZE], signed[SIGNATURE_SIZE:]
-        if not hmac.compare_digest(signature, self._signature(self.name, content)):
+        content = self._signer.content_of(self.name, signed)
+        if content is None:
             log.error("a message to this web process has another signature: is GRADBOX_SECRET the same in all of them?")
             return
         text, _, trace = content.partition(b"\n")
@@ -269,9 +267,6 @@ class RunRelay:
             self._spawn(self._answer(message))
         elif (waiting := self._waiting.get(message.id)) is not None and not waiting.done():
             waiting.set_result((message, trace))
-
-    def _signature(self, to: str, content: bytes) -> bytes:
-        return hmac.digest(self._key, to.encode() + b"\n" + content, "sha256")
 
     def _spawn(self, work: "asyncio._CoroutineLike[None]") -> None:
         task = asyncio.create_task(work)

@@ -4,13 +4,13 @@ What is read there is believed only if a process with the same secret wrote it u
 """
 
 import asyncio
-import hmac
 import zlib
 from contextlib import suppress
 
 from server.large_traces import TraceReader, unpacked_size
 from server.pool.recorded_trace import GZIP_WINDOW_BITS
 from server.pool.remote.shared_broker import SharedBroker
+from server.signed_message import SIGNATURE_SIZE, MessageSigner
 from server.wire.problems import ProblemError
 
 PREFIX = "gradbox:kept:"
@@ -22,8 +22,6 @@ MAX_SIZE = 1 << 20
 
 MAX_WAIT = 3.0
 """Seconds for reading a trace; a program whose trace takes longer is run instead."""
-
-SIGNATURE_SIZE = 32
 
 STORE_SCRIPT = """
 local index, sizes, name, entry = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
@@ -60,7 +58,7 @@ class SharedResultCache:
 
     def __init__(self, broker: SharedBroker, secret: bytes, capacity: int, max_unpacked: int) -> None:
         self._broker, self._capacity, self._max_unpacked = broker, capacity, max_unpacked
-        self._key = hmac.digest(secret, b"kept results", "sha256")
+        self._signer = MessageSigner(secret, b"kept results")
         self._store_script = broker.redis.register_script(STORE_SCRIPT)
         self._reader = TraceReader()
 
@@ -70,8 +68,8 @@ class SharedResultCache:
         entry = await self._broker.ask(lambda: self._broker.redis.getrange(PREFIX + key, 0, last))
         if not entry or len(entry) > last:
             return None
-        signature, body = entry[:SIGNATURE_SIZE], entry[SIGNATURE_SIZE:]
-        if not hmac.compare_digest(signature, self._signature(key, body)) or not await self._is_trace(body):
+        body = self._signer.content_of(key, entry)
+        if body is None or not await self._is_trace(body):
             return None
         return bytes(body)
 
@@ -80,11 +78,8 @@ class SharedResultCache:
         if len(body) > min(MAX_SIZE, self._capacity // 4):
             return
         keys = [PREFIX + "index", PREFIX + "sizes"]
-        arguments = [key, self._signature(key, body) + body, TTL_SECONDS, self._capacity, PREFIX]
+        arguments = [key, self._signer.sign(key, body), TTL_SECONDS, self._capacity, PREFIX]
         await self._broker.ask(lambda: self._store_script(keys=keys, args=arguments))
-
-    def _signature(self, key: str, body: bytes) -> bytes:
-        return hmac.digest(self._key, key.encode() + b"\n" + body, "sha256")
 
     async def _is_trace(self, body: bytes) -> bool:
         with suppress(TimeoutError, ProblemError, ValueError):

@@ -187,7 +187,7 @@ def test_what_nobody_with_the_secret_wrote_is_not_read(broker: RedisServer, monk
     async def work(one: Web, stranger: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 600"), ANN)
         assert not await stranger.relay.stop(run.id)
-        signed = one.relay._signature(stranger.relay.name, b"{}") + b"{}"
+        signed = one.relay._signer.sign(stranger.relay.name, b"{}")
         for message in (b"", b"x" * 100, signed, Reply(id="x").model_dump_json().encode()):
             await one.broker.redis.rpush(messages_key(one.relay.name), message)
         while await one.broker.redis.exists(messages_key(one.relay.name)):
