@@ -52,7 +52,8 @@ class RunService:
             message = f"the program has {size} bytes; {self._settings.source} are allowed"
             raise ProblemError(413, "too_large", message, field="source")
         if body.device not in self._pool.devices:
-            raise ProblemError(422, "no_device", f"this server has no {body.device} worker", field="device")
+            message = f"this server has no {body.device} worker: {self._pool.problem(body.device)}"
+            raise ProblemError(422, "no_device", message, field="device")
         source = body.source.encode("utf-8", "replace").decode()
         lines = body.input.encode("utf-8", "replace").decode()
         limits = self._settings.limits()

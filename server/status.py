@@ -34,6 +34,7 @@ async def collect(services: Services) -> dict[str, Any]:
             "spares": pool.spares,
             "boots": pool.boots,
             "devices": list(pool.devices),
+            "problems": {device: why for device in ("cpu", "cuda") if (why := pool.problem(device))},
             "machines": pool.machines,
         },
         "runs": metrics.counts("runs"),

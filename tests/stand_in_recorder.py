@@ -41,7 +41,7 @@ def prepare(_: WorkerOptions) -> Worker:
 def prepare_with_gpu(_: WorkerOptions) -> Worker:
     """The same on a machine that seems to have a GPU."""
     versions = {"torch": "0", "numpy": "0", "python": "0"}
-    return Worker(run, versions, gpus=1, initialize_gpu=lambda: initialized.append(os.getpid()))
+    return Worker(run, versions, initialize_gpu=lambda: initialized.append(os.getpid()))
 
 
 initialized: list[int] = []

@@ -1,6 +1,7 @@
 """The queue of programs for a GPU, where there is none: its workers and the driver are stood in for."""
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from server.cluster import create_pool
+from server.pool import machine_workers
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.worker import RemoteWorker
 from server.pool.zygote import WorkersUnavailable
@@ -51,12 +53,18 @@ def with_pool(url: str, broker: RedisServer, work: Work) -> None:
 
 
 @pytest.mark.slow
-def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(remote_workers: str, broker: RedisServer) -> None:
+def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(
+    remote_workers: str, broker: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def found_one() -> tuple[list[str], str]:
+        return ["a stand-in"], ""
+
     async def run(pool: RemotePool) -> Trace:
         return (await pool.run(Job(source="gpu", device="cuda", limits={}))).decoded()
 
     async def work(pool: RemotePool, create: Callable[[str], RemoteWorker]) -> None:
         assert pool.devices == ("cpu",)
+        monkeypatch.setattr(machine_workers, "find_gpus", found_one)
         worker = create("tests.stand_in_recorder:prepare_with_gpu")
         await worker.start()
         await eventually(lambda: pool.devices == ("cpu", "cuda"))
@@ -76,7 +84,7 @@ def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(remote_worke
 @pytest.mark.slow
 def test_without_a_gpu_a_worker_of_its_queue_says_so(remote_workers: str, broker: RedisServer) -> None:
     async def work(pool: RemotePool, create: Callable[[str], RemoteWorker]) -> None:
-        with pytest.raises(WorkersUnavailable, match="torch can use no GPU on this machine"):
+        with pytest.raises(WorkersUnavailable, match="this machine has no GPU"):
             await create(STAND_IN).start()
         with pytest.raises(WorkersUnavailable, match="there is no gpu worker now"):
             await pool.run(Job(source="finish", device="cuda"))
@@ -91,11 +99,13 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
     done: list[Any] = []
     cuda = SimpleNamespace(
         init=lambda: done.append("init"),
+        device_count=lambda: 2,
         get_device_properties=lambda _: SimpleNamespace(total_memory=16 << 30),
-        set_per_process_memory_fraction=done.append,
-        empty_cache=lambda: done.append("empty"),
+        set_per_process_memory_fraction=lambda share, index: done.append((share, index)),
     )
     monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda))
     monkeypatch.setattr(gpu, "warm_up", lambda: done.append("warm"))
-    gpu.initialize_gpu(memory)
-    assert done == ["init", share, "warm", "empty"]
+    monkeypatch.setattr(gpu, "clear_traces", lambda: done.append("clear"))
+    monkeypatch.setattr(os, "putenv", lambda name, _: done.append(name))
+    gpu.initialize_gpu(memory, "0,1")
+    assert done == ["CUDA_VISIBLE_DEVICES", "USE_PYTORCH_KERNEL_CACHE", "init", (share, 0), (share, 1), "warm", "clear"]

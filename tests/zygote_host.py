@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 from server.pool.zygote import PREPARE
 from server.wire.link import WorkerOptions
 from server.worker.child import Worker, die_with_parent
-from server.worker.prepare import prepare
 from server.worker.supervisor import Supervisor
+from server.worker.zygote import prepare_worker
 from tests.host_sockets import CHECK_INTERVAL, reap_children
 from tests.huge_pages import join_pages
 
@@ -30,7 +30,7 @@ def main() -> None:
     parent = os.getppid()  # the kernel would end this process with the thread that started it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     listener, options = socket.socket(fileno=int(sys.argv[1])), WorkerOptions(**json.loads(sys.argv[2]))
-    worker = prepare(options)
+    worker = prepare_worker(options)
     join_pages()
     while os.getppid() == parent:
         with suppress(TimeoutError):

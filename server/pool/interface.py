@@ -83,6 +83,9 @@ class PoolInterface(Protocol):
     @property
     def machines(self) -> list[dict[str, Any]]: ...
 
+    def problem(self, device: str) -> str:
+        """Why no program is run on a device now, `cpu` or `cuda`, and what to do, in one line; "" where programs are."""
+
     async def start(self) -> None:
         """Begin to have workers; does not wait for them."""
 

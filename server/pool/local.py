@@ -48,7 +48,7 @@ class Pool:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        return ("cpu", "cuda") if self._machine.gpu_zygote.ready else ("cpu",)
+        return ("cpu", "cuda") if self._machine.gpu_ready else ("cpu",)
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -73,6 +73,11 @@ class Pool:
     @property
     def machines(self) -> list[dict[str, Any]]:
         return []
+
+    def problem(self, device: str) -> str:
+        if device != "cpu":
+            return self._machine.gpu_problem
+        return "" if self.booted else self.zygote.problem
 
     async def wait_until_booted(self) -> None:
         await self.zygote.wait_until_booted()

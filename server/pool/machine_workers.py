@@ -2,13 +2,18 @@
 
 import asyncio
 import contextlib
+import json
 import logging
+import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from server import PROJECT_FOLDER
 from server.pool.assembly import CANCELLED_OUTCOME, Recording
 from server.pool.child import Child, Exit
 from server.pool.machine import max_workers
@@ -24,6 +29,19 @@ TRACEBACK_SECONDS = 1.0
 """Seconds that a child has to report its current line before it is killed."""
 
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
+
+GPU_SPARES = 2
+"""Children that wait with a context on the GPU, which takes half a gigabyte of its memory: one for each visitor that
+comes while another's child is being replaced."""
+
+FIND_GPUS_SECONDS = 60.0
+"""Seconds that the process may take that looks for GPUs."""
+
+GPU_DEVICES = ("nvidia[0-9]*", "dxg", "kfd")
+"""Patterns of files in /dev, of which a machine has one where it has a GPU: NVIDIA's, that of WSL, AMD's."""
+
+GPU_NOT_ASKED = "GRADBOX_GPU is off; start the server with GRADBOX_GPU=1"
+GPU_STARTING = "it is starting; try again in some seconds"
 
 OnBuffer = Callable[[bytearray], None]
 """Called with the buffer that a child's lines go into, before they come."""
@@ -49,30 +67,72 @@ class RunBounds:
 
 
 class MachineWorkers:
-    """Runs each program that it is given at once: whose turn it is, is for others to say. count: of those at once, at most."""
+    """Runs each program that it is given at once: whose turn it is, is for others to say. count: of those at once, at most.
 
-    def __init__(self, settings: Settings, prepare: str = PREPARE) -> None:
-        self._settings = settings
+    gpu_names: of the GPUs that torch can use, once that is known. use_gpu: whether to run programs on them, too; by itself
+    as the settings say.
+    """
+
+    def __init__(self, settings: Settings, prepare: str = PREPARE, use_gpu: bool | None = None) -> None:
+        self._settings, self._use_gpu = settings, settings.gpu if use_gpu is None else use_gpu
+        self._no_gpu = ""  # why no GPU can be used, as far as it is known
         self.count = min(settings.workers, max_workers(settings.memory))
         if self.count < settings.workers:
             log.warning("there is memory for %d of %d programs at once", self.count, settings.workers)
         options = WorkerOptions(self.count, settings.sandbox, settings.memory, settings.cpu, prepare)
-        gpu_options = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)
+        gpu_options = replace(
+            options,
+            spares=GPU_SPARES,
+            device="cuda",
+            gpu_memory=settings.gpu_memory,
+            visible_gpus=os.environ.get("CUDA_VISIBLE_DEVICES"),
+        )
         self.zygote, self.gpu_zygote = Zygote(options, settings.boot), Zygote(gpu_options, settings.boot)
+        self.gpu_names: list[str] = []
         self._starting_gpu: asyncio.Task[None] | None = None
         self._releasing: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin to boot the zygotes; does not wait for them."""
         self.zygote.start()
-        if self._settings.gpu:
+        if self._use_gpu:
             self._starting_gpu = asyncio.create_task(self._start_gpu())
 
     async def _start_gpu(self) -> None:
+        """Start the GPU's zygote, where torch can use a GPU; after the other one, which visitors wait for."""
         with contextlib.suppress(WorkersUnavailable):
             await self.zygote.wait_until_booted()
-            if self.zygote.gpus:
-                self.gpu_zygote.start()
+        self.gpu_names, self._no_gpu = await find_gpus()
+        if self.gpu_names:
+            self.gpu_zygote.start()
+        else:
+            log.info("there is no worker for a GPU: %s", self._no_gpu)
+
+    async def wait_for_gpu(self) -> None:
+        """Wait until the GPU's zygote has a child that is ready. Raises WorkersUnavailable."""
+        if self._starting_gpu is not None:
+            await asyncio.shield(self._starting_gpu)
+        while not self.gpu_zygote.has_spare:
+            reason = self.gpu_problem
+            if reason and reason != GPU_STARTING:
+                raise WorkersUnavailable(f"this machine runs no programs on a GPU: {reason}")
+            await asyncio.sleep(0.1)
+
+    @property
+    def gpu_ready(self) -> bool:
+        """Whether programs for a GPU are run."""
+        return not self.gpu_problem
+
+    @property
+    def gpu_problem(self) -> str:
+        """Why programs for a GPU are not run now, and what to do; "" where they are."""
+        if not self._use_gpu:
+            return GPU_NOT_ASKED
+        if self._no_gpu:
+            return self._no_gpu
+        if self.gpu_zygote.failure:
+            return f"it does not start: {self.gpu_zygote.failure}"
+        return "" if self.gpu_zygote.ready and self.gpu_zygote.has_had_spare else GPU_STARTING
 
     async def close(self) -> None:
         """End the zygotes, and with them whatever runs."""
@@ -138,6 +198,29 @@ class MachineWorkers:
             await wait_for_traceback(child)
             child.limit = Stopped(limit="wall", value=wall_seconds)
         return stop.is_set()
+
+
+async def find_gpus() -> tuple[list[str], str]:
+    """The names of the GPUs that torch can use on this machine; where there is none, why. Asked of a process that ends."""
+    if not any(match for pattern in GPU_DEVICES for match in Path("/dev").glob(pattern)):
+        return [], "this machine has no GPU, or its driver is not loaded: there is no /dev/nvidia0"
+    command = [sys.executable, "-m", "server.worker.find_gpus"]
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*command, cwd=PROJECT_FOLDER, stdout=pipe, stderr=pipe)
+    try:
+        async with asyncio.timeout(FIND_GPUS_SECONDS):
+            output, errors = await process.communicate()
+        names, reason = json.loads(output.splitlines()[-1])
+        return names, reason
+    except TimeoutError:
+        return [], f"torch did not find the GPUs within {FIND_GPUS_SECONDS:.0f} seconds"
+    except (ValueError, IndexError):
+        last = errors.decode(errors="replace").strip().splitlines()[-1:]
+        return [], f"the search for GPUs ended with status {process.returncode}: {''.join(last)[:300]}"
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
 async def wait_for_traceback(child: Child) -> None:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import deque
 from dataclasses import asdict
+from pathlib import Path
 
 from server import PROJECT_FOLDER
 from server.pool.child import Child, Exit
@@ -29,10 +30,23 @@ MAX_BACKOFF = 30.0
 SPARE_RETRY_SECONDS = 1.0
 """Seconds until a spare is replaced whose descriptors this process had no room for."""
 
+EXIT_SECONDS = 0.004
+"""Seconds in which the status of a process is known that has closed its connection; the event loop waits for it."""
+
 SPARE_TIMEOUT = 2.0
 """Seconds in which the next spare is there, once the last one was taken."""
 
 log = logging.getLogger("gradbox.pool")
+
+
+PREPARATION_ENVIRONMENT = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "PYTHONHASHSEED": "0",
+    "CUDA_VISIBLE_DEVICES": "",  # a process that forks must not touch a GPU: its children could not use it
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # so that torch need not load the driver to know that there is none
+    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # no package of another device's is imported with torch
+}
+"""The environment in which a zygote prepares itself."""
 
 
 class WorkersUnavailable(ProblemError):
@@ -42,18 +56,21 @@ class WorkersUnavailable(ProblemError):
         super().__init__(503, "no_worker", message, headers={"Retry-After": "5"})
 
 
+def library_environment() -> dict[str, str]:
+    """What of this process's environment says where libraries and packages are found."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
+    if os.environ.get("PYTHONPATH"):  # of folders relative to this process's own
+        folders = (str(Path(folder).absolute()) for folder in os.environ["PYTHONPATH"].split(os.pathsep))
+        kept["PYTHONPATH"] = os.pathsep.join(folders)
+    return kept
+
+
 def boot(link_fd: int, options: WorkerOptions, module: str = "server.worker.zygote") -> subprocess.Popen[bytes]:
     """Start the process of a zygote. link_fd: the descriptor of its socket. module: whose main function it runs."""
-    single_threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    inherited = {
-        name: os.environ[name]
-        for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONDONTWRITEBYTECODE")
-        if name in os.environ
-    }
     return subprocess.Popen(
         [sys.executable, "-m", module, str(link_fd), json.dumps(asdict(options))],
         cwd=PROJECT_FOLDER,
-        env={**inherited, **single_threaded, "PYTHONHASHSEED": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
+        env={**library_environment(), **PREPARATION_ENVIRONMENT},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=[link_fd],
@@ -79,7 +96,8 @@ class Zygote:
         self._children: dict[int, Child] = {}
         self.versions: dict[str, str] = {}
         self.layers: dict[str, str] = {}
-        self.gpus = 0  # how many torch could use on this machine
+        self.failure = ""  # why it did not start, or ended; "" once another is ready
+        self._last_spare_fault, self._had_spare = "", False
 
     @property
     def pid(self) -> int | None:
@@ -99,6 +117,11 @@ class Zygote:
         return self.ready and (bool(self._spares) or forking)
 
     @property
+    def has_had_spare(self) -> bool:
+        """Whether a child has come to wait for a job since the zygote was booted."""
+        return self._had_spare
+
+    @property
     def spares(self) -> int:
         """How many children wait for a job."""
         return len(self._spares)
@@ -106,6 +129,7 @@ class Zygote:
     def start(self) -> None:
         """Begin to boot the zygote; does not wait for it."""
         self._restart = None
+        self._last_spare_fault, self._had_spare = "", False
         self.boots += 1
         if self._process is not None:
             self._process.kill()
@@ -125,12 +149,20 @@ class Zygote:
         if self._link is None and self._restart is None:
             self.start()
         if self._booted is None or self._link is None:
-            raise WorkersUnavailable("the workers do not start")
+            raise WorkersUnavailable(self._not_starting())
         try:
             async with asyncio.timeout(self._boot_timeout):  # `wait_for` of Python 3.11 can swallow a cancellation
                 await asyncio.shield(self._booted)
         except (TimeoutError, ConnectionError) as error:
-            raise WorkersUnavailable("the workers do not start") from error
+            raise WorkersUnavailable(self._not_starting()) from error
+
+    @property
+    def problem(self) -> str:
+        """Why no program is run now, where it is not ready."""
+        return self._not_starting() if self.failure else "the workers are starting; try again in some seconds"
+
+    def _not_starting(self) -> str:
+        return f"the workers do not start: {self.failure}" if self.failure else "the workers do not start"
 
     async def take_child(self) -> Child:
         """A spare child, which the caller starts with a job and releases at the end. Raises WorkersUnavailable."""
@@ -153,7 +185,7 @@ class Zygote:
                 self._waiting_for_spare.remove(waiting)
 
     def _mark_used(self, child: Child) -> Child:
-        self._last_spare_taken = time.monotonic()
+        self._last_spare_taken, self._last_spare_fault = time.monotonic(), ""
         self._send({"use": child.number})
         return child
 
@@ -197,12 +229,14 @@ class Zygote:
             message: ZygoteMessage = json.loads(data)
             if "spare" in message:
                 self._add_spare(message["spare"], descriptors)
+            elif "failed" in message:
+                self.failure = message["failed"]
             elif "exited" in message:
                 exit_ = Exit(message["signal"], message["cpu_ms"], message["peak_bytes"])
                 self._child_exited(self._children.get(message["exited"]), exit_)
             elif self._booted is not None and not self._booted.done():
-                self.versions, self.layers, self.gpus = message["ready"], message["layers"], message["gpus"]
-                self._deaths = 0
+                self.versions, self.layers = message["ready"], message["layers"]
+                self._deaths, self.failure = 0, ""
                 self._booted.set_result(None)
                 self._warn_of_missing_layers()
 
@@ -222,6 +256,7 @@ class Zygote:
             asyncio.get_running_loop().call_later(SPARE_RETRY_SECONDS, self._replace_spare, self._link, number)
             return
         child = Child(number, descriptors[0], descriptors[1])
+        self._had_spare = True
         os.set_blocking(child.job_fd, False)
         os.set_blocking(child.trace_fd, False)
         self._children[child.number] = child
@@ -245,18 +280,31 @@ class Zygote:
         if child in self._spares:
             self._spares.remove(child)
             child.read_chunk()
-            log.warning("a spare child died: %s", bytes(child.data[:500]))
+            self._last_spare_fault = bytes(child.data[:500]).decode(errors="replace").strip()
+            log.warning("a spare child died: %s", self._last_spare_fault)
             child.close()
             del self._children[child.number]
 
     def _zygote_died(self) -> None:
         if self._closed:
             return
-        log.error("the workers' first process is gone")
+        self.failure = self.failure or self._exit_description()
+        if self._last_spare_fault:
+            self.failure += f" ({self._last_spare_fault})"
+        log.error("the workers' first process is gone: %s", self.failure)
         self._disconnect()
         self._deaths += 1
         wait = 0.0 if self._deaths == 1 else min(2.0 ** (self._deaths - 1), MAX_BACKOFF)
         self._restart = asyncio.get_running_loop().call_later(wait, self.start)
+
+    def _exit_description(self) -> str:
+        """How a zygote ended that said nothing of it."""
+        try:
+            status = self._process.wait(EXIT_SECONDS) if self._process is not None else None
+        except subprocess.TimeoutExpired:
+            status = None
+        how = "" if status is None else f" with status {status}"
+        return f"the process that forks them ended{how}; its traceback is in this server's standard error"
 
     def _disconnect(self) -> None:
         """Close the link, and end all that waits for the zygote or for one of its children, which died with it."""

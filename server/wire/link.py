@@ -18,6 +18,7 @@ class WorkerOptions:
     spares: how many children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a
     run. prepare: `module:function`, called once with these options before the first fork; returns a
     `server.worker.child.Worker`. device: cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
+    visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None where it has none.
     """
 
     spares: int
@@ -27,6 +28,7 @@ class WorkerOptions:
     prepare: str
     device: str = "cpu"
     gpu_memory: int = 0
+    visible_gpus: str | None = None
 
 
 @final
@@ -58,18 +60,23 @@ ServerMessage = UseMessage | TracebackMessage | KillMessage
 class ReadyMessage(TypedDict):
     """From the zygote, once: it can fork children.
 
-    ready: versions by library. layers: the layers of confinement, each with why it does not work here, or "". gpus: how
-    many could be used.
+    ready: versions by library. layers: the layers of confinement, each with why it does not work here, or "".
     """
 
     ready: dict[str, str]
     layers: dict[str, str]
-    gpus: int
+
+
+@final
+class FailedMessage(TypedDict):
+    """From the zygote, as its last message: why it can't go on, in one line."""
+
+    failed: str
 
 
 @final
 class SpareMessage(TypedDict):
-    """From the zygote: a new spare child, by its number. With it come two descriptors: of its job and of its trace."""
+    """From the zygote: a new spare child that waits for a job, by its number. With it come two descriptors: of its job and of its trace."""
 
     spare: int
 
@@ -84,7 +91,7 @@ class ExitedMessage(TypedDict):
     peak_bytes: int
 
 
-ZygoteMessage = ReadyMessage | SpareMessage | ExitedMessage
+ZygoteMessage = ReadyMessage | FailedMessage | SpareMessage | ExitedMessage
 """What the zygote sends to the server."""
 
 FocusRecord = TypedDict(

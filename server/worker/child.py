@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from server.wire.link import ChildJob, FaultLine
-from server.worker.confine import Confinement
+from server.worker.confine import Confinement, clear_environment
 from server.worker.threads import require_one_thread
 
 WriteLines = Callable[[bytes], None]
@@ -25,14 +25,13 @@ class Worker:
     """What the children are forked for.
 
     run: called in a child with its job and with what writes the lines of the trace. versions: of the libraries that it
-    runs on. gpus: how many it could use. initialize_gpu: called in a child before a job, where it works with a GPU.
+    runs on. initialize_gpu: called in a child before a job, where it works with a GPU.
     rehearse: called in a child that has no job yet, before it is confined, so that a run finds its memory touched; it
     returns early once the function that it is passed says that a job has come.
     """
 
     run: Callable[[ChildJob, WriteLines], object]
     versions: dict[str, str]
-    gpus: int = 0
     initialize_gpu: Callable[[], None] | None = None
     rehearse: Callable[[Callable[[], bool]], None] | None = None
 
@@ -51,13 +50,19 @@ _PR_SET_PDEATHSIG = 1
 
 
 def run_child(
-    worker: Worker, job_fd: int, trace_fd: int, parent_pid: int, confinement: Confinement | None, slot: int
+    worker: Worker,
+    job_fd: int,
+    trace_fd: int,
+    ready_fd: int | None,
+    parent_pid: int,
+    confinement: Confinement | None,
+    slot: int,
 ) -> NoReturn:
     """Live as a child: confine this process, read the job, run it, and exit. Never returns.
 
     job_fd: the descriptor of a pipe from which the job is read, to its end. trace_fd: the descriptor that takes the
-    lines of the trace. parent_pid: the pid of the process that forked this one. slot: a number that no other living
-    child has.
+    lines of the trace. ready_fd: the descriptor that takes a byte once a job can be run, where somebody waits for that.
+    parent_pid: the pid of the process that forked this one. slot: a number that no other living child has.
     """
     code = 1
     try:
@@ -65,15 +70,18 @@ def run_child(
         if os.getppid() != parent_pid:  # it died before the line above
             os._exit(1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        job_fd, trace_fd = move_descriptors(job_fd, trace_fd)
+        job_fd, trace_fd, ready_fd = move_descriptors(job_fd, trace_fd, ready_fd)
         if worker.rehearse is not None:
             rehearse_until_job(worker.rehearse, job_fd)
         if confinement is not None:
-            confinement.apply((job_fd, trace_fd), slot)
+            confinement.apply((job_fd, trace_fd, *([] if ready_fd is None else [ready_fd])), slot)
         else:
-            detach()
+            detach(ready_fd)
             if worker.initialize_gpu is not None:  # its share of the GPU's memory is no part of the confinement
                 worker.initialize_gpu()
+        if ready_fd is not None:
+            os.write(ready_fd, b"+")
+            os.close(ready_fd)
         faulthandler.enable(trace_fd, all_threads=False)
         faulthandler.register(DUMP_SIGNAL, trace_fd, all_threads=False)
         faulthandler.register(signal.SIGXCPU, trace_fd, all_threads=False, chain=True)
@@ -101,20 +109,22 @@ def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job_fd: i
     gc.collect(1)  # so that a program's own cycles are collected at the same statement, rehearsed or not
 
 
-def move_descriptors(job_fd: int, trace_fd: int) -> tuple[int, int]:
-    """Duplicate the two descriptors to 3 and 4, where a child has nothing else open."""
-    job_fd, trace_fd = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 5) for descriptor in (job_fd, trace_fd))
-    return os.dup2(job_fd, 3), os.dup2(trace_fd, 4)
+def move_descriptors(job_fd: int, trace_fd: int, ready_fd: int | None) -> tuple[int, int, int | None]:
+    """Duplicate the descriptors to 3, 4 and 5, where a child has nothing else open."""
+    job_fd, trace_fd = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 6) for descriptor in (job_fd, trace_fd))
+    if ready_fd is not None:
+        ready_fd = os.dup2(fcntl.fcntl(ready_fd, fcntl.F_DUPFD, 6), 5)
+    return os.dup2(job_fd, 3), os.dup2(trace_fd, 4), ready_fd
 
 
-def detach() -> None:
+def detach(ready_fd: int | None) -> None:
     """What every child does, confined or not: a session of its own, no other descriptors, no environment."""
     os.setsid()
     devnull = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(devnull, standard)
-    os.closerange(5, 4096)
-    os.environ.clear()
+    os.closerange(5 if ready_fd is None else ready_fd + 1, 4096)
+    clear_environment()
 
 
 def write_all(descriptor: int, data: bytes) -> None:

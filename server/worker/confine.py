@@ -84,8 +84,17 @@ def open_descriptors() -> set[int]:
     return {number for number in listed if not raises_os_error(os.fstat, number)}  # without the one that listed them
 
 
-def clear_environment(_: Restrictions) -> None:
+def clear_environment() -> None:
+    """Clear the environment, but hide the GPU from the driver, which reads that itself. No program sees it."""
     os.environ.clear()
+    os.putenv("CUDA_VISIBLE_DEVICES", "")
+
+
+def leave_surroundings(restrictions: Restrictions) -> None:
+    if restrictions.gpu:  # the GPU is initialized, and the driver has read what it wants
+        os.environ.clear()
+    else:
+        clear_environment()
     os.chdir("/")
     os.umask(0o077)
 
@@ -180,7 +189,7 @@ LAYERS = (
         close_descriptors,
         lambda restrictions: open_descriptors() == restrictions.kept_descriptors | {0, 1, 2},
     ),
-    Layer("environment", clear_environment, lambda _: not _libc.getenv(b"GRADBOX_TRIAL") and not os.environ),
+    Layer("environment", leave_surroundings, lambda _: not _libc.getenv(b"GRADBOX_TRIAL") and not os.environ),
     Layer(
         "rlimits",
         limit_resources,

@@ -6,6 +6,7 @@ with what `import torch` leaves.
 """
 
 import contextlib
+import errno
 import functools
 import gc
 import importlib
@@ -19,6 +20,8 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
 
 import numpy
 import numpy.random
@@ -26,6 +29,7 @@ import torch
 
 from server.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
 from server.worker.hidden_modules import HiddenModules
+from server.worker.threads import note_origin
 
 LATE_IMPORTS = """
 torch._dynamo torch._decomp.decompositions_for_jvp torch._export.non_strict_utils
@@ -84,13 +88,13 @@ def preload() -> None:
     with preserved_state():
         with HiddenModules(__name__).collecting():
             for name in LATE_IMPORTS.split():
-                with contextlib.suppress(ImportError):
-                    importlib.import_module(name)
+                import_if_possible(name)
             for name in sorted(ALLOWED_MODULES | {"encodings"}):
                 import_recursively(name)
             for case in WARM_UP_CASES:
                 with contextlib.suppress(Exception):  # a test says whether this version can do them all
                     exec(f"{WARM_UP_IMPORTS}\n{case}", {"__name__": "preload"})
+                note_origin(f"the warm-up {case!r}")
             fill_linecache()
         gc.collect()
         for _ in range(8):
@@ -99,9 +103,8 @@ def preload() -> None:
 
 def import_recursively(name: str) -> None:
     """Import a module and the public ones below it, where they can be imported."""
-    try:
-        module = importlib.import_module(name)
-    except ImportError:  # it wants what is not installed, or another system
+    module = import_if_possible(name)
+    if module is None:
         return
     excluded = {*CLOSED_MEMBERS, *EXCLUDED.split(), f"{name}.tests"}
     for below in pkgutil.iter_modules(getattr(module, "__path__", ())):
@@ -110,9 +113,24 @@ def import_recursively(name: str) -> None:
             import_recursively(full_name)
 
 
+def import_if_possible(name: str) -> ModuleType | None:
+    """The module; None where it can't be imported: it wants what is not installed, or another system, or is broken."""
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit):
+        return None
+    finally:
+        note_origin(f"import {name}")
+
+
 @contextlib.contextmanager
 def preserved_state() -> Iterator[None]:
-    """Restore the state of the interpreter, of torch and of numpy at the end, and discard what is printed within."""
+    """Restore the state of the interpreter, of torch and of numpy at the end, and discard what is printed within.
+
+    Within, `os.fork` raises: a module that forks when it is imported would leave a second process that prepares itself.
+    """
+    fork = os.fork
+    setattr(os, "fork", refuse_fork)
     collecting, warn_always = gc.isenabled(), torch.is_warn_always_enabled()
     path, environ = list(sys.path), dict(os.environ)
     generators = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
@@ -122,6 +140,7 @@ def preserved_state() -> Iterator[None]:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
     finally:
+        setattr(os, "fork", fork)
         torch.set_warn_always(warn_always)
         random.setstate(generators[0])
         numpy.random.set_state(generators[1])
@@ -131,6 +150,11 @@ def preserved_state() -> Iterator[None]:
         os.environ.update(environ)
         if collecting:
             gc.enable()
+
+
+def refuse_fork() -> NoReturn:
+    """In the place of `os.fork`."""
+    raise OSError(errno.EPERM, "a module must not fork when it is imported")
 
 
 def fill_linecache() -> None:

@@ -36,19 +36,20 @@ def prepare(options: WorkerOptions) -> Worker:
     ops.register_kernels()
     if options.device == "cpu":
         generator_seed.replace_seed_method()
-    # the count comes from the driver's management library, which makes no context: a fork could not use one
-    gpus = torch.cuda.device_count()
-    if not gpus:  # with one a backward makes threads, and a fork has none of them
-        for _ in range(REHEARSALS):
+        gpu.hide_gpu()
+        for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
             run_in_thread(rehearse)
     require_one_thread()
+    gpu.require_no_driver()
     gc.collect()
     _free_blocks.extend(huge_pages.fill_free_blocks())
     gc.freeze()
     huge_pages.collapse_memory()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
-    initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory) if options.device == "cuda" else None
-    return Worker(run_job_and_exit, versions, gpus, initialize, None if gpus else rehearse_in_thread)
+    if options.device == "cpu":
+        return Worker(run_job_and_exit, versions, rehearse=rehearse_in_thread)
+    initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory, options.visible_gpus)
+    return Worker(run_job_and_exit, versions, initialize)
 
 
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:

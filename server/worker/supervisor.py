@@ -1,10 +1,11 @@
 """Forks the children of one process, keeps spares, kills and reaps; knows nothing of torch.
 
 Over the link, a Unix socket to the server, go `ready`, `spare` with two descriptors (where a child takes its job, where
-it writes its trace) and `exited`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and kills, so
+it writes its trace), `exited` and `failed`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and kills, so
 no signal ever meets a process that is not a child of its own.
 """
 
+import contextlib
 import json
 import os
 import selectors
@@ -29,11 +30,25 @@ FIRST_UID = 61_000
 """The first of the user ids of which each living child has its own, where the server runs as root."""
 
 
+MAX_FAULT_BYTES = 1000
+"""Bytes of what a child wrote that died before it was ready."""
+
+
 @dataclass(frozen=True)
 class _Child:
     pid: int
     pidfd: int
     slot: int
+
+
+@dataclass(frozen=True)
+class _Readiness:
+    """A child that is getting ready: the descriptors by which it says so, and those that the server will then get."""
+
+    number: int
+    ready_fd: int
+    job_fd: int
+    trace_fd: int
 
 
 class Supervisor:
@@ -44,6 +59,8 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
         self._children: dict[int, _Child] = {}
         self._spares: set[int] = set()
+        self._starting: dict[int, _Readiness] = {}  # children for the GPU, whose context is being made
+        self._last_fault = ""
         self._last_number = self._spare_deaths = 0
         self._paused_until = 0.0
         self._layers: dict[str, str] = {}
@@ -61,13 +78,15 @@ class Supervisor:
     def serve(self) -> NoReturn:
         """Send `ready`, keep the spares, and answer the server until it closes the link. Never returns."""
         require_one_thread()
-        self._send({"ready": self._worker.versions, "layers": self._layers, "gpus": self._worker.gpus})
+        self._send({"ready": self._worker.versions, "layers": self._layers})
         self._selector.register(self._link, selectors.EVENT_READ, None)
         while True:
             self._fork_spares()  # here alone, so that each child begins at the same depth of the stack
             pause = self._paused_until - time.monotonic()
             for key, _ in self._selector.select(pause if pause > 0 else None):
-                if key.data is not None:
+                if isinstance(key.data, _Readiness):
+                    self._offer_started(key.data)
+                elif key.data is not None:
                     self._reap(key.data)
                 elif not self._receive():
                     self._kill_children_and_exit()
@@ -110,12 +129,13 @@ class Supervisor:
         parent = os.getpid()
         job_reader, job_writer = os.pipe()
         trace_reader, trace_writer = os.pipe()
+        ready_reader, ready_writer = os.pipe() if self._worker.initialize_gpu is not None else (None, None)
         try:
             pid = os.fork()
         except OSError:  # no memory, or no room for one process more
             pid = -1
         if pid == 0:
-            run_child(self._worker, job_reader, trace_writer, parent, self._confinement, slot)
+            run_child(self._worker, job_reader, trace_writer, ready_writer, parent, self._confinement, slot)
         if pid > 0:
             self._last_number += 1
             number = self._last_number
@@ -123,10 +143,30 @@ class Supervisor:
             self._children[number] = _Child(pid, pidfd, slot)
             self._spares.add(number)
             self._selector.register(pidfd, selectors.EVENT_READ, number)
-            self._send({"spare": number}, (job_writer, trace_reader))
-        for descriptor in (job_reader, job_writer, trace_reader, trace_writer):
-            os.close(descriptor)
+            if ready_reader is None:
+                self._send({"spare": number}, (job_writer, trace_reader))
+            else:
+                starting = _Readiness(number, os.dup(ready_reader), os.dup(job_writer), os.dup(trace_reader))
+                self._starting[number] = starting
+                self._selector.register(starting.ready_fd, selectors.EVENT_READ, starting)
+        for descriptor in (job_reader, job_writer, trace_reader, trace_writer, ready_reader, ready_writer):
+            if descriptor is not None:
+                os.close(descriptor)
         return pid > 0
+
+    def _offer_started(self, started: _Readiness) -> None:
+        """Send a child as a spare once it is ready; where it ended before, remember what it wrote."""
+        if self._starting.pop(started.number, None) is None:
+            return
+        self._selector.unregister(started.ready_fd)
+        if os.read(started.ready_fd, 1):
+            self._send({"spare": started.number}, (started.job_fd, started.trace_fd))
+        else:
+            os.set_blocking(started.trace_fd, False)
+            with contextlib.suppress(BlockingIOError):
+                self._last_fault = os.read(started.trace_fd, MAX_FAULT_BYTES).decode(errors="replace").strip()
+        for descriptor in (started.ready_fd, started.job_fd, started.trace_fd):
+            os.close(descriptor)
 
     def _reap(self, number: int) -> None:
         """Collect a child that has exited, and report how."""
@@ -135,6 +175,8 @@ class Supervisor:
         os.close(child.pidfd)
         kill(child.pid)  # what it forked; the dead child still holds the number
         _, status, usage = os.wait4(child.pid, 0)
+        if number in self._starting:
+            self._offer_started(self._starting[number])
         code = os.waitstatus_to_exitcode(status)
         self._send(
             {
@@ -151,7 +193,8 @@ class Supervisor:
                 return
             self._spare_deaths += 1
             if self._spare_deaths >= MAX_SPARE_DEATHS:
-                raise RuntimeError("no child of the workers lives long enough to be given a program")
+                why = self._last_fault or f"the last one ended with status {code}"
+                raise RuntimeError(f"no child of the workers lives long enough to be given a program: {why}")
 
     def _kill_children_and_exit(self) -> NoReturn:
         for child in self._children.values():

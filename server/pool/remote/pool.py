@@ -146,6 +146,14 @@ class RemotePool:
     def machines(self) -> list[dict[str, Any]]:
         return [worker.model_dump(exclude={"layers"}) for worker in self._census.workers]
 
+    def problem(self, device: str) -> str:
+        queue = QUEUE_OF_DEVICE.get(device, device)
+        if self._has_workers(queue):
+            return ""
+        if self._inbox.connected_since is None:
+            return "the broker of the workers, GRADBOX_QUEUE_URL, can't be reached"
+        return f"no worker of the queue {queue} is alive; start one with `python -m server worker --queue {queue}`"
+
     async def wait_until_booted(self) -> None:
         await self._wait_for_worker("cpu", self._settings.boot)
 

@@ -52,7 +52,7 @@ class RemoteWorker:
     ) -> None:
         self._settings, self._blobs, self.queue = settings, blobs, queue
         self.name = f"{queue}-{secrets.token_hex(3)}"
-        self._machine = MachineWorkers(settings, prepare)
+        self._machine = MachineWorkers(settings, prepare, use_gpu=queue == "gpu")
         self.capacity = 1 if queue == "gpu" else self._machine.count
         self._broker = connect(settings.queue_url)
         self._take_script, self._heartbeat_script, self._release_script = (
@@ -67,10 +67,7 @@ class RemoteWorker:
         self._machine.start()
         await self._machine.zygote.wait_until_booted()
         if self.queue == "gpu":
-            if not self._machine.zygote.gpus:
-                raise WorkersUnavailable("torch can use no GPU on this machine: a worker of the queue gpu needs one")
-            while not self._machine.gpu_zygote.ready:
-                await asyncio.sleep(0.1)
+            await self._machine.wait_for_gpu()
         await self._announce()
         self._heartbeat = asyncio.create_task(self._heartbeat_forever())
 

@@ -1,0 +1,102 @@
+"""Which packages the process that forks can import: a closed list, whatever else lies in site-packages.
+
+torch and what it needs import other packages where they find them: Triton asks for the GPU's driver, pyarrow starts a
+thread, and a process that did either can't fork children. To the zygote and its children all but the listed packages are
+as if they were not installed.
+"""
+
+import importlib.metadata
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from server.language.policy import ALLOWED_MODULES
+
+REQUIRED_BY_RECORDER = frozenset(
+    ["annotated_types", "gradbox", "pydantic", "pydantic_core", "server", "typing_inspection"]
+)
+REQUIRED_BY_TORCH = frozenset(
+    [
+        "filelock",
+        "fsspec",
+        "functorch",
+        "jinja2",
+        "markupsafe",
+        "mpmath",
+        "networkx",
+        "numpy",
+        "packaging",
+        "setuptools",
+        "sympy",
+        "torch",
+        "torchgen",
+        "typing_extensions",
+        "yaml",
+    ]
+)
+"""Top-level modules of torch's distribution and of those that it requires. What these take where they find it (gmpy2,
+Triton, pandas, optree, hypothesis …) is not among them."""
+
+REQUIRED_BY_SETUPTOOLS = frozenset(
+    ["_distutils_hack", "autocommand", "backports", "jaraco", "more_itertools", "platformdirs", "wheel"]
+)
+"""Top-level modules that setuptools carries along, or imports."""
+
+STANDARD_MODULES = frozenset(sys.stdlib_module_names) | {"__main__"}
+
+
+class PackageAllowlist:
+    """A finder of imports that asks the others only for allowed packages.
+
+    names: top-level modules that are allowed, besides those of the standard library. finders: those that are asked.
+    """
+
+    def __init__(self, names: Iterable[str], finders: Sequence[Any]) -> None:
+        self._names = frozenset(names)
+        self._finders = list(finders)
+
+    def allows(self, module: str) -> bool:
+        """Whether a module may be imported, by its full name."""
+        top = module.partition(".")[0]
+        return top in self._names or top in STANDARD_MODULES or top.startswith("_sysconfigdata")
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Of a finder in `sys.meta_path`: None for what is not allowed, as for what is not installed."""
+        if not self.allows(name):
+            return None
+        found = (finder.find_spec(name, path, target) for finder in self._finders)
+        return next((spec for spec in found if spec is not None), None)
+
+    def find_distributions(
+        self, context: importlib.metadata.DistributionFinder.Context | None = None
+    ) -> Iterator[importlib.metadata.Distribution]:
+        """Of a finder for `importlib.metadata`: what is installed, without packages that are not allowed.
+
+        So no entry point of another package is known, as those of the groups torch.backends and networkx.backends.
+        """
+        context = context or importlib.metadata.DistributionFinder.Context()
+        names = [context.name] if context.name else sorted(self._names)
+        for name, finder in itertools.product(names, self._finders):
+            find = getattr(finder, "find_distributions", None)
+            if find is not None and self.allows(name.replace("-", "_")):
+                yield from find(importlib.metadata.DistributionFinder.Context(name=name, path=context.path))
+
+    def invalidate_caches(self) -> None:
+        """Of a finder in `sys.meta_path`."""
+        for finder in self._finders:
+            if hasattr(finder, "invalidate_caches"):
+                finder.invalidate_caches()
+
+
+def restrict_imports(*more: str) -> PackageAllowlist:
+    """From now on this process can import the listed packages, and no other. more: top-level modules besides."""
+    names = REQUIRED_BY_RECORDER | REQUIRED_BY_TORCH | REQUIRED_BY_SETUPTOOLS | ALLOWED_MODULES | set(more)
+    own = (BuiltinImporter, FrozenImporter)
+    allowlist = PackageAllowlist(names, [finder for finder in sys.meta_path if finder not in own])
+    sys.meta_path[:] = [*own, allowlist]
+    return allowlist
