@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from server.worker.probes import cells, device_bytes, gradients
-from server.worker.probes.device_bytes import DeviceBytes, tensor_summary
+from server.worker.probes.device_bytes import TorchBytes, tensor_summary
 
 SIZE = 3 * device_bytes.CHUNK_ELEMENTS + 5
 
@@ -38,14 +38,14 @@ def test_a_summary_is_that_of_the_same_bytes_here(dtype: str, size: int, fetched
     if values.is_floating_point():
         values[3], values[17] = float("nan"), float("inf")
     here = cells.summary_of_bytes(values.view(torch.uint8).numpy().tobytes(), dtype)
-    there = DeviceBytes(values.untyped_storage())
+    there = TorchBytes(values.untyped_storage())
     assert there.summary(dtype) == approximately(here)
     assert sum(fetched) < 2000 and (here is None) == (dtype in ("complex64", "bool"))
 
 
 def test_a_digest_differs_with_each_element(fetched: list[int]) -> None:
     values = torch.zeros(SIZE, dtype=torch.uint8)
-    there, seen = DeviceBytes(values.untyped_storage()), set()
+    there, seen = TorchBytes(values.untyped_storage()), set()
     for k in (0, 1, 4 * device_bytes.CHUNK_ELEMENTS // 3, SIZE - 1):
         values[k] += 1
         seen.add(there.digest())
@@ -56,7 +56,7 @@ def test_a_digest_differs_with_each_element(fetched: list[int]) -> None:
 
 def test_a_region_has_a_digest_of_its_own_elements(fetched: list[int]) -> None:
     values = torch.zeros(2000, 1500)
-    there, column = DeviceBytes(values.untyped_storage()), (4, (2000, 700), (1500, 1), 10)
+    there, column = TorchBytes(values.untyped_storage()), (4, (2000, 700), (1500, 1), 10)
     before = there.region_digest(*column)
     values[5, 800] = 1
     assert there.region_digest(*column) == before
@@ -71,7 +71,7 @@ def test_a_region_has_a_digest_of_its_own_elements(fetched: list[int]) -> None:
 
 def test_a_slice_is_all_that_is_copied(fetched: list[int]) -> None:
     values = torch.arange(SIZE, dtype=torch.int32)
-    there = DeviceBytes(values.untyped_storage())
+    there = TorchBytes(values.untyped_storage())
     assert len(there) == 4 * SIZE and there[40:48] == values[10:12].numpy().tobytes()
     assert fetched == [8]
 

@@ -17,6 +17,7 @@ from server.pool.local import Pool
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
+from tests.pools import eventually
 
 ROOT = Path(__file__).parent.parent
 needs_gpu = pytest.mark.skipif(torch.cuda.device_count() == 0, reason="no GPU that torch can use on this machine")
@@ -212,6 +213,7 @@ def test_without_a_gpu_none_is_offered() -> None:
         pool = Pool(Settings({}))
         await pool.start()
         await pool.zygote.wait_until_booted()
+        await eventually(lambda: "starting" not in pool.problem("cuda"))
         assert pool.devices == ("cpu",) and "this machine has no GPU" in pool.problem("cuda")
         await pool.close()
 

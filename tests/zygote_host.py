@@ -30,7 +30,7 @@ def main() -> None:
     parent = os.getppid()  # the kernel would end this process with the thread that started it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     listener, options = socket.socket(fileno=int(sys.argv[1])), WorkerOptions(**json.loads(sys.argv[2]))
-    worker = prepare_worker(options)
+    worker = prepare_worker(options, "tests")
     join_pages()
     while os.getppid() == parent:
         with suppress(TimeoutError):

@@ -37,10 +37,10 @@ def main() -> None:
         raise
 
 
-def prepare_worker(options: WorkerOptions) -> Worker:
-    """What the function does that the options name; what it imports is held to the closed list, and so is all that follows."""
+def prepare_worker(options: WorkerOptions, *more: str) -> Worker:
+    """The worker that the options name. From now on this process can import only what is listed, and `more` packages."""
     module, _, function = options.prepare.partition(":")
-    restrict_imports(module.partition(".")[0])
+    restrict_imports(module.partition(".")[0], *more)
     with noting_origins():
         worker: Worker = getattr(importlib.import_module(module), function)(options)
     return worker

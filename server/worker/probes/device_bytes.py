@@ -1,6 +1,7 @@
 """Memory of another device: what is shown of it is computed there, or copied, and nothing else leaves it.
 
-All that is computed is computed chunk by chunk: beside the memory itself the device needs room for a few chunks.
+On CUDA's devices our own kernels compute it (`device_kernels`). On others torch does, chunk by chunk: beside the memory itself
+the device then needs room for a few chunks.
 """
 
 import math
@@ -12,6 +13,7 @@ import torch
 
 from server.wire.entities import BINS, STRETCHES, Summary
 from server.worker.probes import cells
+from server.worker.probes.device_kernels import DTYPES, Kernels, Layout, kernels_of
 
 CHUNK_ELEMENTS = 1 << 18
 """Elements, or words of four bytes, that are computed with at a time."""
@@ -22,7 +24,62 @@ DIGEST_FACTORS = (0x9E3779B1, 0x85EBCA77), (0xC2B2AE3D, 0x27D4EB2F)
 
 
 class DeviceBytes:
-    """The bytes of a storage that lies on a device. Its length is known; a slice is copied when it is asked for."""
+    """The bytes of a storage that lies on a device. Their number is known; a slice is copied when it is asked for."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __bytes__(self) -> bytes:
+        return self[:]
+
+    def __getitem__(self, part: slice) -> bytes:
+        raise NotImplementedError
+
+    def digest(self) -> bytes:
+        """Others where one word of the bytes differs, and where several do, almost surely."""
+        raise NotImplementedError
+
+    def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+        """The same of a region in logical order; `size` bytes an element, strides in elements."""
+        raise NotImplementedError
+
+    def summary(self, dtype: str) -> Summary | None:
+        """As `cells.summary_of_bytes`, of the bytes as elements of a dtype."""
+        raise NotImplementedError
+
+
+class KernelBytes(DeviceBytes):
+    """Bytes of a CUDA device, from an address on, of which our own kernels compute what is told. They raise DeviceError."""
+
+    def __init__(self, kernels: Kernels, pointer: int, length: int) -> None:
+        self._kernels, self._pointer, self._length = kernels, pointer, length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, end, _ = part.indices(self._length)
+        return self._kernels.copy(self._pointer + start, max(end - start, 0))
+
+    def digest(self) -> bytes:
+        whole = self._length // WORD_BYTES
+        return self._kernels.digest(self._pointer, (WORD_BYTES, (whole,), (1,), 0)) + self[whole * WORD_BYTES :]
+
+    def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+        if 0 in shape or region_end(shape, stride, offset) * size > self._length:
+            return b""
+        return self._kernels.digest(self._pointer, (size, shape, stride, offset))
+
+    def summary(self, dtype: str) -> Summary | None:
+        if not cells.has_summary(dtype):
+            return None
+        size = cells.itemsize(dtype)
+        layout = (size, (self._length // size,), (1,), 0)
+        return kernel_summary(self._kernels, self._pointer, layout, dtype.removeprefix("q"))
+
+
+class TorchBytes(DeviceBytes):
+    """The bytes of a storage on any device, of which torch computes what is told, chunk by chunk."""
 
     def __init__(self, storage: torch.UntypedStorage) -> None:
         self._storage = storage
@@ -31,25 +88,19 @@ class DeviceBytes:
     def __len__(self) -> int:
         return self._length
 
-    def __bytes__(self) -> bytes:
-        return self[:]
-
     def __getitem__(self, part: slice) -> bytes:
         return bytes_of(self._as_tensor(torch.uint8)[part])
 
     def digest(self) -> bytes:
-        """Sixteen bytes for each chunk: others where one word of it differs, and where several do, almost surely."""
+        """Sixteen bytes for each chunk."""
         whole = self._length // WORD_BYTES
         words = self._as_tensor(torch.int32)[:whole]
         sums = [chunk_digest(words[at : at + CHUNK_ELEMENTS]) for at in range(0, whole, CHUNK_ELEMENTS)]
         return (bytes_of(torch.cat(sums)) if sums else b"") + self[whole * WORD_BYTES :]
 
     def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
-        """The same of a region in logical order; `size` bytes an element, strides in elements. Few bytes stand for themselves."""
-        if 0 in shape:
-            return b""
-        last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
-        if (last + 1) * size > self._length:
+        """Few bytes stand for themselves."""
+        if 0 in shape or region_end(shape, stride, offset) * size > self._length:
             return b""
         values = self._as_tensor(torch.uint8)
         view = values.as_strided((*shape, size), (*(step * size for step in stride), 1), offset * size)
@@ -59,7 +110,6 @@ class DeviceBytes:
         return bytes_of(torch.cat(sums))
 
     def summary(self, dtype: str) -> Summary | None:
-        """As `cells.summary_of_bytes`, of the bytes as elements of a dtype."""
         if not cells.has_summary(dtype):
             return None
         return tensor_summary(self._as_tensor(getattr(torch, dtype.removeprefix("q"))))
@@ -69,6 +119,34 @@ class DeviceBytes:
         with torch.no_grad():
             values = torch.empty(0, dtype=dtype, device=self._storage.device)
             return values.set_(self._storage, 0, (self._length // dtype.itemsize,))  # type: ignore[call-overload, no-any-return]
+
+
+def region_end(shape: Sequence[int], stride: Sequence[int], offset: int) -> int:
+    """The element after the last one of a region that is not empty."""
+    return 1 + offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
+
+
+class UnreadableBytes:
+    """The bytes of a storage whose device can't be asked: it failed, or a graph is being captured. Their number is known."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def bytes_on(storage: torch.UntypedStorage) -> DeviceBytes | UnreadableBytes:
+    """The bytes of a storage that lies on a device, where that can be asked."""
+    kernels = kernels_of(storage.device)
+    if kernels is None:
+        return TorchBytes(storage)
+    return kernel_bytes(kernels, storage.data_ptr(), storage.nbytes())
+
+
+def kernel_bytes(kernels: Kernels, pointer: int, length: int) -> KernelBytes | UnreadableBytes:
+    """Bytes of a CUDA device, from an address on, where it can be asked."""
+    return KernelBytes(kernels, pointer, length) if kernels.is_readable() else UnreadableBytes(length)
 
 
 def to_cpu(tensor: torch.Tensor) -> torch.Tensor:
@@ -116,6 +194,10 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
     """
     if tensor.dtype == torch.uint64:  # torch can't compute with it
         return None
+    kernels = kernels_of(tensor.device)
+    if kernels is not None:
+        layout = (tensor.element_size(), tensor.shape, tensor.stride(), 0)
+        return kernel_summary(kernels, tensor.data_ptr(), layout, str(tensor.dtype).removeprefix("torch."))
     with torch.no_grad():
         has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM_ELEMENTS
         for dim, step in enumerate(() if has_histogram else tensor.stride()):
@@ -134,6 +216,36 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
             flat = tensor.reshape(-1)
             summary["bins"], summary["heat"] = histogram(flat, float(low), float(high)), stretch_means(flat)
         return summary
+
+
+def kernel_summary(kernels: Kernels, pointer: int, layout: Layout, dtype: str) -> Summary | None:
+    """As `cells.summary_of_bytes`, of elements in logical order. pointer: the address that the layout's offset counts from.
+
+    None for a dtype that the kernels don't know. Raises DeviceError.
+    """
+    if dtype not in DTYPES:
+        return None
+    size, shape, stride, offset = layout
+    total = math.prod(shape)
+    has_histogram = total <= cells.MAX_HISTOGRAM_ELEMENTS
+    if not has_histogram:  # not the same elements again and again
+        shape = [length if step else 1 for length, step in zip(shape, stride, strict=True)]
+    parts = kernels.describe(pointer, (size, shape, stride, offset), dtype)
+    found = [part for part in parts if part.finite]
+    if not found:
+        return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+    low, high = min(part.low for part in found), max(part.high for part in found)
+    mean = math.fsum(part.total for part in found) / sum(part.finite for part in found)
+    summary: Summary = {
+        "min": cells.wire_number(low), "max": cells.wire_number(high), "mean": cells.wire_number(mean),
+        "bins": None, "heat": None,
+    }  # fmt: skip
+    if has_histogram:
+        ends = (float(low), float(high)) if low != high else (low - 0.5, high + 0.5)
+        summary["bins"] = kernels.histogram(pointer, layout, dtype, *ends)
+        means = (float(f"{part.total / part.finite:.4g}") if part.finite else math.nan for part in parts)
+        summary["heat"] = [cells.wire_number(value) for value in means]
+    return summary
 
 
 def chunk_statistics(values: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -10,18 +10,28 @@ from server.wire.entities import MAX_CELLS, Summary
 from server.wire.trace import Grad
 from server.worker.probes import cells
 from server.worker.probes.device_bytes import tensor_summary
+from server.worker.probes.device_kernels import kernels_of
 from server.worker.probes.handles import has_storage, shape
+
+MAX_COPY_BYTES = 1 << 16
+"""Bytes from the first to the last element of a device's tensor up to which they are copied with all between them."""
 
 
 def element_bytes(tensor: torch.Tensor) -> bytes:
     """The elements in logical order, copied, and the tensor left as it was: no object for its storage is made."""
-    if tensor.device.type != "cpu" or tensor.is_neg() or (tensor.dtype.is_complex and tensor.is_conj()):
-        with torch.no_grad():
-            tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
     size = tensor.element_size()
     if not tensor.numel():
         return b""
     last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    lazy = tensor.is_neg() or (tensor.dtype.is_complex and tensor.is_conj())
+    kernels = kernels_of(tensor.device)
+    if kernels is not None and not lazy and (last + 1) * size <= MAX_COPY_BYTES:
+        copied = kernels.copy(tensor.data_ptr(), (last + 1) * size)
+        return cells.region_bytes(copied, size, tensor.shape, tensor.stride(), 0)
+    if tensor.device.type != "cpu" or lazy:
+        with torch.no_grad():
+            tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
+        last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
     readable = ctypes.string_at(tensor.data_ptr(), (last + 1) * size)
     return cells.region_bytes(readable, size, tensor.shape, tensor.stride(), 0)
 

@@ -6,7 +6,7 @@ from server.wire import entities
 from server.wire.base import Number
 from server.wire.entities import MAX_CELLS
 from server.worker.probes import cells
-from server.worker.probes.device_bytes import DeviceBytes
+from server.worker.probes.device_bytes import DeviceBytes, UnreadableBytes
 from server.worker.probes.storage_records import StorageRecord
 from server.worker.trace_delta import TraceDelta
 
@@ -15,6 +15,9 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     """Cells whole or patched, or a summary."""
     record.dtypes = list(dtypes)
     facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
+    if isinstance(buffer, UnreadableBytes):
+        delta.update(record.uid, facts)
+        return
     listed = {d: cells.decode_cells(bytes(buffer), d) for d in dtypes if len(buffer) // cells.itemsize(d) <= MAX_CELLS}
     facts["summary"] = {
         d: summary for d in dtypes if d not in listed and (summary := summary_of(buffer, d)) is not None
@@ -46,6 +49,8 @@ def report_windows(delta: TraceDelta, record: StorageRecord, wanted_elements: di
         return
     record.window_ranges = runs
     buffer = record.read()
+    if isinstance(buffer, UnreadableBytes):
+        return
     windows: dict[str, list[tuple[int, list[Number]]]] = {}
     for d, spans in runs.items():
         size = cells.itemsize(d)

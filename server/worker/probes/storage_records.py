@@ -10,7 +10,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.wire.base import Number
 from server.worker.probes import cells
-from server.worker.probes.device_bytes import DeviceBytes
+from server.worker.probes.device_bytes import bytes_on, kernel_bytes
+from server.worker.probes.device_kernels import kernels_of
 from server.worker.probes.handles import as_plain_tensor
 
 
@@ -33,7 +34,7 @@ class StorageRecord:
         self.window_ranges: dict[str, list[tuple[int, int]]] = {}
 
     def read(self) -> Any:
-        """Its bytes where they lie, those of a device as `DeviceBytes`; None when it is dead."""
+        """Its bytes where they lie, those of a device as `DeviceBytes` or `UnreadableBytes`; None when it is dead."""
         raise NotImplementedError
 
     def inherit(self, other: "StorageRecord") -> None:
@@ -70,7 +71,7 @@ class TorchStorage(StorageRecord):
         if storage.device.type == "mps":  # it can't compute with float64
             copy = storage.cpu()  # type: ignore[no-untyped-call]
             return ctypes.string_at(copy.data_ptr(), self.nbytes)
-        return DeviceBytes(storage)
+        return bytes_on(storage)
 
 
 class TransientGradStorage(StorageRecord):
@@ -102,7 +103,10 @@ class TransientGradStorage(StorageRecord):
                 self.pointer = tensor.data_ptr() - offset * size
                 last = offset + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
                 self.nbytes = max(self.nbytes, int(last + 1) * size)
-        return self.mapped_bytes() if self.device == "cpu" else b""
+        if self.device == "cpu":
+            return self.mapped_bytes()
+        kernels = kernels_of(tensors[0].device)
+        return b"" if kernels is None or not self.nbytes else kernel_bytes(kernels, self.pointer, self.nbytes)
 
 
 class ArrayStorage(StorageRecord):

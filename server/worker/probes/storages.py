@@ -10,7 +10,7 @@ from server.wire import entities
 from server.wire.entities import MAX_CELLS
 from server.worker.observation import Observation
 from server.worker.probes import cells
-from server.worker.probes.device_bytes import DeviceBytes
+from server.worker.probes.device_bytes import DeviceBytes, UnreadableBytes
 from server.worker.probes.handles import as_plain_tensor
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import Probe, ProbeContext
@@ -202,6 +202,8 @@ class Storages(Probe):
             uids.discard(uid)
 
     def _compare_record(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
+        if isinstance(buffer, UnreadableBytes):
+            return
         nbytes = len(buffer)
         if nbytes > ALWAYS_COMPARED_BYTES and not (record.never_compared or compare_large):
             return
@@ -253,7 +255,7 @@ class Storages(Probe):
                 if record.never_compared:
                     self._compare_record(record, buffer, True)
                 report_cells(self._delta, record, buffer, dtypes)
-            if record.nbytes > MAX_CELLS:
+            if record.nbytes > MAX_CELLS and not record.never_compared:
                 report_windows(self._delta, record, wanted.get(uid, {}))
             record.unreported = False
             if self._holders.holders_of(uid):
@@ -300,14 +302,18 @@ class Storages(Probe):
         if record is None or record.data is None or record.never_compared or len(record.data) > MAX_CAPTURE_BYTES:
             return False
         buffer = record.read()
-        return buffer is not None and bytes(buffer) != record.data
+        return buffer is not None and not isinstance(buffer, UnreadableBytes) and bytes(buffer) != record.data
 
     def contents(self, uid: str) -> Any:
         """The storage's bytes as this observation found them, or where they lie; None when it is gone."""
         record = self.records.get(uid)
         if record is None:
             return None
-        return record.data if record.data is not None and not record.never_compared else record.read()
+        if record.data is not None and not record.never_compared:
+            return record.data
+        buffer = record.read()
+        small = isinstance(buffer, DeviceBytes) and len(buffer) <= ALWAYS_COMPARED_BYTES
+        return bytes(buffer) if small else buffer  # as the copy that is then kept
 
     def region_digest(self, uid: str, region: cells.Region) -> bytes | None:
         """What stands for the bytes of a region as this observation found them; None when the storage is gone.
@@ -315,10 +321,15 @@ class Storages(Probe):
         Of a copy that is kept, it is computed once: the copy is replaced where the storage was found to hold other bytes.
         """
         record, data = self.records.get(uid), self.contents(uid)
-        if record is None or data is None:
+        if record is None or data is None or isinstance(data, UnreadableBytes):
             return None
         if isinstance(data, DeviceBytes):
-            return data.region_digest(*region)
+            digest = record.region_digests.get(region)
+            if digest is None:
+                digest = data.region_digest(*region)
+                if not record.never_compared:
+                    record.region_digests[region] = digest
+            return digest
         if record.data is None or data is not record.data:
             return cells.region_digest(data, *region)
         digest = record.region_digests.get(region)
