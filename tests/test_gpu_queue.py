@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from server.cluster import create_pool
 from server.pool import machine_workers
@@ -103,9 +104,20 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
         get_device_properties=lambda _: SimpleNamespace(total_memory=16 << 30),
         set_per_process_memory_fraction=lambda share, index: done.append((share, index)),
     )
-    monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda, device=torch.device))
+    monkeypatch.setattr(gpu, "kernels_of", lambda device: done.append(str(device)))
     monkeypatch.setattr(gpu, "warm_up", lambda: done.append("warm"))
     monkeypatch.setattr(gpu, "clear_traces", lambda: done.append("clear"))
     monkeypatch.setattr(os, "putenv", lambda name, _: done.append(name))
     gpu.initialize_gpu(memory, "0,1")
-    assert done == ["CUDA_VISIBLE_DEVICES", "USE_PYTORCH_KERNEL_CACHE", "init", (share, 0), (share, 1), "warm", "clear"]
+    assert done == [
+        "CUDA_VISIBLE_DEVICES",
+        "USE_PYTORCH_KERNEL_CACHE",
+        "init",
+        (share, 0),
+        (share, 1),
+        "warm",
+        "cuda:0",
+        "cuda:1",
+        "clear",
+    ]

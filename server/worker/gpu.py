@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from server.worker.probes.device_kernels import kernels_of
+
 DRIVER = "libcuda.so"
 """Part of the path of the driver's library, which is loaded with the first call of CUDA."""
 
@@ -45,6 +47,8 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
         total = torch.cuda.get_device_properties(index).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total), index)
     warm_up()
+    for index in range(torch.cuda.device_count()):
+        kernels_of(torch.device("cuda", index))
     clear_traces()
 
 

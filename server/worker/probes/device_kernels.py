@@ -18,7 +18,9 @@ import torch
 
 from server.wire.entities import BINS, STRETCHES
 
-CODE = Path(__file__).with_suffix(".ptx")
+CODE = Path(__file__).with_suffix(".ptx").read_bytes() + b"\0"
+"""Read when the process that forks imports this: a confined child could not."""
+
 MAX_DIMS = 12
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
 """In the order of `Dtype` in device_kernels.cu."""
@@ -105,7 +107,7 @@ class Kernels:
         with torch.cuda.device(index):
             torch.cuda.current_stream().synchronize()  # makes the context of torch this thread's
             check(driver().cuCtxGetCurrent(ctypes.byref(self._context)))
-            check(driver().cuModuleLoadData(ctypes.byref(module), CODE.read_bytes() + b"\0"))
+            check(driver().cuModuleLoadData(ctypes.byref(module), CODE))
             check(driver().cuMemAlloc_v2(ctypes.byref(self._scratch), ctypes.c_size_t(SCRATCH_BYTES)))
         for name in ("digest", "describe", "histogram"):
             function = self._functions[name] = ctypes.c_void_p()
