@@ -7,9 +7,14 @@ __version__ = "0.1.0"
 PROJECT_FOLDER = Path(__file__).parent.parent
 """Where the folders `server`, `static`, `templates` and `scenarios` are."""
 
+PACKAGE_FOLDERS = [
+    str(Path(folder).absolute()) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder
+]
+"""Where Python looks for packages besides its own folders; the processes that the server starts look there, too."""
+
 HELPER_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
-    "PYTHONPATH": str(PROJECT_FOLDER),
+    "PYTHONPATH": os.pathsep.join([str(PROJECT_FOLDER), *PACKAGE_FOLDERS]),
     **{name: os.environ[name] for name in ("PYTHONDONTWRITEBYTECODE",) if name in os.environ},
 }
 """The environment of the processes that assemble, draw and propose: nothing of the server's own settings."""

@@ -106,18 +106,7 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
     )
     monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda, device=torch.device))
     monkeypatch.setattr(gpu, "kernels_of", lambda device: done.append(str(device)))
-    monkeypatch.setattr(gpu, "warm_up", lambda: done.append("warm"))
-    monkeypatch.setattr(gpu, "clear_traces", lambda: done.append("clear"))
-    monkeypatch.setattr(os, "putenv", lambda name, _: done.append(name))
+    monkeypatch.setattr(os, "environ", {})
     gpu.initialize_gpu(memory, "0,1")
-    assert done == [
-        "CUDA_VISIBLE_DEVICES",
-        "USE_PYTORCH_KERNEL_CACHE",
-        "init",
-        (share, 0),
-        (share, 1),
-        "warm",
-        "cuda:0",
-        "cuda:1",
-        "clear",
-    ]
+    assert os.environ == {"CUDA_VISIBLE_DEVICES": "0,1"}
+    assert done == ["init", (share, 0), (share, 1), "cuda:0", "cuda:1"]

@@ -12,9 +12,8 @@ import sys
 import time
 from collections import deque
 from dataclasses import asdict
-from pathlib import Path
 
-from server import PROJECT_FOLDER
+from server import PACKAGE_FOLDERS, PROJECT_FOLDER
 from server.pool.child import Child, Exit
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
@@ -59,10 +58,7 @@ class WorkersUnavailable(ProblemError):
 def library_environment() -> dict[str, str]:
     """What of this process's environment says where libraries and packages are found."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
-    if os.environ.get("PYTHONPATH"):  # of folders relative to this process's own
-        folders = (str(Path(folder).absolute()) for folder in os.environ["PYTHONPATH"].split(os.pathsep))
-        kept["PYTHONPATH"] = os.pathsep.join(folders)
-    return kept
+    return {**kept, **({"PYTHONPATH": os.pathsep.join(PACKAGE_FOLDERS)} if PACKAGE_FOLDERS else {})}
 
 
 def boot(link_fd: int, options: WorkerOptions, module: str = "server.worker.zygote") -> subprocess.Popen[bytes]:

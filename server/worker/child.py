@@ -25,7 +25,8 @@ class Worker:
     """What the children are forked for.
 
     run: called in a child with its job and with what writes the lines of the trace. versions: of the libraries that it
-    runs on. initialize_gpu: called in a child before a job, where it works with a GPU.
+    runs on. initialize_gpu, warm_up_gpu: called in this order in a child before a
+    job, where it works with a GPU.
     rehearse: called in a child that has no job yet, before it is confined, so that a run finds its memory touched; it
     returns early once the function that it is passed says that a job has come.
     """
@@ -33,6 +34,7 @@ class Worker:
     run: Callable[[ChildJob, WriteLines], object]
     versions: dict[str, str]
     initialize_gpu: Callable[[], None] | None = None
+    warm_up_gpu: Callable[[], None] | None = None
     rehearse: Callable[[Callable[[], bool]], None] | None = None
 
 
@@ -77,8 +79,9 @@ def run_child(
             confinement.apply((job_fd, trace_fd, *([] if ready_fd is None else [ready_fd])), slot)
         else:
             detach(ready_fd)
-            if worker.initialize_gpu is not None:  # its share of the GPU's memory is no part of the confinement
-                worker.initialize_gpu()
+            for prepare in (worker.initialize_gpu, worker.warm_up_gpu):
+                if prepare is not None:  # its share of the GPU's memory is no part of the confinement
+                    prepare()
         if ready_fd is not None:
             os.write(ready_fd, b"+")
             os.close(ready_fd)

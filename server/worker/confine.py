@@ -28,6 +28,9 @@ TRIAL_TIMEOUT = 5.0
 MAX_DESCRIPTORS, MAX_SIGNALS = 16, 64
 """Descriptors that a child may have open, and signals that may be queued for it."""
 
+MAX_GPU_DESCRIPTORS = 1024
+"""Descriptors with a GPU, whose driver opens its devices again for each piece of memory that it maps."""
+
 MAX_TASKS, EXTRA_TASKS = 256, 1024
 """Threads and processes of a child's user: at most MAX_TASKS where the user is the child's own, EXTRA_TASKS on top of
 those that are there where the user is shared."""
@@ -107,7 +110,7 @@ def limit_resources(restrictions: Restrictions) -> None:
     lower_limit(resource.RLIMIT_DATA, data + restrictions.memory)
     lower_limit(resource.RLIMIT_CPU, restrictions.cpu, restrictions.cpu + 1)
     lower_limit(resource.RLIMIT_NPROC, restrictions.max_tasks)
-    lower_limit(resource.RLIMIT_NOFILE, MAX_DESCRIPTORS)
+    lower_limit(resource.RLIMIT_NOFILE, MAX_GPU_DESCRIPTORS if restrictions.gpu else MAX_DESCRIPTORS)
     lower_limit(resource.RLIMIT_SIGPENDING, MAX_SIGNALS)
     for unused in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
         lower_limit(unused, 0)
@@ -180,8 +183,8 @@ GPU_LIBRARIES = (
 )
 """What torch, and the driver of a GPU, read while they work: directories with all beneath them, and chance."""
 
-LAYERS_AFTER_GPU = ("environment", "rlimits", "seccomp")
-"""Layers that are applied after the GPU is initialized, because its driver can't start under them."""
+LAYERS_AFTER_GPU = ("landlock", "environment", "rlimits", "seccomp")
+"""Layers that are applied after the GPU is initialized, because its driver can't start under them, in this order."""
 
 LAYERS = (
     Layer(
@@ -218,9 +221,10 @@ class Confinement:
     """What the children of a process are confined by. Made once, by the zygote, as the user it runs as.
 
     layers: the result of `probe`. memory: bytes that a run may take on top of what its process begins with. cpu:
-    seconds. first_uid: the user of the child in slot 0, where the server runs as root. initialize_gpu: where the children work
-    with a GPU, the function that initializes it. It is called after Landlock, which covers one thread and those that it
-    starts, and before the limits.
+    seconds. first_uid: the user of the child in slot 0, where the server runs as root. initialize_gpu, warm_up_gpu: where the
+    children work with a GPU, the functions that make it ready. The driver starts threads of its own, which never run code of
+    a program, before Landlock; those that do are started by the second function after it, for it covers the calling thread
+    and what that starts.
     """
 
     def __init__(
@@ -230,10 +234,11 @@ class Confinement:
         cpu: int,
         first_uid: int,
         initialize_gpu: Callable[[], None] | None = None,
+        warm_up_gpu: Callable[[], None] | None = None,
     ) -> None:
         self._layers = [layer for layer in LAYERS if not layers[layer.name]]
         self._memory, self._cpu, self._first_uid = memory, cpu, first_uid
-        self._initialize_gpu = initialize_gpu
+        self._initialize_gpu, self._warm_up_gpu = initialize_gpu, warm_up_gpu
         self._tasks = MAX_TASKS if not layers["uid"] else thread_count_of_user(os.geteuid()) + EXTRA_TASKS
 
     def apply(self, kept_descriptors: Iterable[int], slot: int) -> None:
@@ -247,14 +252,18 @@ class Confinement:
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go where memory runs out
         os.setsid()
-        late = [layer for layer in self._layers if gpu and layer.name in LAYERS_AFTER_GPU]
-        for layer in self._layers:
-            if layer not in late:
+        late = LAYERS_AFTER_GPU if gpu else ()
+        layers = {layer.name: layer for layer in self._layers}
+        for name, layer in layers.items():
+            if name not in late:
                 layer.apply(restrictions)
         if self._initialize_gpu is not None:
             self._initialize_gpu()
-        for layer in late:
-            layer.apply(restrictions)
+        for name in late:
+            if name in layers:
+                layers[name].apply(restrictions)
+            if name == "landlock" and self._warm_up_gpu is not None:
+                self._warm_up_gpu()
 
 
 def thread_count_of_user(uid: int) -> int:

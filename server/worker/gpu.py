@@ -5,40 +5,71 @@ GPU, and each child for the GPU makes a context of its own.
 """
 
 import os
+import resource
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
 from server.worker.probes.device_kernels import kernels_of
 
-DRIVER = "libcuda.so"
-"""Part of the path of the driver's library, which is loaded with the first call of CUDA."""
+HIDING_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
+"""Of the environment in which a zygote prepares itself; they keep torch from looking for a GPU."""
+
+NO_GPU = "No CUDA GPUs are available"
+"""What torch says where it is built for CUDA and can use no GPU."""
 
 
 def hide_gpu() -> None:
-    """To this process and its forks torch finds no GPU, and doesn't look for one. It is not to be undone.
+    """To this process and its forks torch finds no GPU, as where CUDA_VISIBLE_DEVICES is empty. It is not to be undone.
 
-    torch asks the driver's management library again and again, which the environment of a program does not keep from it.
+    torch counts the GPUs once, and the engine of backward asks for that number. The driver would start a thread to answer,
+    so it is asked while it can open nothing: it fails, and that counts as none.
     """
-    if hasattr(torch.cuda, "_cached_device_count"):
-        setattr(torch.cuda, "_cached_device_count", 0)
+    count_gpus = getattr(torch._C, "_cuda_getDeviceCount", None)
+    if count_gpus is None:  # torch is built without CUDA
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            count_gpus()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    setattr(torch.cuda, "_cached_device_count", 0)  # else it asks the driver's management library each time
+    setattr(torch._C, "_cuda_init", refuse_to_initialize)
 
 
-def require_no_driver() -> None:
-    """Raises RuntimeError where this process has loaded the driver of a GPU: what it forks can't use the device."""
-    if any(DRIVER in line for line in Path("/proc/self/maps").read_text().splitlines()):
-        raise RuntimeError("the process that forks has loaded the driver of the GPU; what it forks could not use it")
+def refuse_to_initialize() -> NoReturn:
+    """In the place of torch's own function, which would ask the driver once more. Raises RuntimeError."""
+    raise RuntimeError(NO_GPU)
+
+
+def require_no_device() -> None:
+    """Raises RuntimeError where this process has opened a GPU: what it forks can't use it then."""
+    opened = {str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()}
+    devices = sorted(path for path in opened if path.startswith(DEVICE_FILES))
+    if devices or torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        raise RuntimeError(
+            f"the process that forks has opened the GPU ({', '.join(devices)}); what it forks can't use it"
+        )
+
+
+DEVICE_FILES = ("/dev/nvidia", "/dev/dxg", "/dev/kfd")
+"""How the paths of the files begin by which a process uses a GPU."""
 
 
 def initialize_gpu(memory: int, visible: str | None) -> None:
     """Initialize all GPUs for one program. memory: bytes of each that the program may take. visible: the server's
     CUDA_VISIBLE_DEVICES, None where it has none.
     """
-    if visible is None:
-        os.unsetenv("CUDA_VISIBLE_DEVICES")  # of the zygote, which sees none
-    else:
-        os.putenv("CUDA_VISIBLE_DEVICES", visible)
+    for name in HIDING_VARIABLES:
+        os.environ[name] = ""  # known to Python again, where the environment has been cleared
+        del os.environ[name]
+    if visible is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = visible
     os.putenv(
         "USE_PYTORCH_KERNEL_CACHE", "0"
     )  # kernels that torch compiles are kept in memory: there is no folder for them
@@ -46,14 +77,15 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
     for index in range(torch.cuda.device_count()):
         total = torch.cuda.get_device_properties(index).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total), index)
-    warm_up()
     for index in range(torch.cuda.device_count()):
         kernels_of(torch.device("cuda", index))
-    clear_traces()
 
 
-def warm_up() -> None:
-    """Have the libraries load what they load late: under the filter they may, but no program should wait for it."""
+def warm_up_gpu() -> None:
+    """Have the libraries load what they load late, so that no program waits for it, and leave no trace of that.
+
+    To be called under Landlock: it starts the threads that later run hooks of the program.
+    """
     x = torch.ones(8, 8, device="cuda", requires_grad=True)
     (x @ x).relu().sum().backward()  # type: ignore[no-untyped-call]
     image = torch.ones(1, 1, 8, 8, device="cuda")
@@ -61,6 +93,7 @@ def warm_up() -> None:
     layer(image).sum().backward()
     torch.optim.Adam(layer.parameters()).step()
     torch.cuda.synchronize()
+    clear_traces()
 
 
 def clear_traces() -> None:

@@ -12,6 +12,7 @@ import gc
 import importlib
 import io
 import linecache
+import logging
 import os
 import pkgutil
 import random
@@ -129,7 +130,8 @@ def preserved_state() -> Iterator[None]:
 
     Within, `os.fork` raises: a module that forks when it is imported would leave a second process that prepares itself.
     """
-    fork = os.fork
+    fork, logged = os.fork, logging.root.manager.disable
+    logging.disable(logging.CRITICAL)  # a handler that a module makes writes to the error stream that it finds
     setattr(os, "fork", refuse_fork)
     collecting, warn_always = gc.isenabled(), torch.is_warn_always_enabled()
     path, environ = list(sys.path), dict(os.environ)
@@ -141,6 +143,7 @@ def preserved_state() -> Iterator[None]:
             yield
     finally:
         setattr(os, "fork", fork)
+        logging.disable(logged)
         torch.set_warn_always(warn_always)
         random.setstate(generators[0])
         numpy.random.set_state(generators[1])

@@ -32,15 +32,16 @@ _free_blocks: list[bytes] = []
 def prepare(options: WorkerOptions) -> Worker:
     """Do once what serves all children that trace programs. The process has one thread again at the end."""
     torch.set_num_threads(1)
+    if options.device == "cpu":
+        gpu.hide_gpu()
     run_in_thread(preload)
     ops.register_kernels()
     if options.device == "cpu":
         generator_seed.replace_seed_method()
-        gpu.hide_gpu()
         for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
             run_in_thread(rehearse)
     require_one_thread()
-    gpu.require_no_driver()
+    gpu.require_no_device()
     gc.collect()
     _free_blocks.extend(huge_pages.fill_free_blocks())
     gc.freeze()
@@ -49,7 +50,7 @@ def prepare(options: WorkerOptions) -> Worker:
     if options.device == "cpu":
         return Worker(run_job_and_exit, versions, rehearse=rehearse_in_thread)
     initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory, options.visible_gpus)
-    return Worker(run_job_and_exit, versions, initialize)
+    return Worker(run_job_and_exit, versions, initialize, gpu.warm_up_gpu)
 
 
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:

@@ -72,7 +72,12 @@ class Supervisor:
         if options.sandbox != "off":
             self._layers = confine.try_layers()
             self._confinement = confine.Confinement(
-                self._layers, options.memory, options.cpu, FIRST_UID, self._worker.initialize_gpu
+                self._layers,
+                options.memory,
+                options.cpu,
+                FIRST_UID,
+                self._worker.initialize_gpu,
+                self._worker.warm_up_gpu,
             )
 
     def serve(self) -> NoReturn:
