@@ -86,14 +86,20 @@ def warm_up_gpu() -> None:
 
     To be called under Landlock: it starts the threads that later run hooks of the program.
     """
+    run_small_programs()
+    clear_traces()
+
+
+def run_small_programs() -> None:
+    """A backward with a matrix product, a convolution, attention, a step of an optimizer, chance, and a copy from pinned memory."""
     x = torch.ones(8, 8, device="cuda", requires_grad=True)
     (x @ x).relu().sum().backward()  # type: ignore[no-untyped-call]
-    image = torch.ones(1, 1, 8, 8, device="cuda")
     layer = torch.nn.Conv2d(1, 1, 3).cuda()
-    layer(image).sum().backward()
+    layer(torch.ones(1, 1, 8, 8, device="cuda")).sum().backward()
     torch.optim.Adam(layer.parameters()).step()
+    torch.nn.functional.scaled_dot_product_attention(*torch.randn(3, 1, 1, 8, 8, device="cuda", dtype=torch.float16))
+    torch.ones(8).pin_memory().to("cuda", non_blocking=True)
     torch.cuda.synchronize()
-    clear_traces()
 
 
 def clear_traces() -> None:
