@@ -148,7 +148,7 @@ class CudaEdits(Edits):
             self.replace(node, f'{self._torch}.amp.GradScaler("cpu"{options})')
         elif path in _SCALERS and not node.args and all(word.arg != "device" for word in node.keywords):
             options = "".join(f", {self._text(part)}" for part in node.keywords)
-            self.replace_between(self._end(node.func), self._end(node), f'("cpu"{options})')
+            self.replace_between(self.end(node.func), self.end(node), f'("cpu"{options})')
 
     def _visit_method(self, node: ast.Call, function: ast.Attribute) -> None:
         """A method that may move a tensor or a module."""
@@ -193,7 +193,7 @@ class CudaEdits(Edits):
             if copies or function.attr == "cuda":
                 self._replace_method(node, function, copies)
         elif copies:
-            self.insert(self._end(node), copies)
+            self.insert(self.end(node), copies)
 
     def _move_to(self, node: ast.Call, function: ast.Attribute, value: Value | None, is_there: bool) -> None:
         copy = next((word for word in node.keywords if word.arg == "copy"), None)
@@ -204,7 +204,7 @@ class CudaEdits(Edits):
             if not is_there:
                 self._add_argument(node, "copy=True")
         elif not is_there:
-            opening = self.next_character(self._end(function))
+            opening = self.next_character(self.end(function))
             start = self.end_in_brackets(function.value, self._name_of(function))
             self.insert((node.lineno, node.col_offset), f"{self._helper_name()}(")
             self.replace_between(start, (opening[0], opening[1] + 1), ", ")
@@ -231,7 +231,7 @@ class CudaEdits(Edits):
         literal = bool(node.args) and isinstance(node.args[0], ast.List | ast.Tuple | ast.Constant)
         on_gpu = value is not None and (value.kind == "number" or value.on == "gpu")
         if on_gpu and not literal and not (given is not None and given.kind == "tensor" and given.on == "gpu"):
-            self.insert(self._end(node), COPY)
+            self.insert(self.end(node), COPY)
 
     def _comment_out_streams(self) -> None:
         """Streams and events, and what is done with them."""
@@ -253,7 +253,7 @@ class CudaEdits(Edits):
     def _replace_method(self, node: ast.Call, function: ast.Attribute, text: str) -> None:
         """Put a text in the place of all that follows the receiver."""
         start = self.end_in_brackets(function.value, self._name_of(function))
-        self.replace_between(start, self._end(node), text)
+        self.replace_between(start, self.end(node), text)
         self.removed.update({*walk(node)} - {*walk(function.value)})
 
     def _add_argument(self, node: ast.Call, text: str) -> None:
@@ -281,11 +281,8 @@ class CudaEdits(Edits):
 
     def _name_of(self, function: ast.Attribute) -> tuple[int, int]:
         """Where the name of a method begins."""
-        line, col = self._end(function)
+        line, col = self.end(function)
         return line, col - len(function.attr.encode())
-
-    def _end(self, node: Any) -> tuple[int, int]:
-        return node.end_lineno, node.end_col_offset
 
     def _text(self, node: ast.AST) -> str:
         return ast.get_source_segment(self._source, node) or ast.unparse(node)

@@ -74,6 +74,10 @@ class Edits:
             end = (at[0], at[1] + 1)
         return end
 
+    def end(self, node: Any) -> Place:
+        """Where a node ends."""
+        return node.end_lineno, node.end_col_offset
+
     def next_character(self, at: Place) -> Place:
         """The place of the first character from there on that is neither blank nor the end of a line."""
         line, col = at
