@@ -53,6 +53,11 @@ CUDA = {
         "x = torch.ones(1)\nif torch.cuda.is_available():\n    x = x.cuda()\ny = x.cuda()\n",
         'x = torch.ones(1)\nif torch.cuda.is_available():\n    x = x.cuda()\ny = x.to("cpu", copy=True)\n',
     ),
+    "an event": (
+        "start = torch.cuda.Event(enable_timing=True)\nstart.record()\nx = torch.ones(1).cuda()\n",
+        "# start = torch.cuda.Event(enable_timing=True)\n# start.record()\n"
+        'x = torch.ones(1).to("cpu", copy=True)\n',
+    ),
     "the device's name": (
         "x = torch.ones(1)\nprint(torch.cuda.get_device_name(0), torch.device(torch.cuda.current_device()))\n",
         'x = torch.ones(1)\nprint("cpu", torch.device("cpu"))\n',

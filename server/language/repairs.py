@@ -22,7 +22,7 @@ from server.language.text import is_program, parse
 from server.language.tree import walk
 from server.wire.program import Refusal, Repair
 
-_CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_")
+_CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_|dummy base class Event")
 
 EOF_MESSAGE = "EOF when reading a line"
 """What `input()` says where no line is left."""
