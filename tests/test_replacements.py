@@ -87,6 +87,125 @@ LOADED = {
                      DataLoader(train, 2, sampler=WeightedRandomSampler([1.0] * 8, 4), num_workers=1)):
             print(list(part), next(iter(part))[1])
     """,
+    "batches of every type": """
+        import random
+        import numpy as np
+        from torch.utils.data import DataLoader, Dataset
+        class Rows(Dataset):
+            def __len__(self):
+                return 5
+            def __getitem__(self, k):
+                return {
+                    "x": torch.full((2,), float(k)), "k": k, "half": k / 2, "name": str(k), "none": (k, [k, str(k)]),
+                    "array": np.ones(2, dtype=np.float32) * k, "long": torch.tensor(k),
+                }
+        def facts(value):
+            if isinstance(value, torch.Tensor):
+                return value._version, value.dtype, value.is_leaf, value._is_view(), value.tolist()
+            if isinstance(value, dict):
+                return {name: facts(part) for name, part in value.items()}
+            return [facts(part) for part in value] if isinstance(value, (list, tuple)) else value
+        for workers in (0, 1, 2):
+            for batch in DataLoader(Rows(), batch_size=2, num_workers=workers):
+                print(facts(batch))
+    """,
+    "chance in each worker": """
+        import random
+        import numpy as np
+        from torch.utils.data import DataLoader, Dataset
+        class Noise(Dataset):
+            def __len__(self):
+                return 6
+            def __getitem__(self, k):
+                return torch.rand(1), random.random(), np.random.rand()
+        for workers in (2, 3):
+            for epoch in range(2):
+                print(list(DataLoader(Noise(), 2, shuffle=True, num_workers=workers)), torch.rand(1), random.random())
+    """,
+    "a sampler that draws ahead": """
+        from torch.utils.data import DataLoader, Sampler
+        class Chance(Sampler):
+            def __iter__(self):
+                for _ in range(12):
+                    yield int(torch.randint(0, 5, ()))
+        for batch in DataLoader(range(5), 1, sampler=Chance(), num_workers=2):
+            print(batch, torch.rand(1))
+    """,
+    "a stream that every worker repeats": """
+        from torch.utils.data import DataLoader, IterableDataset
+        class Stream(IterableDataset):
+            def __iter__(self):
+                return iter(range(5))
+        print([batch.tolist() for batch in DataLoader(Stream(), batch_size=2, num_workers=2)])
+    """,
+    "a stream that workers divide": """
+        from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+        class Stream(IterableDataset):
+            def __iter__(self):
+                info = get_worker_info()
+                return iter(range(7)) if info is None else iter(range(info.id, 7, info.num_workers))
+        for workers in (0, 2, 3):
+            print([batch.tolist() for batch in DataLoader(Stream(), batch_size=2, num_workers=workers)])
+        print(get_worker_info())
+    """,
+    "a stream that worker_init_fn divides": """
+        import math
+        from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+        class Range(IterableDataset):
+            def __init__(self, start, end):
+                self.start, self.end = start, end
+            def __iter__(self):
+                return iter(range(self.start, self.end))
+        def divide(worker_id):
+            info = get_worker_info()
+            share = math.ceil((info.dataset.end - info.dataset.start) / info.num_workers)
+            start = info.dataset.start + worker_id * share
+            info.dataset.start, info.dataset.end = start, min(start + share, info.dataset.end)
+        data = Range(3, 7)
+        print(list(DataLoader(data, num_workers=2, worker_init_fn=divide)), data.start, data.end)
+    """,
+    "what a data set keeps of its calls": """
+        from torch.utils.data import DataLoader, Dataset, Subset
+        class Counted(Dataset):
+            def __init__(self):
+                self.calls, self.cache = 0, {}
+            def __len__(self):
+                return 4
+            def __getitem__(self, k):
+                self.calls += 1
+                self.cache[k] = self.calls
+                return self.calls
+        data = Counted()
+        for workers in (2, 0):
+            print(list(DataLoader(data, num_workers=workers)), data.calls, data.cache)
+            print(list(DataLoader(Subset(data, [1, 2]), num_workers=workers)), data.calls, data.cache)
+    """,
+    "memory that is not the data set's": """
+        from torch.utils.data import DataLoader
+        data = [torch.arange(3.0), torch.arange(3.0)]
+        for workers in (1, 0):
+            for row, again in DataLoader(data, batch_size=1, num_workers=workers, collate_fn=lambda rows: (rows[0], rows[0])):
+                row.mul_(2)
+                print(row._version, again, row.data_ptr() == again.data_ptr(), data)
+    """,
+    "rows without batches, which want gradients": """
+        from torch.utils.data import DataLoader
+        data = [torch.ones(2, requires_grad=True), torch.zeros(2)]
+        for row in DataLoader(data, batch_size=None, num_workers=1):
+            print(row, row._version, row.is_leaf, row is data[0])
+    """,
+    "named tuples and objects of the program": """
+        from collections import namedtuple
+        from dataclasses import dataclass
+        from torch.utils.data import DataLoader
+        Pair = namedtuple("Pair", "x y")
+        @dataclass
+        class Batch:
+            x: torch.Tensor
+        data = [Pair(torch.ones(2), k) for k in range(3)]
+        print(next(iter(DataLoader(data, 2, num_workers=1))))
+        print(list(DataLoader(data, 2, num_workers=1, collate_fn=lambda rows: Batch(torch.stack([row.x for row in rows])))))
+    """,
 }
 
 

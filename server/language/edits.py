@@ -9,6 +9,9 @@ from server.language.text import split_lines
 from server.language.tree import children, walk
 from server.wire.program import Edit
 
+Place = tuple[int, int]
+"""A line, from 1, and a column in bytes, as in a syntax tree."""
+
 
 class Edits:
     """Collects edits of one program. Of two that overlap, the first is used. removed: nodes that the edits remove."""
@@ -57,6 +60,42 @@ class Edits:
         self._add_edit(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
         self.removed.update({*walk(node)} - {*walk(start)})
 
+    def replace_between(self, start: Place, end: Place, text: str) -> None:
+        """Replace what stands between two places."""
+        self._add_edit(*start, *end, text)
+
+    def insert(self, at: Place, text: str) -> None:
+        self._add_edit(*at, *at, text)
+
+    def end_in_brackets(self, node: Any, limit: Place) -> Place:
+        """Where a node ends together with the brackets that close around it before a place."""
+        end = (node.end_lineno, node.end_col_offset)
+        while (at := self.next_character(end)) < limit and self.character(at) == b")":
+            end = (at[0], at[1] + 1)
+        return end
+
+    def end(self, node: Any) -> Place:
+        """Where a node ends."""
+        return node.end_lineno, node.end_col_offset
+
+    def next_character(self, at: Place) -> Place:
+        """The place of the first character from there on that is neither blank nor the end of a line."""
+        line, col = at
+        while line <= len(self.lines):
+            rest = self._bytes(line)[col:]
+            text = rest.lstrip()
+            if text and text != b"\\":
+                return line, col + len(rest) - len(text)
+            line, col = line + 1, 0
+        return line, 0
+
+    def character(self, at: Place) -> bytes:
+        """The byte at a place; empty at the end of the text."""
+        return self._bytes(at[0])[at[1] : at[1] + 1] if at[0] <= len(self.lines) else b""
+
+    def _bytes(self, line: int) -> bytes:
+        return self.lines[line - 1].encode("utf-8", "surrogatepass")
+
     def comment_out(self, node: ast.stmt) -> None:
         """Turn a statement into a comment, so that the reader sees what was left out."""
         if node in self.removed:
@@ -99,11 +138,24 @@ class Edits:
                 character_column(self.lines[line - 1], col),
                 character_column(self.lines[end_line - 1], end_col),
             )
-        at = bisect_left(self._edits, (line, col), key=lambda edit: (edit.line, edit.col))
-        around = self._edits[max(at - 1, 0) : at + 1]
         edit = Edit(line=line, col=col, end_line=end_line, end_col=end_col, text=text)
-        if all(disjoint(edit, other) for other in around):
+        at = bisect_left(self._edits, (line, col), key=lambda edit: (edit.line, edit.col))
+        if (
+            (line, col) == (end_line, end_col)
+            and self._edits[at : at + 1]
+            and replaces_from(self._edits[at], line, col)
+        ):
+            at += 1  # the edit that replaces text is made first, or it would remove what this one inserts
+        behind = at
+        while behind < len(self._edits) and (self._edits[behind].line, self._edits[behind].col) < (end_line, end_col):
+            behind += 1
+        if all(disjoint(edit, other) for other in self._edits[max(at - 1, 0) : behind]):
             self._edits.insert(at, edit)
+
+
+def replaces_from(edit: Edit, line: int, col: int) -> bool:
+    """Whether an edit removes text that begins at a place."""
+    return (edit.line, edit.col) == (line, col) < (edit.end_line, edit.end_col)
 
 
 def disjoint(first: Edit, second: Edit) -> bool:

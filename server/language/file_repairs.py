@@ -2,6 +2,7 @@
 
 import ast
 import re
+from typing import Any
 
 from server.language.names import bound_names, import_line
 from server.language.repair_draft import DEFAULT_SHAPE, RepairDraft
@@ -36,26 +37,29 @@ def repair_missing_file(source: str, tree: ast.Module, error_type: str, message:
 
 
 def repair_weights(draft: RepairDraft) -> Repair | None:
-    """`torch.load`: a random tensor; weights for `load_state_dict` are left out, the layers keep the ones they have."""
+    """`torch.load`: a random tensor; for `load_state_dict` the state of what loads it, which keeps its values.
+
+    Both are at the version that loading leaves: a loaded tensor at 1, a parameter one further.
+    """
     drawn = False
     for call in draft.calls_of("torch.load".__eq__):
         statement = draft.statement(call)
         name = draft.assigned_name(call)
         users = [draft.statement(use) for use in draft.uses(name)] if name else []
         if statement is not None and _loads_state_dict(statement, call):
-            draft.comment_out(statement)
+            _load_own_state(draft, statement)
         elif statement is not None and users and all(user is not None and _loads_state_dict(user) for user in users):
             draft.comment_out(statement)
             for user in users:
                 if user is not None:
-                    draft.comment_out(user)
+                    _load_own_state(draft, user)
         elif name and any(
             isinstance(draft.parent(use), ast.Subscript | ast.Attribute) and not _is_tensor_use(draft.parent(use))
             for use in draft.uses(name)
         ):
             return None  # a dictionary, a module: nobody knows what is in it
         else:
-            draft.replace(call, f"{draft.torch}.randn({{shape}})")
+            draft.replace(call, loaded_tensor(draft))
             drawn = True
     return draft.repair("load" if drawn else "weights", DEFAULT_SHAPE if drawn else None)
 
@@ -67,7 +71,7 @@ def repair_arrays(draft: RepairDraft) -> Repair | None:
         accesses = [draft.parent(use) for use in draft.uses(name)]
         if any(isinstance(access, ast.Subscript) and not _is_tensor_use(access) for access in accesses):
             return None  # an archive of several
-        draft.replace(call, f"{draft.numpy}.random.randn({{shape}})")
+        draft.replace(call, random_array(draft, call))
     return draft.repair("load", DEFAULT_SHAPE)
 
 
@@ -122,6 +126,26 @@ def _open_mode(call: ast.Call) -> str:
         return "r"
     mode = modes[0]
     return mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else ""
+
+
+def _load_own_state(draft: RepairDraft, statement: ast.stmt) -> None:
+    """Have a statement that calls `load_state_dict` give it the state of the object itself."""
+    call: Any = statement.value if isinstance(statement, ast.Expr) else None
+    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "state_dict")]
+    if given:
+        draft.replace(given[0], f"{ast.unparse(call.func.value)}.state_dict()")
+
+
+def loaded_tensor(draft: RepairDraft) -> str:
+    """Random numbers in a tensor at version 1, as a loaded one is; `randn` gives one at version 0."""
+    return f"{draft.torch}.empty({{shape}}).normal_()"
+
+
+def random_array(draft: RepairDraft, call: ast.Call) -> str:
+    """Random numbers of the dtype that the call which they replace asks for."""
+    dtype = next((keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None)
+    converted = "" if dtype is None or ast.unparse(dtype) == "None" else f".astype({ast.unparse(dtype)})"
+    return f"{draft.numpy}.random.randn({{shape}}){converted}"
 
 
 def _loads_state_dict(statement: ast.stmt, within: ast.AST | None = None) -> bool:
@@ -190,8 +214,8 @@ class OpenCalls:
 
     def _random_array(self, call: ast.Call) -> str:
         if self._draft.path(call.func).startswith("numpy."):
-            return f"{self._draft.numpy}.random.randn({{shape}})"
-        return f"{self._draft.torch}.randn({{shape}})"
+            return random_array(self._draft, call)
+        return loaded_tensor(self._draft)
 
 
 def read_replacement(method: str) -> str | None:

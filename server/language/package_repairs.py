@@ -2,7 +2,7 @@
 
 import ast
 
-from server.language.file_repairs import read_replacement
+from server.language.file_repairs import random_array, read_replacement
 from server.language.repair_draft import DEFAULT_SHAPE, RepairDraft
 from server.wire.program import Repair
 
@@ -17,7 +17,7 @@ def repair_tables(draft: RepairDraft) -> Repair | None:
         for table in [*draft.uses(name), call]:
             if not _remove_number_access(draft, table) and not (table is call and name):
                 return None
-        draft.replace(call, f"{draft.numpy}.random.randn({{shape}})")
+        draft.replace(call, random_array(draft, call))
     return draft.repair("table", DEFAULT_SHAPE)
 
 
@@ -35,7 +35,11 @@ def _remove_number_access(draft: RepairDraft, table: ast.AST) -> bool:
     if access.attr == "values":
         draft.delete_after(table, access)
     elif access.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is access:
-        draft.delete_after(table, outer)
+        dtype = [*outer.args[:1], *(keyword.value for keyword in outer.keywords if keyword.arg == "dtype")]
+        if dtype:
+            draft.replace_between(draft.end(table), draft.end(outer), f".astype({ast.unparse(dtype[0])})")
+        else:
+            draft.delete_after(table, outer)
     return access.attr in ("values", "to_numpy")
 
 
@@ -47,8 +51,11 @@ def repair_pictures(draft: RepairDraft) -> Repair | None:
         if any(isinstance(draft.parent(use), ast.Attribute) for use in draft.uses(name)):
             return None  # its classes, its file names
         grey = grey or draft.path(call.func).rsplit(".", 1)[1] in _GREYSCALE_SETS
-        data = f"{draft.torch}.randn({{shape}}), {draft.torch}.randint(0, 10, ({{n}},))"
-        draft.replace(call, f"{draft.torch}.utils.data.TensorDataset({data})")
+        pictures, classes = f"{draft.torch}.randn({{shape}})", f"{draft.torch}.randint(0, 10, ({{n}},))"
+        if any(_looks_at_items(draft, use) for use in [call, *draft.uses(name)]):
+            draft.replace(call, f"list(zip(map({draft.torch}.clone, {pictures}), {classes}.tolist()))")
+        else:
+            draft.replace(call, f"{draft.torch}.utils.data.TensorDataset({pictures}, {classes})")
     if not draft.sorted_edits():
         return None
     for node in draft.nodes:
@@ -59,6 +66,20 @@ def repair_pictures(draft: RepairDraft) -> Repair | None:
             if name and all(use in draft.removed for use in draft.uses(name)):
                 draft.comment_out(node)
     return draft.repair("pictures", "64, 1, 28, 28" if grey else "64, 3, 32, 32", "torchvision")
+
+
+def _looks_at_items(draft: RepairDraft, data: ast.AST) -> bool:
+    """Whether a program takes single pictures, which are memory of their own with a number for a class."""
+    parent = draft.parent(data)
+    return (
+        (isinstance(parent, ast.Subscript) and parent.value is data)
+        or (isinstance(parent, ast.For | ast.comprehension) and parent.iter is data)
+        or (
+            isinstance(parent, ast.Call)
+            and isinstance(parent.func, ast.Name)
+            and parent.func.id in ("enumerate", "zip", "iter")
+        )
+    )
 
 
 def repair_samples(draft: RepairDraft) -> Repair | None:

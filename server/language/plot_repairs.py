@@ -9,6 +9,7 @@ from server.wire.program import Repair
 _PLOT_MODULES = ("matplotlib", "seaborn", "plotly", "cv2", "torchviz", "torchinfo", "torchsummary", "IPython", "wandb",
              "tensorboard", "tensorboardX", "torch.utils.tensorboard")  # fmt: skip
 _PROGRESS_BARS = ("tqdm", "trange", "tnrange", "tqdm_notebook", "track")
+_CHANGING_METHODS = ("backward", "step", "zero_grad", "pop", "append", "retain_grad")
 _BAR_METHODS = ("set_description", "set_postfix", "set_postfix_str", "update", "close", "refresh", "write", "clear")
 
 
@@ -40,7 +41,7 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
 def _is_plotting(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
     """Whether a statement only plots. names: of what plots; those that it binds are added."""
     if isinstance(node, ast.Expr | ast.Assign) and node.value is not None:
-        if root_name(node.value) not in names:
+        if root_name(node.value) not in names or any(has_effect(part) for part in inner_nodes(node.value)):
             return False
         for target in node.targets if isinstance(node, ast.Assign) else []:
             names |= {part.id for part in walk(target) if isinstance(part, ast.Name)}
@@ -49,7 +50,7 @@ def _is_plotting(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bo
         if any(isinstance(part, ast.Name) and part.id in names for part in walk(node.iter)):
             bound = {part.id for part in walk(node.target) if isinstance(part, ast.Name)}
             if all(_is_plotting(inner, names | bound, plotting) for inner in node.body):
-                return True
+                return not any(has_effect(part) for part in walk(node.iter))
     elif isinstance(node, ast.FunctionDef):
         if all(inner in plotting or is_trivial(inner) for inner in node.body) and any(
             inner in plotting for inner in node.body
@@ -58,7 +59,10 @@ def _is_plotting(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bo
             return True
         return False
     if isinstance(node, ast.For | ast.If | ast.With) and not getattr(node, "orelse", None):
-        return all(inner in plotting for inner in node.body)
+        heads: list[ast.AST] = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
+        heads += [node.iter] if isinstance(node, ast.For) else [node.test] if isinstance(node, ast.If) else []
+        changes = any(has_effect(part) for head in heads for part in walk(head))
+        return not changes and all(inner in plotting for inner in node.body)
     return False
 
 
@@ -74,8 +78,32 @@ def is_trivial(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Pass) or (
-        isinstance(node, ast.Assign) and all(isinstance(part, ast.Name | ast.Tuple) for part in node.targets)
+        isinstance(node, ast.Assign)
+        and all(isinstance(part, ast.Name | ast.Tuple) for part in node.targets)
+        and not any(has_effect(part) for part in walk(node.value))
     )
+
+
+def inner_nodes(value: ast.AST) -> list[ast.AST]:
+    """The parts of a chain of calls without the methods that are called in it: what they are given."""
+    chain: set[ast.AST] = {value}
+    at = value
+    while isinstance(at, ast.Attribute | ast.Subscript | ast.Call):
+        at = at.func if isinstance(at, ast.Call) else at.value
+        chain.add(at)
+    return [part for part in walk(value) if part not in chain]
+
+
+def has_effect(node: ast.AST) -> bool:
+    """Whether an expression changes something by itself: it writes in place, runs a backward, takes the next of an iterator."""
+    if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "next"
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return name in _CHANGING_METHODS or (name.endswith("_") and not name.endswith("__"))
 
 
 def repair_progress(draft: RepairDraft) -> Repair | None:

@@ -18,11 +18,11 @@ from server.language.paste import Pasted
 from server.language.plot_repairs import repair_input, repair_plots, repair_progress
 from server.language.policy import check_program
 from server.language.repair_draft import MAX_EDITS, RepairDraft
-from server.language.text import parse
+from server.language.text import is_program, parse
 from server.language.tree import walk
 from server.wire.program import Refusal, Repair
 
-_CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_")
+_CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_|dummy base class Event")
 
 EOF_MESSAGE = "EOF when reading a line"
 """What `input()` says where no line is left."""
@@ -80,8 +80,13 @@ def error_repairs(
 def cpu_repairs(pasted: Pasted, text: str) -> list[Repair]:
     """For an error of a missing CUDA device: one repair that changes all uses of CUDA to the CPU."""
     tree = parse(pasted.source)
-    edits = CudaEdits(pasted.source, tree, ImportedModules(walk(tree))).sorted_edits()
-    return [_with_pasted_edits(Repair(key="cuda", edits=edits), pasted, text)] if 0 < len(edits) <= MAX_EDITS else []
+    try:
+        edits = CudaEdits(pasted.source, tree, ImportedModules(walk(tree))).sorted_edits()
+    except RecursionError:  # nested too deep
+        return []
+    if not 0 < len(edits) <= MAX_EDITS or not is_program(apply_edits(pasted.source, edits)):
+        return []
+    return [_with_pasted_edits(Repair(key="cuda", edits=edits), pasted, text)]
 
 
 def _with_pasted_edits(repair: Repair, pasted: Pasted, text: str) -> Repair:

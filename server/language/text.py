@@ -39,6 +39,15 @@ def parse(source: str) -> ast.Module:
         return ast.parse(source, "<program>")
 
 
+def is_program(source: str) -> bool:
+    """Whether Python can parse a text."""
+    try:
+        parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def try_parse(lines: Iterable[Line]) -> ast.Module | None:
     try:
         return parse("\n".join(line.text for line in lines))

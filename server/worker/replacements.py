@@ -1,7 +1,7 @@
 """What a run does otherwise than the program asks, and says so: an event each time.
 
 `torch.compile` leaves the plain function, for its statements could not be followed in a compiled one. A `DataLoader`
-with workers loads its data itself, for there is one process.
+with workers loads its data itself, for there is one process; its batches are as workers would have sent them.
 """
 
 import contextlib
@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import torch
 from torch.utils.data import DataLoader
-from torch.utils.data.dataloader import _DatasetKind, _SingleProcessDataLoaderIter
 
+from server.worker.one_process_loader import OneProcessIterator
 from server.worker.probes.ops import TORCH_FOLDER
 from server.worker.probes.probe import ProbeContext
 
@@ -108,28 +108,3 @@ def check_options(
         importlib.import_module("torch._inductor").list_mode_options(mode)
     elif isinstance(backend, str) and backend != "inductor":
         importlib.import_module("torch._dynamo.backends.registry").lookup_backend(backend)
-
-
-class LoaderWithoutWorkers:
-    """A loader as one without workers would be."""
-
-    num_workers, timeout = 0, 0
-
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-
-class OneProcessIterator(_SingleProcessDataLoaderIter):
-    """The iterator of a loader with workers; it can begin anew, as one with persistent workers has to."""
-
-    def __init__(self, loader: Any) -> None:
-        super().__init__(LoaderWithoutWorkers(loader))
-
-    def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        super()._reset(loader, first_iter)
-        self._dataset_fetcher = _DatasetKind.create_fetcher(  # type: ignore[no-untyped-call]
-            self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
-        )
