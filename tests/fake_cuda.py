@@ -96,13 +96,14 @@ def install() -> None:
         device_count=lambda: 1,
         reset_peak_memory_stats=lambda _: None,
         get_device_name=lambda _: NAME,
-        memory_allocated=lambda _: allocator.allocated,
-        memory_reserved=lambda _: allocator.reserved,
-        max_memory_allocated=lambda _: allocator.peak,
     )
     Storages.uids_by_address = by_address  # type: ignore[assignment]
     vars(device).update(torch=SimpleNamespace(cuda=cuda))
-    device._snapshot = lambda: [dict(segment) for segment in allocator.segments]
+    device.snapshot = lambda: [dict(segment) for segment in allocator.segments]
+    device.statistics = lambda _: {
+        "allocated_bytes": {"all": {"current": allocator.allocated, "peak": allocator.peak}},
+        "reserved_bytes": {"all": {"current": allocator.reserved}},
+    }
 
 
 def install_with_few_blocks() -> None:

@@ -1,9 +1,15 @@
-"""A GPU's memory in the trace: segments, blocks, and which storage lies in which, by an allocator that stands in."""
+"""A GPU's memory in the trace: segments, blocks, and which storage lies in which, by an allocator that stands in, and by
+snapshots of a real one (NVIDIA H100, torch 2.11)."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from server.wire import entities
+from server.worker.probes import device
 from tests import fake_cuda
 from tests.tracing import Replay, trace
 
@@ -64,3 +70,63 @@ def test_of_very_many_blocks_the_sums_are_told() -> None:
     last = Replay(trace(PROGRAM, fake_cuda.install_with_few_blocks))["d1"]
     assert last.get("blocks") is None and last.get("segments") is None
     assert last["reserved"] == 22 << 20 and last["allocated"] > 2 << 20
+
+
+SNAPSHOTS: dict[str, list[dict[str, Any]]] = json.loads((Path(__file__).parent / "cuda_snapshots.json").read_text())
+
+
+def facts_of(monkeypatch: pytest.MonkeyPatch, snapshots: list[list[dict[str, Any]]]) -> list[entities.Device]:
+    """What the probe makes of one snapshot after the other."""
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "NVIDIA H100")
+    allocator, facts = device.Allocator("d1", 0), []
+    for snapshot in snapshots:
+        blocks = [block for segment in snapshot for block in segment["blocks"]]
+        current = sum(block["size"] for block in blocks if block["state"] == "active_allocated")
+        monkeypatch.setattr(device, "snapshot", lambda snapshot=snapshot: snapshot)
+        statistics = {
+            "allocated_bytes": {"all": {"current": current, "peak": current}},
+            "reserved_bytes": {"all": {"current": sum(segment["total_size"] for segment in snapshot)}},
+        }
+        monkeypatch.setattr(device, "statistics", lambda _, statistics=statistics: statistics)
+        assert allocator.has_changed({}) and not allocator.has_changed({})
+        facts.append(allocator.facts({}))
+    return facts
+
+
+def test_a_real_allocator_fills_its_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    for facts in facts_of(monkeypatch, list(SNAPSHOTS.values())):
+        segments, blocks = facts["segments"] or [], facts["blocks"] or []
+        assert (
+            sum(segment["size"] for segment in segments) == facts["reserved"] == sum(block["size"] for block in blocks)
+        )
+        assert [block["address"] for block in blocks] == [
+            sum(block["size"] for block in blocks[:k]) for k in range(len(blocks))
+        ]
+
+
+def test_a_segment_names_its_stream_by_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    (facts,) = facts_of(monkeypatch, [SNAPSHOTS["two streams"]])
+    assert [(segment["pool"], segment.get("stream")) for segment in facts["segments"] or []] == [
+        ("large", None), ("small", None), ("small", 1), ("large", 1),
+    ]  # fmt: skip
+
+
+def test_a_block_that_a_stream_may_still_use_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, after = facts_of(monkeypatch, [SNAPSHOTS["freed with record_stream"], SNAPSHOTS["after"]])
+    assert [block["size"] for block in waiting["blocks"] or [] if block["state"] == "active_pending_free"] == [8192]
+    assert "active_pending_free" not in {block["state"] for block in after["blocks"] or []}
+
+
+def test_a_freed_block_keeps_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    (facts,) = facts_of(monkeypatch, [SNAPSHOTS["small and large, one freed"]])
+    assert all("requested" not in block for block in facts["blocks"] or [] if block["state"] == "inactive")
+
+
+def test_segments_stay_in_the_order_in_which_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = SNAPSHOTS["small and large, one freed"]
+    lower = {**before[1], "address": before[0]["address"] - (2 << 20), "stream": 5, "segment_pool_id": [0, 1]}
+    first, second, third = facts_of(monkeypatch, [before, [lower, *before], [lower, before[1]]])
+    pools = [[(segment["pool"], segment.get("stream"), segment.get("private")) for segment in facts["segments"] or []]
+             for facts in (first, second, third)]  # fmt: skip
+    old, new = [("large", None, None), ("small", None, None)], ("small", 1, True)
+    assert pools == [old, [*old, new], [old[1], new]]

@@ -266,10 +266,16 @@ class Block(TypedDict):
 
 @closed_typed_dict
 class Segment(TypedDict):
-    """Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`."""
+    """Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
+
+    stream: the number of the stream that it serves, by first appearance, where that is not the default one. private: it belongs
+    to a graph, or to a `torch.cuda.MemPool`.
+    """
 
     size: Bytes
     pool: str
+    stream: NotRequired[BlockIndex]
+    private: NotRequired[bool]
 
 
 @closed_typed_dict

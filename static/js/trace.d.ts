@@ -734,10 +734,15 @@ export interface Device {
 }
 /**
  * Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
+ *
+ * stream: the number of the stream that it serves, by first appearance, where that is not the default one. private: it belongs
+ * to a graph, or to a `torch.cuda.MemPool`.
  */
 export interface Segment {
   size: number;
   pool: string;
+  stream?: number;
+  private?: boolean;
 }
 /**
  * A block of memory. `cells` is whole up to 1,024 elements; beyond, `summary` and `windows` ([from, values]).

@@ -14,7 +14,11 @@ from server.worker.observation import Observation
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.storages import Storages
 
-_snapshot: Any = torch.cuda.memory_snapshot
+DEFAULT_POOL = (0, 0)
+"""The pool of segments that belongs to no graph and to no `torch.cuda.MemPool`."""
+
+snapshot: Any = torch.cuda.memory_snapshot
+statistics: Any = torch.cuda.memory_stats_as_nested_dict
 
 
 class Devices(Probe):
@@ -23,18 +27,22 @@ class Devices(Probe):
     def __init__(self, context: ProbeContext, storages: Storages) -> None:
         super().__init__(context)
         self._uids, self._storages = context.uids, storages
-        self._by_index: dict[int, str] = {}
+        self._allocators: dict[int, Allocator] = {}
 
     def reset_peaks(self) -> None:
         """The program begins: its peak counts from here."""
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             for index in range(torch.cuda.device_count()):
                 torch.cuda.reset_peak_memory_stats(index)
-                self._by_index[index] = self._uids.allocate("d")
+                self._allocators[index] = Allocator(self._uids.allocate("d"), index)
 
     def update(self, observation: Observation) -> None:  # noqa: ARG002
-        for index, uid in self._by_index.items():
-            self._update_or_splice(uid, self._facts(index))
+        if not self._allocators:
+            return
+        storages = self._storages.uids_by_address("cuda")
+        for allocator in self._allocators.values():
+            if allocator.has_changed(storages):
+                self._update_or_splice(allocator.uid, allocator.facts(storages))
 
     def _update_or_splice(self, uid: str, facts: entities.Device) -> None:
         """Report what changed; where few blocks did, those alone."""
@@ -48,25 +56,48 @@ class Devices(Probe):
         else:
             self._delta.splice_blocks(uid, facts, (start, len(old) - start - end, new[start : len(new) - end]))
 
-    def _facts(self, index: int) -> entities.Device:
-        segments, blocks = self._segments_and_blocks(index)
+
+class Allocator:
+    """The caching allocator of one device, and its segments in the order in which they came. index: the device's."""
+
+    def __init__(self, uid: str, index: int) -> None:
+        self.uid, self._index = uid, index
+        self._name: str = torch.cuda.get_device_name(index)
+        self._statistics: dict[str, Any] = {}
+        self._reported: Any = None
+        self._places: dict[int, int] = {}  # of segments, by their addresses
+        self._streams: dict[int, int] = {0: 0}  # numbers of streams, by their handles
+
+    def has_changed(self, storages: dict[int, str]) -> bool:
+        """Whether anything is to be reported since the last call. storages: uids by address."""
+        self._statistics = statistics(self._index)
+        reported = self._statistics, storages
+        has_changed = bool(reported != self._reported)
+        self._reported = reported
+        return has_changed
+
+    def facts(self, storages: dict[int, str]) -> entities.Device:
+        """All that is reported of it. storages: uids by address."""
+        allocated, reserved = self._statistics["allocated_bytes"]["all"], self._statistics["reserved_bytes"]["all"]
+        segments, blocks = self._segments_and_blocks(storages)
         return {
             "kind": "device",
-            "name": torch.cuda.get_device_name(index),
-            "allocated": torch.cuda.memory_allocated(index),
-            "reserved": torch.cuda.memory_reserved(index),
-            "peak": torch.cuda.max_memory_allocated(index),
+            "name": self._name,
+            "allocated": allocated["current"],
+            "reserved": reserved["current"],
+            "peak": allocated["peak"],
             "segments": segments,
             "blocks": blocks,
         }
 
-    def _segments_and_blocks(self, index: int) -> tuple[list[entities.Segment] | None, list[entities.Block] | None]:
-        """In order of their addresses; on the wire the segments lie one after the other from 0 on. None where there are many."""
-        ordered_segments: list[entities.Segment] = []
+    def _segments_and_blocks(
+        self, storages: dict[int, str]
+    ) -> tuple[list[entities.Segment] | None, list[entities.Block] | None]:
+        """On the wire the segments lie one after the other from 0 on. None where there are many blocks."""
+        segments: list[entities.Segment] = []
         blocks: list[entities.Block] = []
-        offset, storages = 0, self._storages.uids_by_address("cuda")
-        segments = [segment for segment in _snapshot() if segment["device"] == index]
-        for segment in sorted(segments, key=lambda segment_row: int(segment_row["address"])):
+        offset = 0
+        for segment in self._ordered_segments():
             pointer = segment["address"]
             for block in segment["blocks"]:
                 facts: entities.Block = {"address": offset, "size": block["size"], "state": block["state"]}
@@ -77,9 +108,31 @@ class Devices(Probe):
                     facts["storage"] = storage
                 blocks.append(facts)
                 pointer, offset = pointer + block["size"], offset + block["size"]
-            size = sum(block["size"] for block in segment["blocks"])
-            ordered_segments.append({"size": size, "pool": segment["segment_type"]})
-        return (ordered_segments, blocks) if len(blocks) <= MAX_BLOCKS else (None, None)
+            segments.append(self._segment_facts(segment))
+        return (segments, blocks) if len(blocks) <= MAX_BLOCKS else (None, None)
+
+    def _ordered_segments(self) -> list[dict[str, Any]]:
+        """The segments of the device in the order in which they came: an address says nothing of that."""
+        segments = sorted(
+            (segment for segment in snapshot() if segment["device"] == self._index),
+            key=lambda segment: int(segment["address"]),
+        )
+        last = max(self._places.values(), default=0)
+        places = {
+            segment["address"]: self._places.get(segment["address"], last + k) for k, segment in enumerate(segments, 1)
+        }
+        self._places = places
+        return sorted(segments, key=lambda segment: places[segment["address"]])
+
+    def _segment_facts(self, segment: dict[str, Any]) -> entities.Segment:
+        size = sum(block["size"] for block in segment["blocks"])
+        facts: entities.Segment = {"size": size, "pool": segment["segment_type"]}
+        stream = self._streams.setdefault(segment.get("stream", 0), len(self._streams))
+        if stream:
+            facts["stream"] = stream
+        if tuple(segment.get("segment_pool_id", DEFAULT_POOL)) != DEFAULT_POOL:
+            facts["private"] = True
+        return facts
 
 
 def common_prefix_and_suffix(old: list[entities.Block], new: list[entities.Block]) -> tuple[int, int]:

@@ -11,8 +11,10 @@ import { EM, textWidth } from "./metrics.js";
  * @typedef {"allocated" | "waiting" | "free" | "several"} PartState   waiting: freed, while a stream may still use it
  * @typedef {{blocks: Block[], state: PartState, size: number, requested: number, name: string, storage: string | null,
  *   gradient: boolean, touched: boolean, x: number, w: number}} BlockPart   of a segment: a block, or neighbours that have no room of their own
- * @typedef {{size: number, pool: string, allocated: number, blocks: Block[]}} Segment
- * @typedef {{key: string, lines: BlockPart[][], size: number, pool: string, allocated: number, y: number, h: number}} PlacedSegment
+ * @typedef {{size: number, pool: string, stream: number, isPrivate: boolean, allocated: number}} SegmentFacts   stream: 0 is the
+ *   default one. isPrivate: it belongs to a graph or to a pool of the program's own
+ * @typedef {SegmentFacts & {blocks: Block[]}} Segment
+ * @typedef {SegmentFacts & {key: string, lines: BlockPart[][], y: number, h: number}} PlacedSegment
  * @typedef {{kind: "allocator", key: string, uid: string, segments: Segment[]}} AllocatorItem
  * @typedef {{open: boolean, x: number, w: number, h: number, segments: PlacedSegment[]}} AllocatorLayout   x, w: of the segments'
  *   bars. h: of all of it
@@ -52,14 +54,14 @@ export function allocatorItems(memoryStep) {
 function segmentsOf({ segments, blocks }) {
   const out = /** @type {Segment[]} */ ([]);
   let nextBlock = 0;
-  for (const { size, pool } of (blocks && segments) ?? []) {
+  for (const { size, pool, stream = 0, private: isPrivate = false } of (blocks && segments) ?? []) {
     const ownBlocks = /** @type {Block[]} */ ([]);
     for (let bytesLeft = size; bytesLeft > 0 && blocks && nextBlock < blocks.length; nextBlock += 1) {
       ownBlocks.push(blocks[nextBlock]);
       bytesLeft -= blocks[nextBlock].size;
     }
     const allocated = ownBlocks.reduce((sum, block) => sum + (block.state === "inactive" ? 0 : block.size), 0);
-    out.push({ size, pool, allocated, blocks: ownBlocks });
+    out.push({ size, pool, stream, isPrivate, allocated, blocks: ownBlocks });
   }
   return out;
 }
@@ -76,8 +78,8 @@ export function allocatorLayout(memoryStep, item, columns) {
   const segments = (open ? item.segments : []).map((segment, k) => {
     const lines = placeBlocks(memoryStep, segment.blocks, w);
     const h = labelHeight + lines.length * ALLOCATOR.line;
-    const { size, pool, allocated } = segment;
-    const placed = { key: `segment ${k}`, lines, size, pool, allocated, y, h };
+    const { blocks: _, ...facts } = segment;
+    const placed = { ...facts, key: `segment ${k}`, lines, y, h };
     y += h + ALLOCATOR.gap;
     return placed;
   });

@@ -75,8 +75,15 @@ function titleMark({ snap, labels }, item, { open: isOpen }, columns) {
 /** @param {Labels} labels @param {PlacedSegment} segment @param {AllocatorLayout} layout @param {Columns} columns */
 function segmentMark(labels, segment, { x, w }, columns) {
   const labelHeight = columns.phone ? ALLOCATOR.label : 0;
-  const description = `${poolText(segment.pool, labels)} · ${bytesText(segment.size)} · ${labels.allocated} ${bytesText(segment.allocated)}`;
-  const label = columns.phone ? description : `${segment.pool} ${bytesText(segment.size)}`;
+  const description = [
+    poolText(segment, labels),
+    segment.stream && `${labels.stream} ${segment.stream}`,
+    bytesText(segment.size),
+    `${labels.allocated} ${bytesText(segment.allocated)}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  const label = columns.phone ? description : `${shortLabel(segment, labels)} ${bytesText(segment.size)}`;
   const ground = { x: x - 1.5, y: labelHeight + 0.5, width: w + 3, height: segment.h - labelHeight, rx: 3 };
   return h(
     "g",
@@ -98,9 +105,16 @@ function segmentMark(labels, segment, { x, w }, columns) {
   );
 }
 
-/** @param {string} pool in torch's words @param {Labels} labels */
-function poolText(pool, labels) {
-  return { small: labels.smallPool, large: labels.largePool }[pool] ?? pool;
+/** @param {PlacedSegment} segment @param {Labels} labels */
+function poolText({ pool, isPrivate }, labels) {
+  const poolName = { small: labels.smallPool, large: labels.largePool }[pool] ?? pool;
+  return isPrivate ? `${labels.privatePool}, ${poolName}` : poolName;
+}
+
+/** What sets a segment apart from the others most. @param {PlacedSegment} segment @param {Labels} labels */
+function shortLabel({ pool, stream, isPrivate }, labels) {
+  if (isPrivate) return labels.private;
+  return stream ? `${labels.stream} ${stream}` : pool;
 }
 
 /** A block, or several that have no room of their own. @param {Labels} labels @param {Part} part @param {string} position its place

@@ -158,3 +158,24 @@ test("what is left of a segment is never rounded up to all of it", () => {
     "2.99 GiB",
   ]);
 });
+
+test("a segment of a stream or of a graph says so", () => {
+  const segments = [
+    { size: 2 ** 21, pool: "small", stream: 1 },
+    { size: 2 ** 21, pool: "small", private: true },
+  ];
+  const blocks = [
+    { address: 0, size: 2 ** 21, state: "inactive" },
+    { address: 2 ** 21, size: 2 ** 21, state: "inactive" },
+  ];
+  const device = { kind: "device", name: "GPU", allocated: 0, reserved: 2 ** 22, peak: 0, segments, blocks };
+  const { marks } = drawn(trace("", [{ set: { f1: frame({}), d1: device } }]));
+  const groups = marks.filter(({ attrs }) => attrs.class === "segment");
+  assert.deepEqual(
+    groups.map(({ attrs }) => attrs["aria-label"]),
+    [
+      `${LABELS.smallPool} · ${LABELS.stream} 1 · 2 MiB · ${LABELS.allocated} 0 B`,
+      `${LABELS.privatePool}, ${LABELS.smallPool} · 2 MiB · ${LABELS.allocated} 0 B`,
+    ],
+  );
+});
