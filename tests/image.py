@@ -333,8 +333,8 @@ def base(builder: Engine, wanted: str) -> str:
     return STAND_IN
 
 
-def configured() -> tuple[dict[str, str], dict[str, str]]:
-    """What pip and npm need on this machine: build arguments, and places to mount."""
+def configured() -> dict[str, str]:
+    """What pip and npm need on this machine, to be mounted: place here -> place there."""
     pip = configparser.RawConfigParser()
     pip["global"] = {}
     for line in finished(sys.executable, "-m", "pip", "config", "list").stdout.splitlines():
@@ -351,10 +351,7 @@ def configured() -> tuple[dict[str, str], dict[str, str]]:
     ]  # files lie beside
     paths = [*indexes, *(Path(word) for word in words if word.startswith("/"))]
     folders = {str(path if path.is_dir() else path.parent) for path in paths if path.exists()}
-    volumes |= {folder: folder for folder in folders}
-    has_torch = any(list(Path(folder).glob("torch-*+cpu-*.whl")) for folder in folders)
-    index = pip["global"].get("index-url", "https://pypi.org/simple")
-    return ({"TORCH_INDEX": index} if has_torch else {}), volumes
+    return volumes | {folder: folder for folder in folders}
 
 
 def hold(check: Callable[[Trial], str], trial: Trial) -> bool:
@@ -387,10 +384,10 @@ def main() -> int:
     try:
         if not options.image:
             trial.base = base(chosen, options.base)
-            arguments, volumes = ({}, {}) if chosen.words[0] == "docker" else configured()
+            volumes = {} if chosen.words[0] == "docker" else configured()
             chosen.discard(IMAGE)
             began = time.monotonic()
-            chosen.build(IMAGE, ROOT, {"BASE": trial.base, **arguments}, volumes)
+            chosen.build(IMAGE, ROOT, {"BASE": trial.base}, volumes)
             trial.built = time.monotonic() - began
         print(f"{chosen.words[0]}{', on ' if trial.base else ''}{trial.base}{chosen.lacks}", flush=True)
         held = [hold(check, trial) for check in ALL]
