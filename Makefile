@@ -34,7 +34,7 @@ help:
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
 	@echo "make chaos-cluster   two web processes, three workers, Redis: kill, cut, restart and drain while 50 press Run (root; 3 minutes; SECONDS=20 USERS=20)"
 	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (20 minutes; CASES=two_networks for one)"
-	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
+	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\"; ARGS=--cuda for the one with CUDA)"
 	@echo "make deploy-check    ask systemd, Caddy, promtool, Compose and kubectl, where they are here, about the files of deploy/"
 	@echo "make clean       take away what was built (not .venv)"
 

@@ -8,6 +8,7 @@ it runs `doctor` as an ordinary user under the filter that the unit has.
 import argparse
 import ctypes
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -17,13 +18,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 NOBODY = "65534"
-DOMAIN = {"DOMAIN": "gradbox.example.org", "POSTGRES_PASSWORD": "sample", "GRADBOX_SECRET": "sample"}
+DOMAIN = {"DOMAIN": "gradbox.example.org"} | dict.fromkeys(
+    ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "GRADBOX_SECRET"), "sample"
+)
 
 _ALLOW, _REFUSE_EPERM = 0x7FFF0000, 0x00050001
 
@@ -148,6 +152,30 @@ def check_compose() -> Iterator[str]:
             options = [option for file in files for option in ("-f", str(file))]
             run("docker", "compose", *options, "config", "--quiet", environment=DOMAIN)
             yield " and ".join(file.name for file in files)
+    usual, with_gpu = compose_services(), compose_services("--profile", "gpu")
+    assert usual.keys() == {"gradbox"} and with_gpu.keys() == {"gradbox", "gpu"}, (usual.keys(), with_gpu.keys())
+    gpu = with_gpu["gpu"]
+    assert gpu["build"]["args"] == {"PIP_INDEX_URL": "", "TORCH_BUILD": "cuda", "TORCH_INDEX": ""}, gpu["build"]
+    assert gpu["environment"]["GRADBOX_GPU"] == "1" and int(gpu["mem_limit"]) == 12 << 30 and gpu["pids_limit"] == 1024
+    device = {"driver": "nvidia", "count": 1, "capabilities": ["gpu"]}
+    assert gpu["deploy"]["resources"]["reservations"]["devices"] == [device], gpu["deploy"]
+    assert gpu["volumes"] == usual["gradbox"]["volumes"] and gpu["ports"] != usual["gradbox"]["ports"]
+    other = compose_services("--profile", "gpu", CUDA_BUILD="cu126", TORCH_INDEX="http://mirror.example.org/cpu")
+    assert [other[name]["build"]["args"].get("TORCH_BUILD") for name in ("gradbox", "gpu")] == [None, "cu126"]
+    assert [other[name]["build"]["args"]["TORCH_INDEX"] for name in ("gradbox", "gpu")] == [
+        "http://mirror.example.org/cpu",
+        "",
+    ]
+    yield "profile gpu: a second server, built for CUDA, with one GPU and limits of its own, on the same volume"
+
+
+def compose_services(*options: str, **variables: str) -> dict[str, Any]:
+    """The services that compose.yaml starts with these options, by name, as Compose itself reads them."""
+    unset = dict.fromkeys(("PIP_INDEX_URL", "TORCH_INDEX", "CUDA_INDEX", "CUDA_BUILD", "COMPOSE_PROFILES"), "")
+    words = ("docker", "compose", "-f", str(ROOT / "compose.yaml"), *options, "config", "--format=json")
+    said = run(*words, environment={**DOMAIN, **unset, **variables})
+    services: dict[str, Any] = json.loads(said[said.index("{") : said.rindex("}") + 1])["services"]
+    return services
 
 
 def check_kubernetes() -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Builds the image, runs it as compose.yaml would, and holds what the documents say of it.
 
-`make image-check`, or `python -m tests.image [--engine docker|podman|buildah] [--base IMAGE] [--image IMAGE] [--seccomp FILE] [--keep]`. It
-takes the first engine that works here. Where no registry of images can be reached, a base made by debootstrap stands in
+`make image-check`, or `python -m tests.image [--cuda] [--engine docker|podman|buildah] [--base IMAGE] [--image IMAGE] [--seccomp FILE] [--keep]`.
+With --cuda it is the image with torch's build for CUDA, and is tried on the CPU: it needs no GPU, and proves nothing about one.
+The check takes the first engine that works here. Where no registry of images can be reached, a base made by debootstrap stands in
 for the one of the Dockerfile. What pip and npm are configured with on this machine is mounted while the image is built,
 and is not in it. Prints what it measured; the status is 1 where something does not hold.
 """
@@ -27,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "var/image"
 IMAGE, STAND_IN, SERVER = "localhost/gradbox-check", "localhost/gradbox-stand-in", "gradbox-check"
 UID = 10_001
-LARGEST = 1_300_000_000
+LARGEST, LARGEST_CUDA = 1_300_000_000, 4_700_000_000
 QUICK = 5.0
 """Seconds in which a server that is told to end has ended, though a program runs."""
 
@@ -35,6 +36,11 @@ PUBLIC = "gradbox.example.org"
 TOOLS = "cc gcc g++ clang ld as make cmake git node npm npx pip pip3 curl wget"
 CONFIGURED = "-name node_modules -o -path /root/.npm -o '(' -name pip.conf -o -name .npmrc ')' -size +0"
 """An empty file may be left where something was mounted."""
+
+BUILD = """
+import importlib.util, torch
+print(torch.__version__, torch.version.cuda, torch.cuda.is_available(), bool(importlib.util.find_spec("triton")))
+"""
 
 BUNDLES = "tests node_modules static/js package.json Dockerfile .git"
 
@@ -85,7 +91,7 @@ class Answer:
 @dataclass
 class Trial:
     """One image in one engine. volume: where the server's state lies. base, built: what it was made of, in how many
-    seconds, where that was done here."""
+    seconds, where that was done here. cuda: the image is the one with torch's build for CUDA."""
 
     engine: Engine
     image: str
@@ -93,10 +99,12 @@ class Trial:
     base: str = ""
     built: float = 0.0
     host: str = "localhost"
+    cuda: bool = False
     saved: dict[str, Any] = field(default_factory=dict)
 
     def start(self, **environment: str) -> float:
         """Seconds until a program would be run."""
+        environment = {"GRADBOX_GPU": "1" if self.cuda else "0", **environment}
         self.engine.start(SERVER, self.image, environment, {self.volume: "/data"})
         began = time.monotonic()
         while time.monotonic() - began < 120:
@@ -123,9 +131,9 @@ class Trial:
 
 
 def size(trial: Trial) -> str:
-    """≤ 1.3 GB, as the files lie on a disk."""
+    """≤ 1.3 GB, or 4.7 GB with CUDA, as the files lie on a disk."""
     total = occupied(trial.engine, trial.image)
-    assert total <= LARGEST, f"{total / 1e6:.0f} MB"
+    assert total <= (LARGEST_CUDA if trial.cuda else LARGEST), f"{total / 1e6:.0f} MB"
     if not trial.base:
         return f"{total / 1e6:.0f} MB"
     below = occupied(trial.engine, trial.base)
@@ -144,6 +152,13 @@ def contents(trial: Trial) -> str:
     assert not leftovers, leftovers
     trial.says("python", "-c", "import importlib.util as u; assert not u.find_spec('pip')")
     return "no compiler, Node, pip or tests in it, and nothing of how this machine is configured"
+
+
+def torch(trial: Trial) -> str:
+    """The build that was asked for, which loads without a GPU or its driver; no Triton, which initializes CUDA by itself."""
+    version, cuda, available, triton = trial.says("python", "-c", BUILD).split()
+    assert (cuda != "None") == trial.cuda and triton == "False", (version, cuda, triton)
+    return f"{version}, for CUDA {cuda}; a GPU is {'' if available == 'True' else 'not '}here"
 
 
 def user(trial: Trial) -> str:
@@ -231,6 +246,19 @@ def opened(trial: Trial) -> None:
     assert trace["outcome"]["status"] == "finished", trace["outcome"]
 
 
+def device(trial: Trial) -> str:
+    """A program runs on the CPU. One that asks for a GPU runs on it, or the answer is an error that says there is none."""
+    answer = trial.ask("POST", "/api/runs", {"source": PROGRAM})
+    outcome = json.loads(answer.body)["outcome"]
+    assert outcome["status"] == "finished", outcome
+    asked = trial.ask("POST", "/api/runs", {"source": PROGRAM, "device": "cuda"})
+    if asked.status == 200:
+        return "a program runs on the CPU, and one on the GPU"
+    error = json.loads(asked.body)["error"]
+    assert (asked.status, error["code"], error["field"]) == (422, "no_device", "device"), error
+    return f"a program runs on the CPU; one that asks for a GPU is answered with 422, {error['message']!r}"
+
+
 def memory(trial: Trial) -> str:
     """At rest: what its processes hold, a page that several share counted once."""
     time.sleep(5)
@@ -300,7 +328,7 @@ def attacks(trial: Trial) -> str:
 
 
 ALL: tuple[Callable[[Trial], str], ...] = (
-    size, contents, user, letters, attacks, fresh, memory, closed, health, doctor, save, orphans, end, again,
+    size, contents, torch, user, letters, attacks, fresh, device, memory, closed, health, doctor, save, orphans, end, again,
 )  # fmt: skip
 """In this order: `fresh` starts the server that those after it ask, `end` ends it, `again` starts it once more."""
 
@@ -333,8 +361,8 @@ def base(builder: Engine, wanted: str) -> str:
     return STAND_IN
 
 
-def configured() -> tuple[dict[str, str], dict[str, str]]:
-    """What pip and npm need on this machine: build arguments, and places to mount."""
+def configured() -> dict[str, str]:
+    """What pip and npm need on this machine, to be mounted: place here -> place there."""
     pip = configparser.RawConfigParser()
     pip["global"] = {}
     for line in finished(sys.executable, "-m", "pip", "config", "list").stdout.splitlines():
@@ -351,10 +379,7 @@ def configured() -> tuple[dict[str, str], dict[str, str]]:
     ]  # files lie beside
     paths = [*indexes, *(Path(word) for word in words if word.startswith("/"))]
     folders = {str(path if path.is_dir() else path.parent) for path in paths if path.exists()}
-    volumes |= {folder: folder for folder in folders}
-    has_torch = any(list(Path(folder).glob("torch-*+cpu-*.whl")) for folder in folders)
-    index = pip["global"].get("index-url", "https://pypi.org/simple")
-    return ({"TORCH_INDEX": index} if has_torch else {}), volumes
+    return volumes | {folder: folder for folder in folders}
 
 
 def hold(check: Callable[[Trial], str], trial: Trial) -> bool:
@@ -370,6 +395,7 @@ def hold(check: Callable[[Trial], str], trial: Trial) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.image", description="Build the image and try it.")
+    parser.add_argument("--cuda", action="store_true", help="the image with torch's build for CUDA")
     parser.add_argument("--engine", choices=("docker", "podman", "buildah"), default="")
     parser.add_argument("--base", default="", help="an image to build on instead of the Dockerfile's")
     parser.add_argument("--image", default="", help="one that is there already, instead of building one")
@@ -383,14 +409,15 @@ def main() -> int:
             "nothing here builds images: docker, or podman with runc, or buildah; with debootstrap where no registry is"
         )
         return 2
-    trial = Trial(chosen, options.image or IMAGE, chosen.volume(f"{SERVER}-data"))
+    trial = Trial(chosen, options.image or IMAGE, chosen.volume(f"{SERVER}-data"), cuda=options.cuda)
     try:
         if not options.image:
             trial.base = base(chosen, options.base)
-            arguments, volumes = ({}, {}) if chosen.words[0] == "docker" else configured()
+            arguments = {"BASE": trial.base, "TORCH_BUILD": "cuda" if trial.cuda else "cpu"}
+            volumes = {} if chosen.words[0] == "docker" else configured()
             chosen.discard(IMAGE)
             began = time.monotonic()
-            chosen.build(IMAGE, ROOT, {"BASE": trial.base, **arguments}, volumes)
+            chosen.build(IMAGE, ROOT, arguments, volumes)
             trial.built = time.monotonic() - began
         print(f"{chosen.words[0]}{', on ' if trial.base else ''}{trial.base}{chosen.lacks}", flush=True)
         held = [hold(check, trial) for check in ALL]

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 LAST = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+INDEX = re.compile(r"//[\w.-]*(pypi|pytorch|npmjs)[\w.-]*/+(simple|whl|npm)\b|//registry\.\w+")
 SETTING_NAME = re.compile(r"\bGRADBOX_[A-Z_]+")
 
 
@@ -40,10 +41,22 @@ def test_every_setting_that_is_named_exists(name: str) -> None:
 
 def test_torch_is_the_one_of_the_makefile() -> None:
     made = re.search(r"^TORCH := (\S+)$", (ROOT / "Makefile").read_text(), re.M)
-    assert made and lines("ARG", DOCKERFILE)[1:] == [
-        f"TORCH={made[1]}",
-        "TORCH_INDEX=https://download.pytorch.org/whl/cpu",
-    ]
+    assert made and f"TORCH={made[1]}" in lines("ARG", DOCKERFILE)
+
+
+def test_no_file_has_an_index_of_packages_of_its_own() -> None:
+    """What pip is configured with serves, or what the build is given: docs/decisions/0033."""
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    texts = {name: (ROOT / name).read_text(errors="replace") for name in tracked.split("\0") if (ROOT / name).is_file()}
+    named = {name for name, text in texts.items() if INDEX.search(text)}
+    assert len(texts) > 100 and not named
+    assert {"PIP_INDEX_URL", "TORCH_INDEX"} <= set(lines("ARG", DOCKERFILE)), "they have a default"
+
+
+def test_the_build_takes_every_argument_that_compose_gives() -> None:
+    taken = {line.partition("=")[0] for line in lines("ARG", DOCKERFILE)}
+    for name in ("gradbox", "gpu"):
+        assert set(COMPOSE["services"][name]["build"]["args"]) <= taken
 
 
 def test_what_runs_is_an_ordinary_user_with_one_place_to_write() -> None:
@@ -172,7 +185,10 @@ def test_what_is_tried_is_what_compose_asks_for() -> None:
 
 def test_the_two_servers_differ_in_torch_and_the_device() -> None:
     usual, gpu = (COMPOSE["services"][name] for name in ("gradbox", "gpu"))
-    assert set(gpu["build"]["args"]) == {"TORCH_INDEX"} and gpu["ports"] != usual["ports"]
+    usual_args, gpu_args = usual["build"]["args"], gpu["build"]["args"]
+    assert "TORCH_BUILD=cpu" in lines("ARG", DOCKERFILE) and gpu_args.keys() - usual_args.keys() == {"TORCH_BUILD"}
+    assert gpu_args["TORCH_BUILD"] == "${CUDA_BUILD:-cuda}" and gpu_args["TORCH_INDEX"] == "${CUDA_INDEX:-}"
+    assert gpu["ports"] != usual["ports"]
     assert gpu["image"] != usual["image"] and gpu["environment"]["GRADBOX_GPU"] == "1"
     devices = gpu["deploy"]["resources"]["reservations"]["devices"]
     assert [(device["driver"], device["capabilities"]) for device in devices] == [("nvidia", ["gpu"])]
