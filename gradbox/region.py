@@ -3,7 +3,9 @@
 import contextlib
 import linecache
 import os
+import re
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -23,6 +25,11 @@ _open_regions: list["watch"] = []
 
 _reported_titles: set[str] = set()
 """Titles of the regions without a recording of their own that were reported."""
+
+DASH_C = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
+"""Of Python's command line: the option `-c`, alone or after others in one word, and a program that follows in that word."""
+
+OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
 STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
 """Types of names from before a recording that are not drawn: they are no state of the program."""
@@ -171,11 +178,28 @@ def stepped_files(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def read_source(path: str) -> str:
-    """The text of a file, or of what a notebook or a shell keeps in `linecache`. Raises OSError."""
+    """The text of a file, of `python -c`, or of what a notebook or a shell keeps in `linecache`. Raises OSError."""
     text = "".join(linecache.getlines(path))
+    if not text and path == "<string>":
+        text = command_line_program(sys.orig_argv)
+    if path == "<stdin>" and not text:
+        raise OSError("gradbox can't read again what Python has read from standard input; write the program to a file")
     if not text:
         raise OSError(f"gradbox needs the source of {path}, which can't be read")
     return text
+
+
+def command_line_program(command: Sequence[str]) -> str:
+    """The program that follows `-c`; "" where there is none. command: how Python was started, with its options."""
+    words = iter(command[1:])
+    for word in words:
+        if found := DASH_C.fullmatch(word):
+            return textwrap.dedent(found[1] or next(words, ""))
+        if word in OPTIONS_WITH_VALUE:
+            next(words, "")
+        elif not word.startswith("-") or word == "-":
+            break
+    return ""
 
 
 def shown_name(path: str) -> str:

@@ -1,6 +1,7 @@
 """`python -m server doctor`: checks this host and the settings, and prints a report."""
 
 import asyncio
+import contextlib
 import importlib
 import os
 import platform
@@ -15,7 +16,9 @@ from typing import Any
 from server.doctor_verdict import CheckResult, judge
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.fair_queue import Busy
+from server.pool.interface import PoolInterface
 from server.pool.machine import disk_space, max_workers, total_memory
+from server.pool.machine_workers import GPU_FAILED, GPU_STARTING
 from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.services import create_pool
@@ -26,6 +29,9 @@ from server.store.database import Database, StoreUnavailable
 from server.store.repository import Repository
 from server.wire.api import Job
 from server.wire.pictures import DrawRequest
+
+GPU_START_SECONDS = 90.0
+"""Seconds in which the first process with a GPU should be ready."""
 
 TIMED_PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 TIMED_RUNS = 20
@@ -135,6 +141,7 @@ async def check_workers(settings: Settings) -> list[CheckResult]:
         median = sorted(seconds)[TIMED_RUNS // 2] * 1000
         problem = "" if trace.status == "finished" else f"its outcome is {trace.status}"
         rows.append(("a small program", f"{median:.0f} ms (median of {TIMED_RUNS} runs)", problem))
+        rows.append(await check_gpu(pool))
         rows.append(await check_pictures(trace, settings))
     except (WorkersUnavailable, Busy) as error:
         return [("workers", "none", str(error))]
@@ -142,6 +149,17 @@ async def check_workers(settings: Settings) -> list[CheckResult]:
         await pool.close()
         await database.close()
     return rows
+
+
+async def check_gpu(pool: PoolInterface) -> CheckResult:
+    """Waits until programs run on a GPU, or it is known why they don't. Where there is no GPU, nothing is wrong."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(GPU_START_SECONDS):
+            while pool.problem("cuda") == GPU_STARTING:
+                await asyncio.sleep(0.1)
+    problem = pool.problem("cuda")
+    failed = problem == GPU_STARTING or problem.startswith(GPU_FAILED)
+    return "programs on a GPU", "none" if problem else "ready", problem if failed else ""
 
 
 def describe_machine(machine: dict[str, Any]) -> CheckResult:

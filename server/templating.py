@@ -9,6 +9,7 @@ from fastapi.templating import Jinja2Templates
 from server import PROJECT_FOLDER
 from server.clients import new_cookie
 from server.language.scenarios import LANGUAGES
+from server.pool.interface import STARTING
 from server.services import get_services
 
 templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
@@ -70,6 +71,20 @@ def render(request: Request, name: str, **values: Any) -> Response:
         answer.headers["Set-Cookie"] = cookie
         answer.headers["Cache-Control"] = "private, no-store"  # the cookie is this visitor's own
     return answer
+
+
+def render_workbench(request: Request, **values: Any) -> Response:
+    """The page of a program, which runs it where this server can run programs now. values: for its template."""
+    services = get_services(request.scope)
+    pool = services.pool
+    return render(
+        request,
+        "page.html",
+        devices=pool.devices,
+        live=services.settings.live_mode,
+        runs_nothing=pool.problem("cpu") not in ("", STARTING),
+        **values,
+    )
 
 
 def render_partial(name: str, lang: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gradbox.region import command_line_program
 from gradbox.showing import PYTEST_VARIABLE
 from server.wire.trace import Trace
 from tests.forked_script import printed_by_script
@@ -151,3 +153,45 @@ def test_attributes_of_an_instance_are_kept_where_python_reads_them_fast() -> No
         assert size > size_with_shared_keys, "a dictionary with the keys of the class is read three times as slowly"
     else:
         assert size == size_with_shared_keys
+
+
+COMMANDS = [
+    (["python", "-c", "x = 1"], "x = 1"),
+    (["python", "-W", "error", "-Ic", "x = 1\ny = 2", "-c", "an argument"], "x = 1\ny = 2"),
+    (["python", "-X", "dev", "-cx = 1"], "x = 1"),
+    (["python", "script.py", "-c", "an argument"], ""),
+    (["python", "-m", "module", "-c", "an argument"], ""),
+    (["python", "-", "-c", "an argument"], ""),
+    (["python"], ""),
+]
+
+
+@pytest.mark.parametrize(("command", "program"), COMMANDS)
+def test_the_program_of_a_command_line_is_found(command: list[str], program: str) -> None:
+    assert command_line_program(command) == program
+
+
+REGION_OF_A_COMMAND = """\
+import gradbox, torch
+with gradbox.watch(show=False) as region:
+    x = torch.ones(2)
+    y = x + 1
+print([region.run.trace["program"]["source"].split("\\n")[step["line"] - 1].strip() for step in region.run.trace["steps"]])
+"""
+
+
+def test_a_region_of_python_dash_c_is_recorded() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", REGION_OF_A_COMMAND]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert not done.returncode, done.stderr
+    assert "'x = torch.ones(2)', 'y = x + 1'" in done.stdout
+
+
+def test_a_region_of_standard_input_says_why_it_is_not_recorded() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-"], input=REGION_OF_A_COMMAND, env=environment, cwd=ROOT, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1 and "write the program to a file" in done.stderr.splitlines()[-1]

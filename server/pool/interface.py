@@ -13,6 +13,10 @@ SERVER_CLIENT = Client("", "")
 """The client of the programs that the server runs of its own accord."""
 
 
+STARTING = "the workers are starting; try again in some seconds"
+"""What `PoolInterface.problem` says before the workers were ready, or have failed, for the first time."""
+
+
 class NoAnswers(Exception):
     """A child that was to answer programs of the server's own ended before it had."""
 

@@ -41,6 +41,7 @@ GPU_DEVICES = ("nvidia[0-9]*", "dxg", "kfd")
 """Patterns of files in /dev, of which a machine has one where it has a GPU: NVIDIA's, that of WSL, AMD's."""
 
 GPU_NOT_ASKED = "GRADBOX_GPU is off; start the server with GRADBOX_GPU=1"
+GPU_FAILED = "it does not start"
 GPU_STARTING = "it is starting; try again in some seconds"
 
 OnBuffer = Callable[[bytearray], None]
@@ -131,7 +132,7 @@ class MachineWorkers:
         if self._no_gpu:
             return self._no_gpu
         if self.gpu_zygote.failure:
-            return f"it does not start: {self.gpu_zygote.failure}"
+            return f"{GPU_FAILED}: {self.gpu_zygote.failure}"
         return "" if self.gpu_zygote.ready and self.gpu_zygote.has_had_spare else GPU_STARTING
 
     async def close(self) -> None:

@@ -15,6 +15,7 @@ from dataclasses import asdict
 
 from server import PACKAGE_FOLDERS, PROJECT_FOLDER
 from server.pool.child import Child, Exit
+from server.pool.interface import STARTING
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
 
@@ -155,7 +156,7 @@ class Zygote:
     @property
     def problem(self) -> str:
         """Why no program is run now, where it is not ready."""
-        return self._not_starting() if self.failure else "the workers are starting; try again in some seconds"
+        return self._not_starting() if self.failure else STARTING
 
     def _not_starting(self) -> str:
         return f"the workers do not start: {self.failure}" if self.failure else "the workers do not start"

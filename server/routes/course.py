@@ -7,7 +7,7 @@ from server.course import lesson_address, lesson_for_workbench, lesson_items
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.language.lessons import Lesson
 from server.services import Services
-from server.templating import render, request_language
+from server.templating import render, render_workbench, request_language
 from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
 
@@ -54,12 +54,9 @@ async def question_page(request: Request, name: str, services: ServicesDep) -> R
     """The workbench with the program that a lesson's reader is to change."""
     lesson = find_lesson(services, name)
     root, language = request.scope["root_path"], request_language(request)
-    return render(
+    return render_workbench(
         request,
-        "page.html",
         first={"source": lesson.question.start, "trace_url": None},
-        devices=services.pool.devices,
-        live=services.settings.live_mode,
         title=lesson.text[language]["title"],
         lesson=lesson_for_workbench(root, services.lessons, lesson, services.scenarios_by_name, language, ""),
     )

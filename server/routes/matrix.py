@@ -24,7 +24,13 @@ from server.matrix.questions import QUESTIONS
 from server.matrix.service import MAX_WAIT
 from server.routes.api import TRACE_RESPONSES
 from server.services import Services
-from server.templating import MESSAGES, constant_page, render, render_public, request_language
+from server.templating import (
+    MESSAGES,
+    constant_page,
+    render_public,
+    render_workbench,
+    request_language,
+)
 from server.wire.matrix import MatrixDocument, Measurement, Memory, Mode, Tensor
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
@@ -107,7 +113,7 @@ async def as_csv(request: Request, services: ServicesDep) -> Response:
 
 
 @router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
-async def cell_program_page(request: Request, services: ServicesDep, cell: str) -> Response:
+async def cell_program_page(request: Request, cell: str) -> Response:
     """The workbench with the program that a cell is the answer of."""
     address = find_cell(cell)
     if address is None:
@@ -116,11 +122,10 @@ async def cell_program_page(request: Request, services: ServicesDep, cell: str) 
     words = MESSAGES[request_language(request)]
     values: dict[str, Any] = {
         "first": {"source": cell_program(row, question, situation).source, "trace_url": None},
-        "devices": services.pool.devices,
         "title": row.title,
         "question": words[f"matrix_{question.name}_why"],
     }
-    return render(request, "page.html", **values)
+    return render_workbench(request, **values)
 
 
 def page_values(measured: Measurement, situation: Situation, language: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from server.gallery import FILTERS, neighbours, scenarios_by_thread, search_entr
 from server.language.scenarios import Scenario
 from server.pool.executions import Subscription
 from server.services import Services
-from server.templating import render, request_language
+from server.templating import render, render_workbench, request_language
 from server.trace_response import trace_response
 from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
@@ -50,8 +50,6 @@ async def workbench(
     )
     values: dict[str, Any] = {
         "first": {"source": scenario.source if scenario else "", "trace_url": trace_url},
-        "devices": services.pool.devices,
-        "live": services.settings.live_mode,
         "title": text.get("title"),
         "question": text.get("question"),
         "look_at": text.get("look_at"),
@@ -59,7 +57,7 @@ async def workbench(
         "neighbours": neighbours(services.scenarios, scenario) if scenario and scenario_name and not place else None,
         "lesson": place,
     }
-    return render(request, "page.html", **values)
+    return render_workbench(request, **values)
 
 
 def find_place(

@@ -17,7 +17,7 @@ from server.python_script import python_script
 from server.routes.api import TRACE_RESPONSES
 from server.services import Services
 from server.store.repository import SavedProgram
-from server.templating import render
+from server.templating import render_workbench
 from server.trace_response import trace_response
 from server.urls import permalink, public_url, trace_url
 from server.wire.api import ProblemReply, RunRequest
@@ -157,8 +157,6 @@ def saved_page(
         first["saved"] |= {"description": "", "note": ""}
     values |= {"title": reply.title, "look_at": reply.description, "saved": reply}
     values["now"] = services.pool.versions.get("torch")
-    response = render(
-        request, "page.html", first=first, devices=services.pool.devices, live=services.settings.live_mode, **values
-    )
+    response = render_workbench(request, first=first, **values)
     response.headers.setdefault("Cache-Control", "private, no-cache")
     return response

@@ -81,15 +81,6 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
         kernels_of(torch.device("cuda", index))
 
 
-def warm_up_gpu() -> None:
-    """Have the libraries load what they load late, so that no program waits for it, and leave no trace of that.
-
-    To be called under Landlock: it starts the threads that later run hooks of the program.
-    """
-    run_small_programs()
-    clear_traces()
-
-
 def run_small_programs() -> None:
     """A backward with a matrix product, a convolution, attention, a step of an optimizer, chance, and a copy from pinned memory."""
     x = torch.ones(8, 8, device="cuda", requires_grad=True)

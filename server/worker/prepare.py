@@ -50,7 +50,19 @@ def prepare(options: WorkerOptions) -> Worker:
     if options.device == "cpu":
         return Worker(run_job_and_exit, versions, rehearse=rehearse_in_thread)
     initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory, options.visible_gpus)
-    return Worker(run_job_and_exit, versions, initialize, gpu.warm_up_gpu)
+    return Worker(run_job_and_exit, versions, initialize, warm_up_gpu)
+
+
+def warm_up_gpu() -> None:
+    """Have the libraries and the recorder do what they do late, so that no program waits for it, and leave no trace of that.
+
+    To be called in a child for the GPU, under Landlock: it starts the threads that later run hooks of the program.
+    """
+    run_in_thread(gpu.run_small_programs)
+    for _ in range(REHEARSALS):
+        run_in_thread(functools.partial(rehearse, device="cuda"))
+    gc.collect()
+    gpu.clear_traces()
 
 
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:

@@ -3,14 +3,17 @@
 import linecache
 import sys
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 
 from server.worker.run import ProgramRun
 from server.worker.stack import PROGRAM
 
+Device = Literal["cpu", "cuda"]
+
+REHEARSAL_IMPORT = "import torch\n"
 REHEARSAL_PROGRAM = """\
-import torch
 def f(x, k):
     return x.view(1, 2) * k
 x = torch.ones(2, requires_grad=True)
@@ -38,8 +41,11 @@ class RehearsalOver(BaseException):
     """Raised where a rehearsal would end its process."""
 
 
-def rehearse(interrupted: Callable[[], bool] = lambda: False) -> None:
-    """Run a small program and discard it, so that no child has to run anything of the recorder for the first time."""
+def rehearse(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
+    """Run a small program and discard it, so that no child has to run anything of the recorder for the first time.
+
+    interrupted: whether to stop before the next step. device: where its tensors lie.
+    """
 
     def write(line: bytes) -> None:
         if not line.startswith((b'{"header"', b'{"step"')) or interrupted():
@@ -48,7 +54,8 @@ def rehearse(interrupted: Callable[[], bool] = lambda: False) -> None:
     main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
     replaced = {name: getattr(sys, name) for name in ("argv", "stdout", "stderr", "__stdout__", "__stderr__")}
     try:
-        ProgramRun({"source": REHEARSAL_PROGRAM}, write).run()
+        source = f"{REHEARSAL_IMPORT}torch.set_default_device('cuda')\n" if device == "cuda" else REHEARSAL_IMPORT
+        ProgramRun({"source": source + REHEARSAL_PROGRAM, "device": device}, write).run()
     except RehearsalOver:
         pass
     finally:
@@ -58,6 +65,7 @@ def rehearse(interrupted: Callable[[], bool] = lambda: False) -> None:
             sys.modules["__main__"] = main
         linecache.cache.pop(PROGRAM, None)
         torch.utils.hooks.RemovableHandle.next_id = handle
+        torch.set_default_device(None)
     if not interrupted():
         touch_memory()
 

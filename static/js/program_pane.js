@@ -140,6 +140,13 @@ export function createProgramPane(element, { state: currentState, dispatch }, sa
     element("problem").hidden = !problem;
   }
 
+  /** The page says so where the server could run no program when it was loaded; a run shows that it can now. @param {PageState} state
+   * @param {PageState | null} before */
+  function forgetMissingWorkers(state, before) {
+    if (before?.pending && !state.pending && state.opened !== before.opened)
+      document.getElementById("no-workers")?.remove();
+  }
+
   /** @param {PageState} state */
   function showRunProgress(state) {
     const running = isRunning(state);
@@ -175,6 +182,7 @@ export function createProgramPane(element, { state: currentState, dispatch }, sa
     if (isProgramChanged || differs(state, before, "settings", "isLive"))
       element("edited").hidden = state.isLive || isUpToDate(state);
     if (differs(state, before, "problem")) showProblem(state.problem);
+    forgetMissingWorkers(state, before);
     if (differs(state, before, "pending", "ahead")) showRunProgress(state);
   }
 
