@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
+.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check gpu-wheels agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -26,7 +26,8 @@ help:
 	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (about a minute and a half)"
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
-	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
+	@echo "make gpu-check   everything that needs a GPU, in one table, with GPU_PYTHON=python3 in another Python than .venv's (4 minutes)"
+	@echo "make gpu-wheels  gather in var/gpu-wheels what make gpu-check installs on a machine without a package index"
 	@echo "make settings    write docs/settings.md and deploy/gradbox.env from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
@@ -119,10 +120,19 @@ agreement: setup
 corpus: setup
 	$(PYTHON) -m tests.referee.agreement --refusals 6 tests/corpus
 
-# a machine with a GPU has its own torch: GPU_PYTHON names the Python that has it
+# a machine with a GPU has its own torch, and may have no index: GPU_PYTHON names the Python that has it, and what that lacks
+# is installed from var/gpu-wheels, where they are, into a folder of its own
 GPU_PYTHON ?= $(PYTHON)
+GPU_SITE := $(CURDIR)/var/gpu-site
 gpu-check:
-	$(GPU_PYTHON) -m pytest -q -rs tests/test_gpu.py tests/test_gpu_queue.py tests/test_device_probe.py
+	rm -rf $(GPU_SITE)
+	test -z "$(wildcard var/gpu-wheels/*.whl)" || $(GPU_PYTHON) -m pip install -q --no-index --no-deps --no-compile \
+		--target $(GPU_SITE) var/gpu-wheels/*.whl
+	PYTHONPATH=$(GPU_SITE) $(GPU_PYTHON) -m tests.gpu_check $(ARGS)
+
+# GPU_PYTHON_VERSION: of the machine that they are carried to
+gpu-wheels: setup
+	$(PYTHON) -m tests.gpu_wheels $(or $(GPU_PYTHON_VERSION),3.12)
 
 load: setup
 	$(PYTHON) -m benchmarks.load --seconds $(or $(SECONDS),120)

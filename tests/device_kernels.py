@@ -5,6 +5,7 @@ nvidia-cuda-nvrtc-cu12 of this Python. Take one of CUDA 12: a driver loads no co
 """
 
 import ctypes
+import hashlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ SOURCE = Path(__file__).parent.parent / "server/worker/probes/device_kernels.cu"
 TARGET = SOURCE.with_suffix(".ptx")
 OPTIONS = (b"--gpu-architecture=compute_70", b"--std=c++14")
 """The oldest GPUs that torch's builds for CUDA 12.6 and later support."""
+
+
+def first_line() -> str:
+    """A comment that names the text that is compiled: a test holds that no other one is in the repository."""
+    return f"// of {SOURCE.name}, sha256 {hashlib.sha256(SOURCE.read_bytes()).hexdigest()}\n"
 
 
 def find_library() -> str:
@@ -41,4 +47,4 @@ def compile_kernels(library: str) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(compile_kernels(sys.argv[1] if len(sys.argv) > 1 else find_library()))
+    TARGET.write_text(first_line() + compile_kernels(sys.argv[1] if len(sys.argv) > 1 else find_library()))

@@ -95,6 +95,11 @@ def ran() -> Iterator[Any]:
     loop.close()
 
 
+def python_path() -> str:
+    """Where this process finds its packages besides its own folders."""
+    return os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
 def entities(trace: Trace, letter: str) -> dict[str, dict[str, Any]]:
     merged: dict[str, dict[str, Any]] = {}
     for step in trace.steps:
@@ -173,21 +178,18 @@ def test_an_endless_kernel_loop_is_stopped(ran: Any) -> None:
 
 OWN_CODE = """
 import json, torch, gradbox
-from server.worker.probes import device_bytes
-fetched = []
-fetch = device_bytes.to_cpu
-def counted(tensor):
-    fetched.append(tensor.nbytes)
-    return fetch(tensor)
-device_bytes.to_cpu = counted
+from gradbox.engine_loader import load
+kernels = load("server.worker.probes.device_kernels")
 w = torch.ones(4000, 4000, device="cuda", requires_grad=True)
+torch.cuda.reset_peak_memory_stats()
 with gradbox.watch(show=False) as region:
     loss = (w * 2).mean()
     loss.backward()
     with torch.no_grad():
         w -= w.grad
-facts = {"outcome": region.run.trace["outcome"]["status"], "fetched": sum(fetched)}
-facts["grad"] = w.grad.sum().item()
+facts = {"outcome": region.run.trace["outcome"]["status"], "grad": w.grad.sum().item()}
+facts["copied"] = kernels.kernels_of(w.device).copied_bytes
+facts["peak"] = torch.cuda.max_memory_allocated()
 facts["summaries"] = [f["summary"]["float32"]["mean"] for s in region.run.trace["steps"] for f in s["set"].values()
                       if f.get("summary")]
 facts["faults"] = [e for s in region.run.trace["steps"] for e in s["log"] if e.get("event") == "tracer_fault"]
@@ -198,13 +200,81 @@ print(json.dumps(facts))
 @needs_gpu
 def test_own_code_on_a_gpu_has_only_what_is_shown_copied() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", OWN_CODE], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True,
-        text=True, timeout=300,
+        [sys.executable, "-c", OWN_CODE], cwd=ROOT, env={**os.environ, "PYTHONPATH": python_path()},
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert not done.returncode, done.stderr
     facts = json.loads(done.stdout)
     assert facts["outcome"] == "finished" and facts["faults"] == [] and facts["grad"] == pytest.approx(2.0, rel=1e-3)
-    assert 1.0 in facts["summaries"] and 0 < facts["fetched"] < 1 << 20, "of 64 MB each"
+    assert 1.0 in facts["summaries"] and 0 < facts["copied"] < 1 << 20, "of 64 MB each"
+    plain = OWN_CODE.replace("with gradbox.watch(show=False) as region:", "if True:").partition("facts =")[0]
+    plain += "print(torch.cuda.max_memory_allocated())"
+    without = subprocess.run([sys.executable, "-c", plain], cwd=ROOT, env={**os.environ, "PYTHONPATH": python_path()},
+                             capture_output=True, text=True, timeout=300)  # fmt: skip
+    assert facts["peak"] == int(without.stdout), "the recorder takes none of torch's memory"
+
+
+@needs_gpu
+def test_a_failed_device_ends_one_program_alone(ran: Any) -> None:
+    source = (
+        "import torch\na = torch.ones(4, device='cuda')\ni = torch.tensor([9], device='cuda')\n"
+        "b = a[i]\nc = torch.ones(3)\nprint(b.cpu())\n"
+    )
+    trace = ran(source)
+    assert trace.outcome.status == "raised" and trace.outcome.error is not None
+    assert trace.outcome.error.line == 6 and "device-side assert" in trace.outcome.error.message
+    assert not [entry for step in trace.steps for entry in step.log if entry.get("event") == "tracer_fault"]
+    picked = entities(trace, "t")[
+        next(s.set["f1"]["vars"]["b"]["ref"] for s in trace.steps if "b" in s.set.get("f1", {}).get("vars", {}))
+    ]
+    assert entities(trace, "s")[picked["storage"]].get("cells") is None, "nobody knows what is in it"
+    assert ran("import torch\na = torch.ones(2, device='cuda')\nprint(a)\n").outcome.status == "finished"
+
+
+@needs_gpu
+def test_a_graph_runs_when_it_is_replayed(ran: Any) -> None:
+    source = (
+        "import torch\na = torch.ones(3, device='cuda')\ng = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(g):\n"
+        "    b = a * 2\na.fill_(5)\ng.replay()\ntorch.cuda.synchronize()\n"
+    )
+    trace = ran(source)
+    assert trace.outcome.status == "finished", trace.outcome
+    cells = [facts["cells"]["float32"] for step in trace.steps for facts in step.set.values()
+             if step.line == 7 and facts.get("cells")]  # fmt: skip
+    assert [10.0, 10.0, 10.0] in cells, "the replay wrote it, though no operator was called"
+
+
+@needs_gpu
+@pytest.mark.usefixtures("ran")
+def test_no_process_that_forks_has_a_second_thread_or_the_device() -> None:
+    zygotes = [
+        process for process in Path("/proc").glob("[0-9]*")
+        if b"server.worker.zygote" in (process / "cmdline").read_bytes() and b"\0-m\0" in (process / "cmdline").read_bytes()
+        and (process / "stat").read_text().rpartition(")")[2].split()[1] == str(os.getpid())
+    ]  # fmt: skip
+    assert len(zygotes) == 2
+    for process in zygotes:
+        opened = [os.readlink(path) for path in (process / "fd").iterdir()]
+        assert not [name for name in opened if name.startswith("/dev/nvidia")]
+        assert len(list((process / "task").iterdir())) == 1
+
+
+@needs_gpu
+def test_a_program_on_the_cpu_finds_no_gpu() -> None:
+    async def check() -> str:
+        pool = Pool(Settings({}))
+        await pool.start()
+        await pool.zygote.wait_until_booted()
+        source = (
+            "import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count(), torch.accelerator.is_available())\n"
+            "torch.ones(2, requires_grad=True).sum().backward()\ntorch.ones(1, device='cuda')\n"
+        )
+        trace = (await pool.run(Job(source=source))).decoded()
+        await pool.close()
+        assert trace.outcome.error is not None and "No CUDA GPUs are available" in trace.outcome.error.message
+        return "".join(entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out")
+
+    assert asyncio.run(check()) == "False 0 False\n"
 
 
 @pytest.mark.skipif(torch.cuda.device_count() > 0, reason="this machine has a GPU")

@@ -1,7 +1,8 @@
-"""Code of `torch.jit` runs unobserved: while a tracer takes a function down, and while a script runs.
+"""Code of `torch.jit` runs unobserved: while a tracer takes a function down, and while a script runs; so does a CUDA graph.
 
 A tracer follows a Python number through its own hands, and names values by the variables of the frame that calls; a
-script's interpreter words an error by where it comes from. Both would find our kernels where torch's own are expected.
+script's interpreter words an error by where it comes from. Both would find our kernels where torch's own are expected. The
+replay of a CUDA graph calls no operator at all.
 """
 
 import functools
@@ -23,8 +24,9 @@ ENTRY_POINTS = (
     (torch._C.ScriptModule, "_create_method_from_trace_with_dict"),
     (torch._C.ScriptFunction, "__call__"),
     (torch._C.ScriptMethod, "__call__"),
+    (torch.cuda.CUDAGraph, "replay"),
 )
-"""Where the interpreter of scripts and the tracer are entered from Python. Not every version has all of them."""
+"""Where the interpreter of scripts, the tracer and a graph are entered from Python. Not every version has all of them."""
 
 RECORDER_FRAME_LINES = re.compile(
     rf"^(?:{re.escape(str(Path(__file__).parents[1]))}/.*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
