@@ -126,8 +126,8 @@ GPU_PYTHON ?= $(PYTHON)
 GPU_SITE := $(CURDIR)/var/gpu-site
 gpu-check:
 	rm -rf $(GPU_SITE)
-	test -z "$(wildcard var/gpu-wheels/*.whl)" || $(GPU_PYTHON) -m pip install -q --no-index --no-deps --no-compile \
-		--target $(GPU_SITE) var/gpu-wheels/*.whl
+	! ls var/gpu-wheels/*.whl >/dev/null 2>&1 || \
+		$(GPU_PYTHON) -m pip install -q --no-index --no-deps --no-compile --target $(GPU_SITE) var/gpu-wheels/*.whl
 	PYTHONPATH=$(GPU_SITE) $(GPU_PYTHON) -m tests.gpu_check $(ARGS)
 
 # GPU_PYTHON_VERSION: of the machine that they are carried to

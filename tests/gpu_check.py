@@ -13,7 +13,6 @@ import contextlib
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import socket
@@ -48,9 +47,6 @@ SUMMARY = re.compile(
 LEFT_TO_PLAIN = ("too_much_memory", "index_too_large", "allocator_numbers", "fragmentation", "losses_kept", "graph_replay",
                  "oom", "device_assert", "memory", "conv_bn", "convolutions")  # fmt: skip
 """Programs that the referee can't run twice in a process, or whose numbers are of a process that has run nothing else."""
-
-EVERY_PROGRAM = 5
-"""Every so many programs of tests/programs are held against the referee."""
 
 PLAIN_RUN = """
 import contextlib, io, json, os, signal, sys
@@ -190,14 +186,14 @@ def ends_alike(trace: Any, end: str, text: str) -> bool:
     return finished and said and MASK.sub("#", printed_by(trace)) == MASK.sub("#", text)
 
 
-def check_referee(table: Table, url: str, files: Sequence[Path], out: Path) -> None:
-    """The referee over the programs, and over a sample of tests/programs with CUDA as the default device."""
+def check_referee(table: Table, url: str, files: Sequence[Path], every: int, out: Path) -> None:
+    """The referee over the programs, and over every n-th of tests/programs with CUDA as the default device."""
     folder = out / "referee"
     folder.mkdir(exist_ok=True)
     for file in files:
         if file.stem not in LEFT_TO_PLAIN:
             (folder / f"gpu_{file.name}").write_text(file.read_text())
-    for file in sorted((ROOT / "tests/programs").glob("*.py"))[::EVERY_PROGRAM]:
+    for file in sorted((ROOT / "tests/programs").glob("*.py"))[::every]:
         (folder / file.name).write_text(f"import torch\ntorch.set_default_device('cuda')\n{file.read_text()}")
     names = sorted(map(str, folder.glob("*.py")))
     command = [sys.executable, "-W", "ignore", "-m", "tests.referee.agreement", "--trace"]
@@ -289,11 +285,18 @@ class Timed:
 
 def timed(command: Sequence[str]) -> Timed:
     """Run a command."""
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Timed(done.returncode, time.perf_counter() - begin, cpu, (done.stdout + done.stderr).strip()[-300:])
+    wrapper = (
+        "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); "
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_utime + used.ru_stime); sys.exit(done.returncode)"
+    )
+    begin = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", wrapper, *command], cwd=ROOT, capture_output=True, text=True, timeout=90, check=False
+    )
+    *said, cpu = done.stdout.splitlines()
+    return Timed(
+        done.returncode, time.perf_counter() - begin, float(cpu), "\n".join([*said, done.stderr]).strip()[-300:]
+    )
 
 
 def describe(run: Timed) -> str:
@@ -333,6 +336,9 @@ def main() -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.gpu_check", description="What needs a GPU, in one table.")
     parser.add_argument("--programs", nargs="*", type=Path, default=[], help="more folders with programs")
+    parser.add_argument(
+        "--every", type=int, default=5, metavar="N", help="have the referee run every n-th of tests/programs"
+    )
     parser.add_argument("--out", type=Path, help="a folder for traces and logs")
     args = parser.parse_args()
     out: Path = args.out or Path(tempfile.mkdtemp(prefix="gradbox-gpu-"))
@@ -346,11 +352,13 @@ def main() -> int:
             attempt(table, check_endless, url)
             tests = beside.submit(attempt, table, check_tests, out)
             attempt(table, check_programs, url, files, out)
-            attempt(table, check_referee, url, files, out)
+            own_code = beside.submit(attempt, table, check_own_code, out)
+            attempt(table, check_referee, url, files, args.every, out)
             tests.result()
+            own_code.result()
         else:
             print((out / "server.log").read_text()[-3000:])
-    attempt(table, check_own_code, out)
+            attempt(table, check_own_code, out)
     return 0 if table.print() else 1
 
 

@@ -101,12 +101,13 @@ class MachineWorkers:
 
     async def _start_gpu(self) -> None:
         """Start the GPU's zygote, where torch can use a GPU; after the other one, which visitors wait for."""
-        with contextlib.suppress(WorkersUnavailable):
-            await self.zygote.wait_until_booted()
-        self.gpu_names, self._no_gpu = await find_gpus()
-        if self.gpu_names:
+        names, no_gpu = await find_gpus()
+        if names:
+            with contextlib.suppress(WorkersUnavailable):
+                await self.zygote.wait_until_booted()
             self.gpu_zygote.start()
-        else:
+        self.gpu_names, self._no_gpu = names, no_gpu
+        if not names:
             log.info("there is no worker for a GPU: %s", self._no_gpu)
 
     async def wait_for_gpu(self) -> None:
