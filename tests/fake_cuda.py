@@ -7,6 +7,7 @@ books as torch's caching one does for the program's storages, and writes them in
 from types import SimpleNamespace
 from typing import Any
 
+from server.worker import gpu
 from server.worker.probes import device
 from server.worker.probes.storages import Storages
 
@@ -79,7 +80,11 @@ class Allocator:
 
 
 def install() -> None:
-    """The recorder finds a GPU on which all storages of the program lie, whatever they say of themselves."""
+    """The recorder finds a GPU on which all storages of the program lie, whatever they say of themselves.
+
+    A real one is hidden from this process.
+    """
+    gpu.hide_gpu()
     allocator = Allocator()
 
     def by_address(storages: Storages, _: str) -> dict[int, str]:

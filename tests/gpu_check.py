@@ -33,8 +33,14 @@ from tests.gpu_trace import post_program
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests/gpu_programs"
 TRAINING = ROOT / "tests/gpu_training.py"
-TESTS = ["tests/test_gpu.py", "tests/test_device_kernels.py", "tests/test_gpu_queue.py", "tests/test_device_probe.py", "tests/test_device_bytes.py",
-         "tests/test_cuda_repairs.py"]  # fmt: skip
+IN_PROCESS_TESTS = [
+    "tests/test_device_kernels.py",
+    "tests/test_cuda_repairs.py::test_a_gpu_has_the_facts_that_are_expected_of_it",
+]
+"""Tests that use CUDA in the process of pytest: no fork of that may be asked to use it after them."""
+
+FORKING_TESTS = ["tests/test_gpu.py", "tests/test_gpu_queue.py", "tests/test_device_probe.py", "tests/test_device_bytes.py",
+         "tests/test_cuda_repairs.py", "--deselect", IN_PROCESS_TESTS[1]]  # fmt: skip
 LIMITS = ("RATE", "ADDRESS", "REQUEST", "LIVE", "LIVE_ADDRESS", "SAVE", "SAVE_ADDRESS", "PICTURE")
 MASK = re.compile(r"0x[0-9a-f]+|\d+\.\d+ [GM]iB|process \d+|\(\d+\)")
 """What of a printed text differs from run to run: addresses, free memory, processes."""
@@ -305,14 +311,16 @@ def describe(run: Timed) -> str:
 
 def check_tests(table: Table, out: Path) -> None:
     """The tests that need a GPU."""
-    command = [sys.executable, "-m", "pytest", "-v", "-rf", "-p", "no:cacheprovider", *TESTS]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
-    (out / "pytest.log").write_text(done.stdout + done.stderr)
-    summary = [line for line in done.stdout.splitlines() if re.search(r"\d+ (passed|failed)", line)]
-    for line in done.stdout.splitlines():
-        if line.startswith(("FAILED", "ERROR")):
-            print(f"    {line[:300]}")
-    table.add("tests", summary[-1] if summary else f"status {done.returncode}", done.returncode == 0)
+    for name, tests in (("tests in the process", IN_PROCESS_TESTS), ("tests of workers", FORKING_TESTS)):
+        command = [sys.executable, "-m", "pytest", "-v", "-rf", "-p", "no:cacheprovider", *tests]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+        with (out / "pytest.log").open("a") as log:
+            log.write(done.stdout + done.stderr)
+        for line in done.stdout.splitlines():
+            if line.startswith(("FAILED", "ERROR")):
+                print(f"    {line[:300]}")
+        summary = [line.strip("= ") for line in done.stdout.splitlines() if re.search(r"\d+ (passed|failed)", line)]
+        table.add(name, summary[-1] if summary else f"status {done.returncode}", done.returncode == 0)
 
 
 def attempt(table: Table, check: Callable[..., None], *arguments: Any) -> None:

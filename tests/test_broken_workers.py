@@ -73,8 +73,8 @@ def test_the_page_says_nothing_of_workers_that_run_programs() -> None:
 
 @pytest.fixture
 def machine_with_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    async def find_gpus() -> tuple[list[str], str]:
-        return ["a stand-in"], ""
+    async def find_gpus() -> tuple[list[str], int, str]:
+        return ["a stand-in"], 8 << 30, ""
 
     monkeypatch.setattr(machine_workers, "find_gpus", find_gpus)
     yield

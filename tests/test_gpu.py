@@ -239,7 +239,7 @@ def test_a_graph_runs_when_it_is_replayed(ran: Any) -> None:
     )
     trace = ran(source)
     assert trace.outcome.status == "finished", trace.outcome
-    cells = [facts["cells"]["float32"] for step in trace.steps for facts in step.set.values()
+    cells = [facts["cells"].get("float32") for step in trace.steps for facts in step.set.values()
              if step.line == 7 and facts.get("cells")]  # fmt: skip
     assert [10.0, 10.0, 10.0] in cells, "the replay wrote it, though no operator was called"
 
@@ -247,9 +247,9 @@ def test_a_graph_runs_when_it_is_replayed(ran: Any) -> None:
 @needs_gpu
 @pytest.mark.usefixtures("ran")
 def test_no_process_that_forks_has_a_second_thread_or_the_device() -> None:
-    zygotes = [
+    zygotes = [  # that of the GPU, and the one from which those of the CPU are forked in tests
         process for process in Path("/proc").glob("[0-9]*")
-        if b"server.worker.zygote" in (process / "cmdline").read_bytes() and b"\0-m\0" in (process / "cmdline").read_bytes()
+        if b"zygote" in (process / "cmdline").read_bytes()
         and (process / "stat").read_text().rpartition(")")[2].split()[1] == str(os.getpid())
     ]  # fmt: skip
     assert len(zygotes) == 2

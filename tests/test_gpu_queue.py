@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any
@@ -57,8 +58,8 @@ def with_pool(url: str, broker: RedisServer, work: Work) -> None:
 def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(
     remote_workers: str, broker: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def found_one() -> tuple[list[str], str]:
-        return ["a stand-in"], ""
+    async def found_one() -> tuple[list[str], int, str]:
+        return ["a stand-in"], 8 << 30, ""
 
     async def run(pool: RemotePool) -> Trace:
         return (await pool.run(Job(source="gpu", device="cuda", limits={}))).decoded()
@@ -110,3 +111,27 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
     gpu.initialize_gpu(memory, "0,1")
     assert os.environ == {"CUDA_VISIBLE_DEVICES": "0,1"}
     assert done == ["init", (share, 0), (share, 1), "cuda:0", "cuda:1"]
+
+
+@pytest.mark.parametrize(("memory", "spares"), [(4 << 30, 1), (6 << 30, 2), (8 << 30, 4), (80 << 30, 4)])
+def test_a_small_gpu_has_fewer_children_that_wait(memory: int, spares: int) -> None:
+    assert machine_workers.gpu_spares(memory, 4 << 30) == spares
+
+
+def test_torch_for_cuda_finds_no_gpu_once_that_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[int] = []
+
+    def count_gpus() -> int:
+        limits.append(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        return 0
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setattr(torch._C, "_cuda_getDeviceCount", count_gpus, raising=False)
+    monkeypatch.setattr(torch._C, "_cuda_init", lambda: None, raising=False)
+    for name in ("_cached_device_count", "_is_in_bad_fork"):
+        monkeypatch.setattr(torch.cuda, name, getattr(torch.cuda, name, None), raising=False)
+    gpu.hide_gpu()
+    assert limits == [0] and resource.getrlimit(resource.RLIMIT_NOFILE) == before, "the driver can open nothing"
+    assert torch.cuda.device_count() == 0 and not torch.cuda._is_in_bad_fork()
+    with pytest.raises(RuntimeError, match="No CUDA GPUs are available"):
+        torch._C._cuda_init()

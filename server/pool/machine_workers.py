@@ -30,9 +30,12 @@ TRACEBACK_SECONDS = 1.0
 
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
 
-GPU_SPARES = 2
-"""Children that wait with a context on the GPU, which takes half a gigabyte of its memory: one for each visitor that
-comes while another's child is being replaced."""
+MAX_GPU_SPARES = 4
+"""Children that wait with a context on the GPU: while one program runs, as many more can come at once. To replace one takes a
+second or two of a processor."""
+
+CONTEXT_BYTES = 1 << 30
+"""Bytes of the GPU that a context takes, at most."""
 
 FIND_GPUS_SECONDS = 60.0
 """Seconds that the process may take that looks for GPUs."""
@@ -83,7 +86,7 @@ class MachineWorkers:
         options = WorkerOptions(self.count, settings.sandbox, settings.memory, settings.cpu, prepare)
         gpu_options = replace(
             options,
-            spares=GPU_SPARES,
+            spares=1,
             device="cuda",
             gpu_memory=settings.gpu_memory,
             visible_gpus=os.environ.get("CUDA_VISIBLE_DEVICES"),
@@ -101,8 +104,9 @@ class MachineWorkers:
 
     async def _start_gpu(self) -> None:
         """Start the GPU's zygote, where torch can use a GPU; after the other one, which visitors wait for."""
-        names, no_gpu = await find_gpus()
+        names, memory, no_gpu = await find_gpus()
         if names:
+            self.gpu_zygote.set_spares(gpu_spares(memory, self._settings.gpu_memory))
             with contextlib.suppress(WorkersUnavailable):
                 await self.zygote.wait_until_booted()
             self.gpu_zygote.start()
@@ -202,23 +206,31 @@ class MachineWorkers:
         return stop.is_set()
 
 
-async def find_gpus() -> tuple[list[str], str]:
-    """The names of the GPUs that torch can use on this machine; where there is none, why. Asked of a process that ends."""
+def gpu_spares(memory: int, program_memory: int) -> int:
+    """How many children may wait with a context. memory: bytes of the GPU; program_memory: of them, what a program may take."""
+    return max(1, min(MAX_GPU_SPARES, (memory - program_memory) // CONTEXT_BYTES))
+
+
+async def find_gpus() -> tuple[list[str], int, str]:
+    """The names of the GPUs that torch can use on this machine, and the bytes of the smallest; where there is none, why.
+
+    Asked of a process that ends.
+    """
     if not any(match for pattern in GPU_DEVICES for match in Path("/dev").glob(pattern)):
-        return [], "this machine has no GPU, or its driver is not loaded: there is no /dev/nvidia0"
+        return [], 0, "this machine has no GPU, or its driver is not loaded: there is no /dev/nvidia0"
     command = [sys.executable, "-m", "server.worker.find_gpus"]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, cwd=PROJECT_FOLDER, stdout=pipe, stderr=pipe)
     try:
         async with asyncio.timeout(FIND_GPUS_SECONDS):
             output, errors = await process.communicate()
-        names, reason = json.loads(output.splitlines()[-1])
-        return names, reason
+        names, memory, reason = json.loads(output.splitlines()[-1])
+        return names, memory, reason
     except TimeoutError:
-        return [], f"torch did not find the GPUs within {FIND_GPUS_SECONDS:.0f} seconds"
+        return [], 0, f"torch did not find the GPUs within {FIND_GPUS_SECONDS:.0f} seconds"
     except (ValueError, IndexError):
         last = errors.decode(errors="replace").strip().splitlines()[-1:]
-        return [], f"the search for GPUs ended with status {process.returncode}: {''.join(last)[:300]}"
+        return [], 0, f"the search for GPUs ended with status {process.returncode}: {''.join(last)[:300]}"
     finally:
         if process.returncode is None:
             process.kill()

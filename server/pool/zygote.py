@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from server import PACKAGE_FOLDERS, PROJECT_FOLDER
 from server.pool.child import Child, Exit
@@ -122,6 +122,10 @@ class Zygote:
     def spares(self) -> int:
         """How many children wait for a job."""
         return len(self._spares)
+
+    def set_spares(self, count: int) -> None:
+        """How many children are to wait for a job, from the next start on."""
+        self._options = replace(self._options, spares=count)
 
     def start(self) -> None:
         """Begin to boot the zygote; does not wait for it."""

@@ -39,7 +39,13 @@ def hide_gpu() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     setattr(torch.cuda, "_cached_device_count", 0)  # else it asks the driver's management library each time
+    setattr(torch.cuda, "_is_in_bad_fork", never_in_bad_fork)  # to be asked is enough for torch to forbid CUDA to forks
     setattr(torch._C, "_cuda_init", refuse_to_initialize)
+
+
+def never_in_bad_fork() -> bool:
+    """In the place of torch's own function: there is no context that a fork could have inherited."""
+    return False
 
 
 def refuse_to_initialize() -> NoReturn:

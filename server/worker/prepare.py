@@ -61,6 +61,7 @@ def warm_up_gpu() -> None:
     run_in_thread(gpu.run_small_programs)
     for _ in range(REHEARSALS):
         run_in_thread(functools.partial(rehearse, device="cuda"))
+    run_in_thread(rehearse)  # what is replaced in the interpreter holds the last program: one without memory of the GPU
     gc.collect()
     gpu.clear_traces()
 
