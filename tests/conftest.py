@@ -51,6 +51,7 @@ UNLIMITED = dict.fromkeys(
 LONGEST = [
     "test_matrix",  # what it measures, other files use
     "test_chaos",
+    "test_importable_packages",
     "test_offered_fixes",
     "test_modules",
     "test_preload",
