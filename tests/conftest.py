@@ -50,6 +50,7 @@ UNLIMITED = dict.fromkeys(
 )
 LONGEST = [
     "test_matrix",  # what it measures, other files use
+    "test_crowded_environment",
     "test_chaos",
     "test_importable_packages",
     "test_offered_fixes",
