@@ -50,7 +50,9 @@ UNLIMITED = dict.fromkeys(
 )
 LONGEST = [
     "test_matrix",  # what it measures, other files use
+    "test_crowded_environment",
     "test_chaos",
+    "test_importable_packages",
     "test_offered_fixes",
     "test_modules",
     "test_preload",

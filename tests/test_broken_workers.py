@@ -33,8 +33,8 @@ def health_after_failure(client: TestClient) -> dict[str, Any]:
 
 REASONS = [
     ("prepare_and_raise", "the disk with torch is gone"),
-    ("prepare_with_thread", "2 threads in the process that forks"),
-    ("prepare_and_die", "with status 7"),
+    ("prepare_with_thread", "the process that forks has a second thread"),
+    ("prepare_and_die", "ended with status 7"),
 ]
 
 

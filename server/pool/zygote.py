@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -304,8 +305,13 @@ class Zygote:
             status = self._process.wait(EXIT_SECONDS) if self._process is not None else None
         except subprocess.TimeoutExpired:
             status = None
-        how = "" if status is None else f" with status {status}"
-        return f"the process that forks them ended{how}; its traceback is in this server's standard error"
+        if status is not None and status < 0:
+            names = {known.value: known.name for known in signal.Signals}
+            how = f"was killed by signal {-status} ({names.get(-status, 'unknown')})"
+        else:
+            how = "ended" if status is None else f"ended with status {status}"
+        where = "" if status == -signal.SIGKILL else "; its traceback is in this server's standard error"
+        return f"the process that forks them {how}{where}"
 
     def _disconnect(self) -> None:
         """Close the link, and end all that waits for the zygote or for one of its children, which died with it."""

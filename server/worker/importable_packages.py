@@ -7,6 +7,7 @@ as if they were not installed.
 
 import importlib.metadata
 import itertools
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
@@ -41,9 +42,12 @@ REQUIRED_BY_TORCH = frozenset(
 Triton, pandas, optree, hypothesis …) is not among them."""
 
 REQUIRED_BY_SETUPTOOLS = frozenset(
-    ["_distutils_hack", "autocommand", "backports", "jaraco", "more_itertools", "platformdirs", "wheel"]
+    ["_distutils_hack", "autocommand", "backports", "distutils", "jaraco", "more_itertools", "platformdirs", "wheel"]
 )
-"""Top-level modules that setuptools carries along, or imports."""
+"""Top-level modules that setuptools carries along, or imports; Python 3.12 has no `distutils` of its own."""
+
+REQUIRED = REQUIRED_BY_RECORDER | REQUIRED_BY_TORCH | REQUIRED_BY_SETUPTOOLS
+"""Top-level modules without which no program is recorded, or parts of torch are missing."""
 
 STANDARD_MODULES = frozenset(sys.stdlib_module_names) | {"__main__"}
 
@@ -69,7 +73,7 @@ class PackageAllowlist:
         """Of a finder in `sys.meta_path`: None for what is not allowed, as for what is not installed."""
         if not self.allows(name):
             return None
-        found = (finder.find_spec(name, path, target) for finder in self._finders)
+        found = (finder.find_spec(name, path, target) for finder in self._finders if hasattr(finder, "find_spec"))
         return next((spec for spec in found if spec is not None), None)
 
     def find_distributions(
@@ -83,7 +87,7 @@ class PackageAllowlist:
         names = [context.name] if context.name else sorted(self._names)
         for name, finder in itertools.product(names, self._finders):
             find = getattr(finder, "find_distributions", None)
-            if find is not None and self.allows(name.replace("-", "_")):
+            if find is not None and self.allows(re.sub("[-.]", "_", name).lower()):
                 yield from find(importlib.metadata.DistributionFinder.Context(name=name, path=context.path))
 
     def invalidate_caches(self) -> None:
@@ -94,9 +98,14 @@ class PackageAllowlist:
 
 
 def restrict_imports(*more: str) -> PackageAllowlist:
-    """From now on this process can import the listed packages, and no other. more: top-level modules besides."""
-    names = REQUIRED_BY_RECORDER | REQUIRED_BY_TORCH | REQUIRED_BY_SETUPTOOLS | ALLOWED_MODULES | set(more)
+    """From now on this process can import the listed packages, and no other. more: top-level modules besides.
+
+    What a .pth file or a sitecustomize.py imported when Python started is forgotten, or torch would find it.
+    """
+    names = REQUIRED | ALLOWED_MODULES | set(more)
     own = (BuiltinImporter, FrozenImporter)
     allowlist = PackageAllowlist(names, [finder for finder in sys.meta_path if finder not in own])
     sys.meta_path[:] = [*own, allowlist]
+    for name in [name for name in sys.modules if not allowlist.allows(name)]:
+        del sys.modules[name]
     return allowlist

@@ -6,7 +6,6 @@ with what `import torch` leaves.
 """
 
 import contextlib
-import errno
 import functools
 import gc
 import importlib
@@ -22,7 +21,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
 
 import numpy
 import numpy.random
@@ -30,7 +28,7 @@ import torch
 
 from server.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
 from server.worker.hidden_modules import HiddenModules
-from server.worker.threads import note_origin
+from server.worker.threads import note_import, note_origin
 
 LATE_IMPORTS = """
 torch._dynamo torch._decomp.decompositions_for_jvp torch._export.non_strict_utils
@@ -118,21 +116,17 @@ def import_if_possible(name: str) -> ModuleType | None:
     """The module; None where it can't be imported: it wants what is not installed, or another system, or is broken."""
     try:
         return importlib.import_module(name)
-    except (Exception, SystemExit):
+    except BaseException:
         return None
     finally:
-        note_origin(f"import {name}")
+        note_import(name)
 
 
 @contextlib.contextmanager
 def preserved_state() -> Iterator[None]:
-    """Restore the state of the interpreter, of torch and of numpy at the end, and discard what is printed within.
-
-    Within, `os.fork` raises: a module that forks when it is imported would leave a second process that prepares itself.
-    """
-    fork, logged = os.fork, logging.root.manager.disable
+    """Restore the state of the interpreter, of torch and of numpy at the end, and discard what is printed within."""
+    logged = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # a handler that a module makes writes to the error stream that it finds
-    setattr(os, "fork", refuse_fork)
     collecting, warn_always = gc.isenabled(), torch.is_warn_always_enabled()
     path, environ = list(sys.path), dict(os.environ)
     generators = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
@@ -142,7 +136,6 @@ def preserved_state() -> Iterator[None]:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
     finally:
-        setattr(os, "fork", fork)
         logging.disable(logged)
         torch.set_warn_always(warn_always)
         random.setstate(generators[0])
@@ -153,11 +146,6 @@ def preserved_state() -> Iterator[None]:
         os.environ.update(environ)
         if collecting:
             gc.enable()
-
-
-def refuse_fork() -> NoReturn:
-    """In the place of `os.fork`."""
-    raise OSError(errno.EPERM, "a module must not fork when it is imported")
 
 
 def fill_linecache() -> None:

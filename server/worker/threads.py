@@ -3,15 +3,32 @@
 import builtins
 import contextlib
 import os
+import site
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-_origins: dict[str, str] = {}
-"""What started each thread of this process that was found: its number, and a description."""
+from server.worker.importable_packages import REQUIRED
+
+PATIENCE_SECONDS = 1.0
+"""In which a thread that a package has started may end."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What started a thread, in words that follow "started by", and what an operator can do about it."""
+
+    description: str
+    remedy: str = ""
+
+
+_origins: dict[str, Origin] = {}
+"""What started each thread of this process that was found, by the number of the thread."""
 
 
 def run_in_thread(function: Callable[[], object]) -> None:
@@ -22,7 +39,7 @@ def run_in_thread(function: Callable[[], object]) -> None:
     errors: list[BaseException] = []
 
     def call() -> None:
-        _origins.setdefault(str(threading.get_native_id()), "the preparation itself")
+        _origins.setdefault(str(threading.get_native_id()), Origin("the preparation itself"))
         try:
             function()
         except BaseException as error:
@@ -35,26 +52,77 @@ def run_in_thread(function: Callable[[], object]) -> None:
         raise errors[0]
 
 
-def note_origin(description: str) -> None:
-    """Note that threads not met before were started by what is described."""
+def note_origin(description: str, remedy: str = "") -> None:
+    """Note that threads not met before were started by what is described. The arguments are those of `Origin`."""
     for number in os.listdir("/proc/self/task"):  # noqa: PTH208 called for each import
-        _origins.setdefault(number, description)
+        if number not in _origins:
+            _origins[number] = Origin(description, remedy)
+
+
+def note_import(name: str) -> None:
+    """Note that threads not met before were started by the import of a module."""
+    package = name.partition(".")[0]
+    if package in OURS:
+        note_origin(f"a call in {name}")
+    elif package in REQUIRED:
+        note_origin(f"import {name}", f"install another version of {package} in Gradbox's environment")
+    else:
+        note_origin(f"import {name}", f"remove {package} from Gradbox's environment or update it")
+
+
+def note_start() -> None:
+    """Note that threads not met before were started by what Python runs before any module of ours."""
+    files = ", ".join(files_of_start()) or "a file in site-packages"
+    remedy = "remove that file, or the package that it belongs to, from Gradbox's environment"
+    note_origin(f"what Python runs when it starts ({files})", remedy)
+
+
+def files_of_start() -> list[str]:
+    """The paths of the files with code that Python has run when it started: .pth files, sitecustomize, usercustomize."""
+    found = []
+    for folder in [*site.getsitepackages(), site.getusersitepackages()]:
+        for path in sorted(Path(folder).glob("*.pth")):
+            with contextlib.suppress(OSError):
+                lines = path.read_text(errors="replace").splitlines()
+                if any(line.startswith(("import ", "import\t")) for line in lines):
+                    found.append(str(path))
+    for folder in sys.path:
+        found += [str(path) for path in sorted(Path(folder).glob("*customize.py")) if path.stem in CUSTOMIZING]
+    return found
+
+
+OURS = ("__main__", "gradbox", "server", "tests")
+"""Packages whose imports start no thread."""
+
+CUSTOMIZING = ("sitecustomize", "usercustomize")
+"""Modules that Python imports when it starts, where it finds them."""
 
 
 @contextlib.contextmanager
 def noting_origins() -> Iterator[None]:
     """While entered, note which import starts a thread. Imports by `importlib.import_module` are not seen themselves."""
     import_, modules = builtins.__import__, len(sys.modules)
-    note_origin("Python's start: a .pth file or a sitecustomize of site-packages")
+    if thread_count() > 1:
+        note_start()
 
-    def import_and_note(name: str, *args: Any, **options: Any) -> Any:
+    def import_and_note(
+        name: str,
+        globals: Mapping[str, Any] | None = None,  # noqa: A002 callers may use the names that it has in `builtins`
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
         nonlocal modules
+        importer = globals or {}
+        new = bool(level) or name not in sys.modules
+        if new:
+            note_import(importer.get("__name__", "__main__"))  # it runs, and has started what is not known yet
         try:
-            return import_(name, *args, **options)
+            return import_(name, globals, locals, fromlist, level)
         finally:
-            if len(sys.modules) != modules:
+            if new or len(sys.modules) != modules:
                 modules = len(sys.modules)
-                note_origin(f"import {name}")
+                note_import(full_name(name, importer.get("__package__"), level))
 
     builtins.__import__ = import_and_note
     try:
@@ -63,30 +131,52 @@ def noting_origins() -> Iterator[None]:
         builtins.__import__ = import_
 
 
+def full_name(name: str, package: str | None, level: int) -> str:
+    """The name of a module that code of a package imports, as `builtins.__import__` is called with it."""
+    above = (package or "").rsplit(".", level - 1)[0] if level else ""
+    return ".".join(filter(None, (above, name)))
+
+
 def require_one_thread() -> None:
     """Wait until threads that have ended are gone for the kernel, too. Raises RuntimeError where others are left.
 
     A child that is forked beside a second thread may wait for a lock that nobody releases.
     """
-    for _ in range(1000):
-        if thread_count() == 1:
-            return
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while thread_count() > 1:
+        if time.monotonic() > deadline:
+            raise RuntimeError(describe_threads())
         time.sleep(0.001)
-    others = ", ".join(describe_thread(number) for number in thread_numbers() if number != str(os.getpid()))
-    raise RuntimeError(f"{thread_count()} threads in the process that forks; what it forks would hang: {others}")
 
 
-def describe_thread(number: str) -> str:
-    """The name of a thread of this process, and what started it."""
+def describe_threads() -> str:
+    """A line for an operator: which threads this process has besides its first, what started them, what to do."""
+    names: dict[Origin, list[str]] = {}
+    others = [number for number in thread_numbers() if number != str(os.getpid())]
+    for number in others:
+        names.setdefault(_origins.get(number, UNKNOWN), []).append(f"'{thread_name(number)}'")
+    count = "a second thread" if len(others) == 1 else f"{len(others) + 1} threads"
+    listed = [f"{' and '.join(named)}, started by {origin.description}" for origin, named in names.items()]
+    remedies = dict.fromkeys(origin.remedy for origin in names if origin.remedy)
+    return "; ".join([f"the process that forks has {count}, {', and '.join(listed)}", *remedies])
+
+
+def thread_name(number: str) -> str:
+    """The name of a thread of this process: Python's, or where it has none, the kernel's."""
+    for thread in threading.enumerate():
+        if str(thread.native_id) == number:
+            return thread.name
     with contextlib.suppress(OSError):
-        name = Path(f"/proc/self/task/{number}/comm").read_text().strip()
-        return f"{name!r}, started by {_origins.get(number, 'an unknown call')}"
+        return Path(f"/proc/self/task/{number}/comm").read_text().strip()
     return "one that has just ended"
+
+
+UNKNOWN = Origin("an unknown call")
 
 
 def thread_numbers() -> list[str]:
     """The numbers that the kernel gives the threads of this process."""
-    return sorted(os.listdir("/proc/self/task"))  # noqa: PTH208
+    return sorted(os.listdir("/proc/self/task"), key=int)  # noqa: PTH208
 
 
 def thread_count() -> int:

@@ -1,0 +1,18 @@
+"""A worker that only imports einops: what becomes of a package that a program may import, without the seconds that torch takes."""
+
+import importlib
+
+from server.wire.link import ChildJob, WorkerOptions
+from server.worker.child import Worker, WriteLines
+from server.worker.threads import require_one_thread
+
+
+def prepare(options: WorkerOptions) -> Worker:  # noqa: ARG001 the same for every zygote
+    """Import it with a statement of its own, which is noted, and then ask for one thread."""
+    importlib.import_module("tests.importing_einops")
+    require_one_thread()
+    return Worker(run_nothing, {})
+
+
+def run_nothing(job: ChildJob, write: WriteLines) -> None:
+    """Do nothing for a job."""
