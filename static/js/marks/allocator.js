@@ -83,7 +83,7 @@ function segmentMark(labels, segment, { x, w }, columns) {
   ]
     .filter(Boolean)
     .join(" · ");
-  const label = columns.phone ? description : `${shortLabel(segment, labels)} ${bytesText(segment.size)}`;
+  const label = columns.phone ? description : shortLabel(segment, labels);
   const ground = { x: x - 1.5, y: labelHeight + 0.5, width: w + 3, height: segment.h - labelHeight, rx: 3 };
   return h(
     "g",
@@ -111,10 +111,10 @@ function poolText({ pool, isPrivate }, labels) {
   return isPrivate ? `${labels.privatePool}, ${poolName}` : poolName;
 }
 
-/** What sets a segment apart from the others most. @param {PlacedSegment} segment @param {Labels} labels */
-function shortLabel({ pool, stream, isPrivate }, labels) {
-  if (isPrivate) return labels.private;
-  return stream ? `${labels.stream} ${stream}` : pool;
+/** What sets a segment apart from the others most; beside it is no room for all. @param {PlacedSegment} segment @param {Labels} labels */
+function shortLabel({ pool, size, stream, isPrivate }, labels) {
+  if (isPrivate) return `${labels.private} ${bytesText(size)}`;
+  return stream ? `${labels.stream} ${stream}` : `${pool} ${bytesText(size)}`;
 }
 
 /** A block, or several that have no room of their own. @param {Labels} labels @param {Part} part @param {string} position its place
