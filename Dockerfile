@@ -79,7 +79,7 @@ ENV PATH=/venv/bin:$PATH \
 USER 10001:10001
 VOLUME /data
 EXPOSE 8000
-HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["python", "-m", "server.healthcheck", "8000"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["python", "-m", "server.operating.healthcheck", "8000"]
 # reaps what the workers leave behind when they die, and hands on the signal that ends the server
 ENTRYPOINT ["tini", "-s", "--"]
 CMD ["python", "-m", "server", "serve", "--host", "0.0.0.0", "--port", "8000"]

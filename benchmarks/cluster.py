@@ -13,14 +13,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from typing import Any
 
-from server.cluster import create_pool
+from gradbox.wire.api import Job
+from server.cluster.parts import create_pool
 from server.pool.fair_queue import Busy, Client
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.pool.zygote import PREPARE
 from server.settings import Settings
 from server.store.database import Database
-from server.wire.api import Job
 from tests.brokers import SECRET, RedisServer, WorkerProcess, running_redis
 
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad, {token})\n"

@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from gradbox.wire.api import Job
 from server.pool.local import Pool
 from server.settings import Settings
-from server.wire.api import Job
 
 ROOT = Path(__file__).parent.parent
 STEP_COUNT = 2000

@@ -19,8 +19,8 @@ import torch._dynamo  # or the first optimizer pays for it
 
 from benchmarks.other_tracers import MODULES, TOOLS, measure
 from benchmarks.programs import STEPS, adam, adam_loop, beside_living_tensors, chain, loop, rebind
+from gradbox.recorder.probes import ops
 from server.wire.link import JobRecord
-from server.worker.probes import ops
 from server.worker.run import run
 
 LIMITS = {"steps": 10**9, "trace": 10**10, "output": 10**9}

@@ -220,7 +220,7 @@ def output_runs(args: argparse.Namespace, recorded: Recorded, in_parts: bool) ->
     """
     runs = recorded.runs
     if args.command == "trace" and args.pretty:
-        colours = load("server.terminal").has_colours(sys.stdout)
+        colours = load("gradbox.terminal").has_colours(sys.stdout)
         print("\n\n".join(run.pretty(colours) for run in runs.values()))
     elif args.command == "trace":
         for run in runs.values():

@@ -29,7 +29,7 @@ _lock = threading.RLock()
 def load(name: str) -> Any:
     """A module of ours, imported if need be.
 
-    name: as in a checkout, "server.wire.trace". Raises ImportError, and what the module raises when it is imported.
+    name: as in a checkout, "gradbox.wire.trace". Raises ImportError, and what the module raises when it is imported.
     In a process whose `server` is ours already, like a test's, that one is used: a second copy of the recorder in one
     process would register its kernels twice.
     """

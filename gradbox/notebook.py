@@ -88,7 +88,7 @@ class Magic:
                 "%%gradbox: a cell with `await` outside of a function can't be recorded; put the part to record into a "
                 "cell without it"
             )
-        in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
+        in_process, options_module = load("gradbox.sessions.session"), load("gradbox.sessions.options")
         title = " ".join([f"cell {number}", *options.name])
         program = options_module.ProgramFile(path, title, shown_source(cell, source))
         session = in_process.Session(

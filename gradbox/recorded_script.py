@@ -113,7 +113,7 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
             sys.stdout = second_stderr()
         return run_parts(request, path, module.__dict__, source, progress.count_step, progress.clear)
     files = LineFiles(Path(request["folder"]))
-    in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
+    in_process, options_module = load("gradbox.sessions.session"), load("gradbox.sessions.options")
     progress = Progress(sys.stderr, request["quiet"])
     options = options_module.SessionOptions(
         limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,

@@ -125,7 +125,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
 def is_recording() -> bool:
     """Whether something records in this process."""
-    recording: bool = load("server.worker.in_process.session").is_recording()
+    recording: bool = load("gradbox.sessions.session").is_recording()
     return recording
 
 
@@ -144,7 +144,7 @@ def begin_session(
     namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. options:
     more of `SessionOptions`. Raises RuntimeError where something else records, OSError without the file's text.
     """
-    in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
+    in_process, options_module = load("gradbox.sessions.session"), load("gradbox.sessions.options")
     if in_process.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
     files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in stepped_files(path, also)]

@@ -13,7 +13,7 @@ from typing import Any
 from gradbox import page
 from gradbox.engine_loader import ENGINE_FOLDER, load
 
-RENDERER_MODULE = "server.pictures.renderer_process"
+RENDERER_MODULE = "gradbox.renderer_process"
 ENDED_ABRUPTLY = "it ended without Python's own end, as os._exit does"
 
 FILE_SUFFIXES = (".html", ".htm", ".svg", ".png", ".json")
@@ -47,18 +47,18 @@ class Run:
         ended. Raises ValueError for lines of no trace.
         """
         data = list(lines)
-        wire, outcome = load("server.wire.assembly"), None
+        wire, outcome = load("gradbox.wire.assembly"), None
         if signal:
             error = load("server.pool.machine_workers").crash_error(signal, None)
-            outcome = load("server.wire.trace").Outcome(status="crashed", signal=signal, error=error)
+            outcome = load("gradbox.wire.trace").Outcome(status="crashed", signal=signal, error=error)
         elif not complete:
-            trace = load("server.wire.trace")
+            trace = load("gradbox.wire.trace")
             outcome = trace.Outcome(status="crashed", error=trace.Error(type="Exit", message=ENDED_ABRUPTLY))
         cost = json.loads(data[-1]).get("cost") if data and outcome is None else None
         usage = wire.Usage(wall_ms=cost["wall_ms"]) if cost else wire.Usage()
-        job = load("server.wire.api").Job(source="")
+        job = load("gradbox.wire.api").Job(source="")
         request = wire.AssemblyRequest(job=job, own_process=True, outcome=outcome, usage=usage)
-        assembly = load("server.pool.assemble").assemble(request, b"".join(data))
+        assembly = load("gradbox.assembly.assemble").assemble(request, b"".join(data))
         if assembly.rejected:
             raise ValueError(assembly.rejected)
         return cls(assembly.trace.json(), title, **options)
@@ -78,12 +78,12 @@ class Run:
     @cached_property
     def _findings(self) -> list[Any]:
         reply = render(self.body, kind="findings", language=self.language)
-        finding = load("server.wire.findings").Finding
+        finding = load("gradbox.wire.findings").Finding
         return [finding.model_validate(value) for value in json.loads(reply)]
 
     def explain(self, max_findings: int | None = None) -> str:
         """The findings in words, with the lines of code that they rest on. max_findings: the best of them; None for all."""
-        terminal = load("server.terminal")
+        terminal = load("gradbox.terminal")
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
         parts = [
@@ -98,10 +98,10 @@ class Run:
         colours: those of a terminal.
         """
         reply = render(self.body, kind="reading", language=self.language)
-        reading = load("server.wire.reading").Reading.model_validate_json(reply)
-        words = load("server.terminal").load_sentences(self.language)
+        reading = load("gradbox.wire.reading").Reading.model_validate_json(reply)
+        words = load("gradbox.terminal").load_sentences(self.language)
         source = self.trace["program"]["source"]
-        lines = load("server.pretty").pretty_lines(
+        lines = load("gradbox.pretty").pretty_lines(
             self.title, reading, self.findings(), source, words, colours, self._program_files()
         )
         return "\n".join(lines)
@@ -121,13 +121,13 @@ class Run:
 
     def _program_files(self) -> list[Any]:
         """Those of the source, where it has several."""
-        file = load("server.wire.program").ProgramFile
+        file = load("gradbox.wire.program").ProgramFile
         return [file.model_validate(value) for value in self.trace["program"].get("files", ())]
 
     def _line_label(self, line: int) -> str:
         """A line of the source, with its file where there are several."""
         files = self._program_files()
-        place: str = load("server.terminal").place_text(line, files)
+        place: str = load("gradbox.terminal").place_text(line, files)
         return place if files else f"line {place}"
 
     def page(self) -> str:
@@ -197,7 +197,7 @@ def failure_text(outcome: dict[str, Any]) -> str:
 
 def render(trace: bytes, **fields: Any) -> bytes:
     """What the page's own code makes of a trace, in a process with V8. fields: of `DrawRequest`. Raises RuntimeError."""
-    pictures = load("server.wire.pictures")
+    pictures = load("gradbox.wire.pictures")
     packed = gzip.compress(trace, 1)
     request = pictures.DrawRequest(size=len(packed), **fields).model_dump_json().encode()
     inherited = os.environ.get("PYTHONPATH")

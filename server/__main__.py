@@ -13,33 +13,30 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from server import (
-    PROJECT_FOLDER,
-    __version__,
-    explain_command,
-    saved_programs,
-    series_command,
-    settings_checks,
-    settings_docs,
-    settled_command,
-)
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.pretty import pretty_lines
+from gradbox.terminal import has_colours, load_sentences
+from gradbox.wire.api import MAX_INPUT, Job
+from gradbox.wire.schema import encoded_document, schema_document
+from server import PROJECT_FOLDER, __version__
 from server.app import create_app
-from server.clients import parse_networks
-from server.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
-from server.deadline_server import create_server
-from server.doctor import print_report
-from server.explain_command import INPUT_HELP, ExplainCommand
-from server.explainer import find_findings, readable_run
-from server.language.scenarios import LANGUAGES
+from server.commands import explain as explain_command
+from server.commands import scenarios as saved_programs
+from server.commands import series as series_command
+from server.commands import settings_docs
+from server.commands import settled as settled_command
+from server.commands.doctor import print_report
+from server.commands.explain import INPUT_HELP, ExplainCommand
+from server.gallery.scenarios import LANGUAGES
+from server.http.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
+from server.http.deadline_server import create_server
+from server.operating import settings_checks
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import Pool
-from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import WorkersUnavailable
-from server.pretty import pretty_lines
+from server.runs.explainer import find_findings, readable_run
 from server.settings import SettingError, Settings
-from server.terminal import has_colours, load_sentences
-from server.wire.api import MAX_INPUT, Job
-from server.wire.schema import encoded_document, schema_document
+from server.visitors.clients import parse_networks
 
 TRACE_TIMEOUT = 60
 """Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
@@ -108,7 +105,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
             return 2
     if args.command == "worker":
         settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
-        status: int = importlib.import_module("server.cluster_worker").run(settings, args.queue)
+        status: int = importlib.import_module("server.cluster.worker").run(settings, args.queue)
         return status
     if args.command == "serve":
         app = create_app(settings)

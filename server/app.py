@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
 
-from server import PROJECT_FOLDER, __version__, errors, log, settings_checks
-from server.authentication import AuthenticationMiddleware
-from server.http_metrics import HttpMetricsMiddleware
+from gradbox.wire.api import MAX_INPUT
+from server import PROJECT_FOLDER, __version__, errors
+from server.http.metrics import HttpMetricsMiddleware
+from server.http.security import SecurityMiddleware
+from server.operating import log, settings_checks
 from server.pool.zygote import PREPARE
-from server.request_limits import RequestRateMiddleware
 from server.routes import (
     api,
     builder,
@@ -33,10 +34,10 @@ from server.routes import (
     status,
     thumbnails,
 )
-from server.security import SecurityMiddleware
 from server.services import create_services, get_services
 from server.settings import Settings
-from server.wire.api import MAX_INPUT
+from server.visitors.authentication import AuthenticationMiddleware
+from server.visitors.request_limits import RequestRateMiddleware
 
 JSON_EXPANSION = 6
 """Bytes that JSON may need for one byte of a program: `\\u0000`."""

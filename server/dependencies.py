@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from server.clients import identify
-from server.disconnection import Disconnected
+from server.http.disconnection import Disconnected
 from server.pool.fair_queue import Client
 from server.services import Services, get_services
+from server.visitors.clients import identify
 
 
 async def services(request: Request) -> Services:  # a plain function would run in a thread

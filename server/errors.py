@@ -9,13 +9,13 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
+from gradbox.wire.api import ProblemReply
+from server.http.security import content_security_policy
 from server.pool.fair_queue import Busy
 from server.pool.zygote import WorkersUnavailable
-from server.rate_limits import RateLimited
-from server.security import content_security_policy
 from server.services import get_services
 from server.templating import render
-from server.wire.api import ProblemReply
+from server.visitors.rate_limits import RateLimited
 from server.wire.problems import ProblemError
 
 CODE_OF_STATUS = {

@@ -10,34 +10,36 @@ from typing import Protocol
 
 from starlette.types import Scope
 
-from server import PROJECT_FOLDER, clients, log, settings_checks
-from server.authenticator import Authenticator
-from server.claims import Claims
-from server.clients import Network
-from server.constant_response import ConstantBody
-from server.language.lessons import Lesson, load_lessons
-from server.language.scenarios import Scenario, load_scenarios
+from gradbox.wire.api import Job
+from server import PROJECT_FOLDER
+from server.gallery.claims import Claims
+from server.gallery.lessons import Lesson, load_lessons
+from server.gallery.scenario_traces import ScenarioTraces
+from server.gallery.scenarios import Scenario, load_scenarios
+from server.gallery.thumbnails import Thumbnails, operation_examples, scenario_examples
+from server.http.constant_response import ConstantBody
 from server.matrix.service import MatrixService
-from server.metrics import Metrics
+from server.operating import log, settings_checks
+from server.operating.metrics import Metrics
 from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result, SharedResults
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
-from server.program_service import ProgramService
-from server.rate_limits import RateLimiter, RequestLimiter, SaveSpace
-from server.run_service import OtherRuns, RunService
-from server.scenario_traces import ScenarioTraces
-from server.series_service import SeriesService
+from server.runs.service import OtherRuns, RunService
+from server.saved.programs import ProgramService
+from server.saved.series import SeriesService
 from server.settings import Settings
-from server.shared_limits import Counts, SharedRateLimiter, SharedSaveSpace
 from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
 from server.store.repository import Repository
 from server.store.series import SeriesStore
-from server.thumbnails import Thumbnails, operation_examples, scenario_examples
-from server.wire.api import Job
+from server.visitors import clients
+from server.visitors.authenticator import Authenticator
+from server.visitors.clients import Network
+from server.visitors.rate_limits import RateLimiter, RequestLimiter, SaveSpace
+from server.visitors.shared_limits import Counts, SharedRateLimiter, SharedSaveSpace
 
 SCENARIOS = PROJECT_FOLDER / "scenarios"
 LESSONS = PROJECT_FOLDER / "lessons"
@@ -56,7 +58,7 @@ MAX_PROPOSALS = 32
 
 
 class SharedState(Protocol):
-    """What web processes share: see `server.cluster.SharedState`. reachable: whether they do now."""
+    """What web processes share: see `server.cluster.parts.SharedState`. reachable: whether they do now."""
 
     @property
     def counts(self) -> Counts: ...
@@ -243,7 +245,7 @@ def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInt
     """The pool of this machine, or that of the machines behind GRADBOX_QUEUE_URL, whose libraries are then imported."""
     if not settings.queue_url:
         return Pool(settings, prepare)
-    pool: PoolInterface = importlib.import_module("server.cluster").create_pool(settings, database)
+    pool: PoolInterface = importlib.import_module("server.cluster.parts").create_pool(settings, database)
     return pool
 
 
@@ -264,7 +266,7 @@ def create_shared_state(settings: Settings, database: Database) -> SharedState |
     """What web processes behind GRADBOX_QUEUE_URL share; None without it."""
     if not settings.queue_url:
         return None
-    shared: SharedState = importlib.import_module("server.cluster").create_shared_state(settings, database)
+    shared: SharedState = importlib.import_module("server.cluster.parts").create_shared_state(settings, database)
     return shared
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from server.wire.limits import LIMITS
+from gradbox.wire.limits import LIMITS
 
 
 @dataclass(frozen=True)

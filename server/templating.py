@@ -7,10 +7,10 @@ from fastapi import Request, Response
 from fastapi.templating import Jinja2Templates
 
 from server import PROJECT_FOLDER
-from server.clients import new_cookie
-from server.language.scenarios import LANGUAGES
+from server.gallery.scenarios import LANGUAGES
 from server.pool.interface import STARTING
 from server.services import get_services
+from server.visitors.clients import new_cookie
 
 templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
 

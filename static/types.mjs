@@ -17,7 +17,7 @@ export type Delta = { [F in FieldName<Entity>]?: FieldType<Entity, F> | null };
 `;
 /** Where a definition is used: the compiler says so above each. */
 const USE = /\n \*(?:\n \*)? This interface was referenced by `\w+`'s JSON-Schema\n \* via the `definition` "\w+"\./g;
-const REGISTRY = `/** The table of events: \`npm run types\` writes this from server/wire/events.py, which says what the fields mean. */
+const REGISTRY = `/** The table of events: \`npm run types\` writes this from gradbox/wire/events.py, which says what the fields mean. */
 
 /**
  * @typedef {{severity: "error" | "warning" | "note" | "info", observed?: boolean, sentence?: string,

@@ -5,10 +5,10 @@ import socket
 import sys
 from typing import NoReturn
 
+from gradbox.assembly.assemble import assemble_compressed
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import AssemblyRequest
 from server.pool import assembler_process
-from server.pool.assemble import assemble_compressed
-from server.wire.api import Job
-from server.wire.assembly import AssemblyRequest
 from tests.fork_host import serve_connections
 
 

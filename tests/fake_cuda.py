@@ -7,9 +7,9 @@ books as torch's caching one does for the program's storages, and writes them in
 from types import SimpleNamespace
 from typing import Any
 
+from gradbox.recorder.probes import device
+from gradbox.recorder.probes.storages import Storages
 from server.worker import gpu
-from server.worker.probes import device
-from server.worker.probes.storages import Storages
 
 NAME = "NVIDIA H200"
 ROUNDED_TO = 512

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from server.fixes import is_improvement
-from server.language.fixes import Fix, Hint, propose
-from server.wire.findings import Finding
+from gradbox.language.fixes import Fix, Hint, propose
+from gradbox.wire.findings import Finding
+from server.runs.fixes import is_improvement
 from tests.explaining import findings_of_traces
 from tests.tracing import trace
 

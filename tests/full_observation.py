@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gradbox.recorder.observation import Observation
+from gradbox.recorder.observer import Observer
 from server.wire.link import JobRecord
-from server.worker.observation import Observation
-from server.worker.observer import Observer
 from server.worker.run import run
 from tests.tracing import HOST, qualified
 

@@ -125,7 +125,7 @@ def running_server(out: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     environment = {**os.environ, "GRADBOX_GPU": "1", "GRADBOX_DATA": str(out / "data")}
     environment |= {f"GRADBOX_{name}_LIMIT": "100000/minute" for name in LIMITS}
-    with open(out / "server.log", "w") as log:
+    with open(out / "server.operating.log", "w") as log:
         command = [sys.executable, "-m", "server", "serve", "--port", str(port)]
         server = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=ROOT, start_new_session=True)
     try:
@@ -365,7 +365,7 @@ def main() -> int:
             tests.result()
             own_code.result()
         else:
-            print((out / "server.log").read_text()[-3000:])
+            print((out / "server.operating.log").read_text()[-3000:])
             attempt(table, check_own_code, out)
     return 0 if table.print() else 1
 

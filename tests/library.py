@@ -6,7 +6,7 @@
 import tomllib
 from pathlib import Path
 
-from server.language.scenarios import load_scenarios
+from server.gallery.scenarios import load_scenarios
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/library.md"

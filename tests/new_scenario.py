@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from server.language.scenarios import THREADS
+from server.gallery.scenarios import THREADS
 from tests import dev
 
 FOLDER = dev.ROOT / "scenarios"

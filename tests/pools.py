@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from server.cluster import create_pool
+from server.cluster.parts import create_pool
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.settings import Settings

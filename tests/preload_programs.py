@@ -1,6 +1,6 @@
 """Programs that would notice most whether a child is warm: they print the same there as in a fresh process."""
 
-from server.language.policy import ALLOWED_MODULES
+from gradbox.language.policy import ALLOWED_MODULES
 
 PROGRAMS = {
     "imports of every form": """

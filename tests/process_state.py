@@ -13,8 +13,8 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from server.worker import stack
-from server.worker.probes import dispatch_key
+from gradbox.recorder import stack
+from gradbox.recorder.probes import dispatch_key
 
 OWNERS = {
     "torch": torch,

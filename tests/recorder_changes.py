@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from server.wire.records import StatementRecord
+from gradbox.recorder.probes.frames import Frames
+from gradbox.wire.records import StatementRecord
 from server.worker import run
-from server.worker.probes.frames import Frames
 
 
 def show_everything() -> None:

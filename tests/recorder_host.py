@@ -9,8 +9,8 @@ import warnings
 import torch
 import torch._dynamo
 
+from gradbox.recorder.probes import ops
 from server.worker.prepare import REHEARSALS
-from server.worker.probes import ops
 from server.worker.rehearsal import rehearse
 from server.worker.run import run
 from server.worker.threads import run_in_thread

@@ -2,7 +2,7 @@
 
 import sys
 
-from server import cluster_worker
+from server.cluster import worker as cluster_worker
 from server.settings import Settings
 from tests import forked_assemblers, prepared_zygotes
 

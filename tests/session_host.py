@@ -1,4 +1,4 @@
-"""The process whose forks run programs in sessions of `server.worker.in_process`: see tests.fork_host."""
+"""The process whose forks run programs in sessions of `gradbox.sessions`: see tests.fork_host."""
 
 import ast
 import contextlib
@@ -13,11 +13,11 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from server.worker import instrument, recorder_frames
-from server.worker.in_process.hooks import pass_value, set_function
-from server.worker.in_process.options import ProgramFile, SessionOptions
-from server.worker.in_process.session import Session
-from server.worker.probes import ops
+from gradbox.recorder import instrument, recorder_frames
+from gradbox.recorder.probes import ops
+from gradbox.sessions.hooks import pass_value, set_function
+from gradbox.sessions.options import ProgramFile, SessionOptions
+from gradbox.sessions.session import Session
 from tests.fork_host import Request, Write, serve
 from tests.plain_host import StandardOutput, described, prepare_main
 from tests.process_state import process_state

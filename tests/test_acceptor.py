@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from server import acceptor
-from server.acceptor import Acceptor, open_listeners
-from server.clients import parse_networks
-from server.fair_turns import FairTurns
+from server.http import acceptor
+from server.http.acceptor import Acceptor, open_listeners
+from server.http.fair_turns import FairTurns
+from server.visitors.clients import parse_networks
 
 
 class Noting(asyncio.Protocol):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from server import log
+from gradbox.wire.trace import Trace
 from server.app import create_app
+from server.operating import log
 from server.settings import Settings
-from server.wire.trace import Trace
 
 JSON = {"content-type": "application/json"}
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
+from gradbox.assembly.assemble import assemble
+from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import AssemblyRequest
+from gradbox.wire.gradient_check import GradientCheckOptions
+from gradbox.wire.trace import Error
 from server.pool import assembler as module
-from server.pool.assemble import assemble
-from server.pool.assembled_trace import AssembledTrace
 from server.pool.assembler import Assembler, AssemblyFailed
 from server.pool.local import Pool
 from server.pool.machine import kernel_value
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.assembly import AssemblyRequest
-from server.wire.gradient_check import GradientCheckOptions
-from server.wire.trace import Error
 from tests import forked_assemblers
 from tests.stand_in_recorder import END, HEADER, step
 

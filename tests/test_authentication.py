@@ -12,9 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
-from server.authenticator import SESSION_AGE, SESSION_COOKIE, Authenticator, password_from_header
 from server.settings import Settings
+from server.visitors.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
+from server.visitors.authenticator import SESSION_AGE, SESSION_COOKIE, Authenticator, password_from_header
 from tests.running_server import running_server
 
 ROOT = Path(__file__).parent.parent

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from server.pool.assembled_trace import AssembledTrace
+from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.wire.api import Job
+from gradbox.wire.program import Program
+from gradbox.wire.trace import Cost, Focus, Header, Outcome, Runtime
 from server.pool.cache import Cache, cache_key
-from server.wire.api import Job
-from server.wire.program import Program
-from server.wire.trace import Cost, Focus, Header, Outcome, Runtime
 
 VERSIONS: dict[str, Any] = {"torch": "2.13.0", "numpy": "2.4.6", "python": "3.11.7"}
 RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, threads=1, limits={})

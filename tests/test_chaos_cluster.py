@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from server.language.determinism import nondeterministic_names
+from gradbox.language.determinism import nondeterministic_names
 from tests.chaos_cluster import hosts, programs
 from tests.chaos_cluster.disruptions import Disruption
 from tests.chaos_cluster.report import faults, lines

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from server.claims import verdict_of, with_claims
-from server.language.scenarios import load_scenarios
+from server.gallery.claims import verdict_of, with_claims
+from server.gallery.scenarios import load_scenarios
 from tests.conftest import ROOT
 from tests.forked_server import run_command
 from tests.tracing import trace

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from server.clients import (
+from server.pool.fair_queue import Client
+from server.settings import SettingError
+from server.visitors.clients import (
     COOKIE_NAME,
     client_address,
     client_id,
@@ -17,8 +19,6 @@ from server.clients import (
     sign,
     signing_key,
 )
-from server.pool.fair_queue import Client
-from server.settings import SettingError
 
 KEY = signing_key("a key")
 PROXIES = parse_networks("10.0.0.1, 192.168.0.0/16, 2001:db8:ffff::/48")

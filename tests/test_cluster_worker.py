@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from celery.signals import worker_ready
 
-from server import cluster_worker
+from server.cluster import worker as cluster_worker
 from server.pool.remote.broker import TASK_NAME, celery_app
 from server.settings import Settings
 

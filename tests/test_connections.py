@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from server.clients import parse_networks
-from server.connections import MAX_DESCRIPTORS, Connections, raise_descriptor_limit
-from server.http_protocol import DeadlineProtocol
+from server.http.connections import MAX_DESCRIPTORS, Connections, raise_descriptor_limit
+from server.http.protocol import DeadlineProtocol
+from server.visitors.clients import parse_networks
 
 
 class Fake:

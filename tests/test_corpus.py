@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from server.language.paste import normalise
-from server.language.policy import check_program
-from server.language.repairs import offer_repairs
+from gradbox.language.paste import normalise
+from gradbox.language.policy import check_program
+from gradbox.language.repairs import offer_repairs
 from tests.referee.agreement import Case, Verdict, verdict
 from tests.tracing import ROOT
 from tests.workers import Workers

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from server.claims import verdict_of
-from server.course import judge_answer
-from server.language.lessons import ANSWER_NAME, Lesson, load_lessons
-from server.language.scenarios import LANGUAGES, ScenarioError, load_scenarios
+from server.gallery.claims import verdict_of
+from server.gallery.course import judge_answer
+from server.gallery.lessons import ANSWER_NAME, Lesson, load_lessons
+from server.gallery.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
 from tests.sampling import every, sampled
 from tests.test_access import axe

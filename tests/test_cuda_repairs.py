@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from server.language.edits import apply_edits
-from server.language.paste import normalise
-from server.language.repairs import cpu_repairs
+from gradbox.language.edits import apply_edits
+from gradbox.language.paste import normalise
+from gradbox.language.repairs import cpu_repairs
 from tests.gpu_repair_cases import CASES, clean, expected, facts, whole
 from tests.plain_python import call_in_plain
 from tests.test_repairs import all_offers, repaired

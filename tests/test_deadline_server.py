@@ -17,8 +17,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 SERVER = """
 import asyncio, sys, time
-from server import deadline_server
-from server.connections import Connections
+from server.http import deadline_server
+from server.http.connections import Connections
 deadline_server.GRACE_SECONDS, deadline_server.CANCEL_AFTER_SECONDS, deadline_server.EXIT_AFTER_SECONDS = 0.3, 1, 3
 
 async def app(scope, receive, send):

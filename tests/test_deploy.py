@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from server.__main__ import build_parser
 from server.app import create_app
+from server.commands.settings_docs import environment_file
 from server.settings import SETTINGS_TABLE, Settings
-from server.settings_docs import environment_file
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from server.__main__ import build_parser
+from server.operating.settings_checks import check_settings
 from server.settings import SETTINGS_TABLE, SettingError, Settings
-from server.settings_checks import check_settings
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.cluster.yaml").read_text())
@@ -183,7 +183,7 @@ def test_workers_are_added_by_a_metric_that_there_is() -> None:
     scaler = named("HorizontalPodAutoscaler", "gradbox-worker")["spec"]
     assert named("Deployment", scaler["scaleTargetRef"]["name"])
     metric = next(row for row in scaler["metrics"] if row["type"] == "External")["external"]["metric"]["name"]
-    source = (DEPLOY.parent / "server/metrics.py").read_text()
+    source = (DEPLOY.parent / "server/operating/metrics.py").read_text()
     assert f'"{metric.removeprefix("gradbox_")}"' in source
     assert scaler["minReplicas"] == named("Deployment", "gradbox-worker")["spec"]["replicas"]
     budgets = {row["metadata"]["name"] for row in OBJECTS if row["kind"] == "PodDisruptionBudget"}

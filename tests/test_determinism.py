@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from server.language.determinism import nondeterministic_names
+from gradbox.language.determinism import nondeterministic_names
 
 CHANGING = """
 import time

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from server.worker.probes import cells, device_bytes, gradients
-from server.worker.probes.device_bytes import TorchBytes, tensor_summary
+from gradbox.recorder.probes import cells, device_bytes, gradients
+from gradbox.recorder.probes.device_bytes import TorchBytes, tensor_summary
 
 SIZE = 3 * device_bytes.CHUNK_ELEMENTS + 5
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from server.worker.probes import cells, device_kernels
-from server.worker.probes.device_bytes import TorchBytes, kernel_bytes, tensor_summary
-from server.worker.probes.device_kernels import DTYPES, DeviceError, Kernels, kernels_of, view_of
+from gradbox.recorder.probes import cells, device_kernels
+from gradbox.recorder.probes.device_bytes import TorchBytes, kernel_bytes, tensor_summary
+from gradbox.recorder.probes.device_kernels import DTYPES, DeviceError, Kernels, kernels_of, view_of
 from tests.device_kernels import TARGET, first_line
 
 needs_gpu = pytest.mark.skipif(torch.cuda.device_count() == 0, reason="no GPU that torch can use on this machine")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from server.wire import entities
-from server.worker.probes import device
+from gradbox.recorder.probes import device
+from gradbox.wire import entities
 from tests import fake_cuda
 from tests.tracing import Replay, trace
 

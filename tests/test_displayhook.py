@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from server.worker.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, expressions_with_output
+from gradbox.recorder.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, expressions_with_output
 from tests import drawn_scenarios
 from tests.recorder_changes import show_everything
 from tests.sampling import every, sampled

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from gradbox.assembly.recorded_trace import RecordedTrace
 from server import __main__ as commands
-from server import doctor
+from server.commands import doctor
 from server.pool import machine
-from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
 from tests import prepared_zygotes
 from tests.databases import DatabaseFactory

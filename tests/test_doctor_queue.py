@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from server import doctor
-from server.doctor_queue import check_queue, judge_broker, judge_workers
+from server.commands import doctor
+from server.commands.doctor_queue import check_queue, judge_broker, judge_workers
 from server.pool.remote.messages import WorkerRecord
 from server.settings import Settings
 from tests.brokers import SECRET, RedisServer

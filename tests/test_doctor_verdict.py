@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from server.doctor_verdict import judge
+from server.commands.doctor_verdict import judge
 from server.settings import Settings
 
 FINE = [("workers", "ready after 2.0 s", ""), ("layer seccomp", "active", ""), ("store, embedded", "none yet", "")]

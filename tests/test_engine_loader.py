@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from gradbox import __version__, engine_loader
+from gradbox.wire import limits
 from server import __version__ as server_version
-from server.wire import limits
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = """
@@ -15,11 +15,11 @@ import json, sys
 sys.path.append(sys.argv[1])
 from gradbox import engine_loader
 path, finders = list(sys.path), list(sys.meta_path)
-trace = engine_loader.load("server.wire.trace")
+trace = engine_loader.load("gradbox.wire.trace")
 early = sorted(name for name in sys.modules if name.partition(".")[0] == "server")
 import server, server.wire
 ours = engine_loader.load("server")
-late = engine_loader.load("server.wire.limits")
+late = engine_loader.load("gradbox.wire.limits")
 try:
     engine_loader.load("server.nowhere")
 except ModuleNotFoundError as error:
@@ -41,13 +41,13 @@ def test_a_program_keeps_its_own_server(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "program.py", ROOT], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(ran.stdout) == {
         "early": [], "users": ["the program"] * 2, "same": True, "module": "gradbox.engine.server.wire.trace",
-        "file": str(ROOT / "server/wire/limits.py"), "missing": "No module named 'server.nowhere'",
+        "file": str(ROOT / "gradbox/wire/limits.py"), "missing": "No module named 'server.nowhere'",
         "untouched": [True] * 3, "users_import": True,
     }  # fmt: skip
 
 
 def test_a_process_that_has_our_server_has_no_second_one() -> None:
-    assert engine_loader.load("server.wire.limits") is limits
+    assert engine_loader.load("gradbox.wire.limits") is limits
 
 
 def test_the_versions_agree() -> None:

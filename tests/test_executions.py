@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from gradbox.wire.api import Job
 from server.pool import executions as module
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result, Subscription
 from server.pool.fair_queue import Busy, Client
 from server.pool.local import Pool
 from server.settings import Settings
-from server.wire.api import Job
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from server.language.expected_output import expected_outputs
-from server.language.paste import normalise
+from gradbox.language.expected_output import expected_outputs
+from gradbox.language.paste import normalise
 from tests.tracing import ROOT, trace
 
 SEEDS = ROOT.parent / "shared/seeds/snippets"

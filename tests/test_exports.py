@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from gradbox.renderer_process import Fonts, to_png
 from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer
-from server.pictures.renderer_process import Fonts, to_png
 from tests.databases import DatabaseFactory
 from tests.test_saved_programs import code, saved, visiting
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from server import fair_turns
-from server.fair_turns import FairTurns
+from server.http import fair_turns
+from server.http.fair_turns import FairTurns
 
 
 def played(charged: dict[str, float]) -> list[str]:

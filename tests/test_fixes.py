@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from server.language.fixes import FIXES, HINT_FAMILIES, Hint, propose
-from server.language.fixes.program import line_edits
+from gradbox.language.fixes import FIXES, HINT_FAMILIES, Hint, propose
+from gradbox.language.fixes.program import line_edits
 from tests.databases import DatabaseFactory
 from tests.test_saved_programs import visiting
 

@@ -22,11 +22,11 @@ import numpy
 import pytest
 import torch
 
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.wire.api import Job
+from gradbox.wire.trace import Trace, trace_document, trace_json
 from server.pool.local import Pool
-from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import Trace, trace_document, trace_json
 from server.worker import confine
 from tests import prepared_zygotes
 from tests.front_door_attacks import (

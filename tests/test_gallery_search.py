@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from server.gallery import search_entries
-from server.language.scenarios import load_scenarios
+from server.gallery.catalogue import search_entries
+from server.gallery.scenarios import load_scenarios
 from tests.conftest import ROOT
 from tests.explaining import NODE
 

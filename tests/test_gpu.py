@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import torch
 
+from gradbox.wire.api import Job
+from gradbox.wire.trace import Trace
 from server.pool.local import Pool
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import Trace
 from tests.pools import eventually
 
 ROOT = Path(__file__).parent.parent
@@ -179,7 +179,7 @@ def test_an_endless_kernel_loop_is_stopped(ran: Any) -> None:
 OWN_CODE = """
 import json, torch, gradbox
 from gradbox.engine_loader import load
-kernels = load("server.worker.probes.device_kernels")
+kernels = load("gradbox.recorder.probes.device_kernels")
 w = torch.ones(4000, 4000, device="cuda", requires_grad=True)
 torch.cuda.reset_peak_memory_stats()
 with gradbox.watch(show=False) as region:

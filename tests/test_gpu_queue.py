@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import torch
 
-from server.cluster import create_pool
+from gradbox.wire.api import Job
+from gradbox.wire.trace import Trace
+from server.cluster.parts import create_pool
 from server.pool import machine_workers
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.worker import RemoteWorker
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.store.database import Database
-from server.wire.api import Job
-from server.wire.trace import Trace
 from server.worker import gpu
 from tests.brokers import SECRET, STAND_IN, RedisServer
 from tests.pools import eventually

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from server.wire.trace import OutcomeLine
+from gradbox.wire.trace import OutcomeLine
 from tests.tracing import record, trace
 
 HEAD = "import torch\nfrom torch import nn\n"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from server.pool.assemble import assemble
-from server.wire.api import Job
-from server.wire.assembly import AssemblyRequest, Usage
-from server.wire.trace import Error, Outcome, Trace, trace_json
+from gradbox.assembly.assemble import assemble
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import AssemblyRequest, Usage
+from gradbox.wire.trace import Error, Outcome, Trace, trace_json
 from tests.stand_in_recorder import END, HEADER, step
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from server.http_protocol import DeadlineProtocol
+from server.http.protocol import DeadlineProtocol
 
 TIMEOUT = 0.4
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"

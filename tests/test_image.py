@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from server import healthcheck
+from server.operating import healthcheck
 from server.settings import SETTINGS_TABLE
 from tests.container_engines import HARDENED
 
@@ -143,7 +143,7 @@ def host() -> Iterator[int]:
 def test_the_health_check_asks_by_a_name_that_is_answered(host: int) -> None:
     def status(hosts: str, port: int) -> int:
         environment = {**os.environ, "GRADBOX_HOSTS": hosts}
-        command = [sys.executable, "-m", "server.healthcheck", str(port)]
+        command = [sys.executable, "-m", "server.operating.healthcheck", str(port)]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
     assert status(" gradbox.example.org, www.example.org", host) == 0

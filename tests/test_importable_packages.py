@@ -15,10 +15,10 @@ from unittest.mock import patch
 
 import pytest
 
+from gradbox.wire.trace import Trace
 from server.pool import zygote
 from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
 from server.wire.link import WorkerOptions
-from server.wire.trace import Trace
 from tests import prepared_zygotes
 from tests.hostile_packages import (
     ABORTS,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from gradbox.wire.api import MAX_INPUT, RunRequest
 from server.app import create_app
 from server.settings import Settings
-from server.wire.api import MAX_INPUT, RunRequest
 from server.wire.saved_programs import Content
 from tests.forked_server import run_command
 from tests.page_driver import leave, paste, run

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from gradbox.wire.api import Job
+from gradbox.wire.trace import Trace, trace_document
 from server.pool.local import Pool
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import Trace, trace_document
 
 pytestmark = pytest.mark.attack
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from server import large_traces
-from server.large_traces import LARGE_BYTES, TraceReader, read_in_process
+from server.saved import large_traces
+from server.saved.large_traces import LARGE_BYTES, TraceReader, read_in_process
 from server.wire.problems import ProblemError
 
 pytestmark = pytest.mark.slow

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from gradbox.wire.api import Job
+from gradbox.wire.trace import Trace
 from server.pool.child import Child
 from server.pool.local import Pool
 from server.pool.machine_workers import line_at_end, wait_for_traceback
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import Trace
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from gradbox.wire.api import RunRequest
 from server.app import create_app
-from server.disconnection import ClientGone
+from server.http.disconnection import ClientGone
 from server.pool.fair_queue import Client
 from server.settings import Settings
-from server.wire.api import RunRequest
 
 ANN, BOB = Client("ann", "10.0.0.1"), Client("bob", "10.0.0.2")
 

@@ -20,7 +20,7 @@ import pytest
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from server.wire.records import OutcomeRecord
+from gradbox.wire.records import OutcomeRecord
 from server.worker.run import ProgramRun
 from tests.fork_host import write_all
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from server.wire.findings import Finding
+from gradbox.wire.findings import Finding
 from tests.fixing import Trial, trials
 from tests.fork_host import forked
 

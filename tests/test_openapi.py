@@ -17,9 +17,9 @@ from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import response_schema_conformance
 
-from server.wire.api import ProblemReply
-from server.wire.findings import ExplainedTrace
-from server.wire.trace import Trace
+from gradbox.wire.api import ProblemReply
+from gradbox.wire.findings import ExplainedTrace
+from gradbox.wire.trace import Trace
 from tests import prepared_zygotes
 from tests.forked_server import ForkedServer
 from tests.measured_matrix import give_measurement

@@ -10,10 +10,10 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from gradbox.language.paste import normalise
+from gradbox.language.policy import check_program
 from server.app import create_app
-from server.language.paste import normalise
-from server.language.policy import check_program
-from server.language.scenarios import LANGUAGES
+from server.gallery.scenarios import LANGUAGES
 from server.operations.catalogue import TABLES, catalogue, example, operation_sentences
 from server.operations.operand_kinds import KINDS
 from server.settings import Settings

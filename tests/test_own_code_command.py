@@ -18,9 +18,9 @@ import pytest
 from gradbox.command import main
 from gradbox.recorded_script import encoding_error, find_script, second_stderr
 from gradbox.run import Run
+from gradbox.sessions.streams import recorded_stream
 from gradbox.viewer import Viewer
-from server.wire.trace import Trace
-from server.worker.in_process.streams import recorded_stream
+from gradbox.wire.trace import Trace
 from tests.forked_command import run_gradbox
 from tests.forked_script import facts_of_script
 from tests.plain_python import call_in_plain

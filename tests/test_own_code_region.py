@@ -12,7 +12,7 @@ import pytest
 
 from gradbox.region import command_line_program
 from gradbox.showing import PYTEST_VARIABLE
-from server.wire.trace import Trace
+from gradbox.wire.trace import Trace
 from tests.forked_script import printed_by_script
 from tests.plain_python import call_in_plain
 from tests.tracing import events

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from server.wire.trace import Trace
-from server.worker.in_process import value_stack
+from gradbox.sessions import value_stack
+from gradbox.wire.trace import Trace
 from tests.fork_host import ForkHost
 from tests.referee.agreement import Case, Verdict, seeds, verdict
 from tests.referee.plain_run import plain_run

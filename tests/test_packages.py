@@ -2,9 +2,9 @@
 
 import pytest
 
-from server.language.determinism import nondeterministic_names
-from server.language.policy import ALLOWED_MODULES
-from server.language.text import parse
+from gradbox.language.determinism import nondeterministic_names
+from gradbox.language.policy import ALLOWED_MODULES
+from gradbox.language.text import parse
 from tests.tracing import events, printed, trace
 
 pytestmark = pytest.mark.slow

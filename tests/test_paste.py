@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from server.language.paste import MAX_NOTICES, Pasted, normalise
+from gradbox.language.paste import MAX_NOTICES, Pasted, normalise
 
 ROOT = Path(__file__).parent.parent
 SEEDS = ROOT.parent / "shared" / "seeds"

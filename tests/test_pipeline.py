@@ -9,14 +9,14 @@ import httpx2 as httpx
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from gradbox.wire.api import PIPELINE, PipelineItem, RunOrPipelineRequest
+from gradbox.wire.trace import Trace
 from server.app import create_app
 from server.operations.catalogue import TABLES
 from server.operations.pipeline import pipeline_source
 from server.operations.table import Hole, OperationRow
 from server.settings import Settings
-from server.wire.api import PIPELINE, PipelineItem, RunOrPipelineRequest
 from server.wire.problems import ProblemError
-from server.wire.trace import Trace
 from tests.referee.agreement import Case, Verdict, verdict
 from tests.workers import Workers
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from server.language import policy
-from server.language.policy import MAX_DEPTH, REASONS, check_program
-from server.wire.program import Refusal
-from server.worker.instrument import instrument
+from gradbox.language import policy
+from gradbox.language.policy import MAX_DEPTH, REASONS, check_program
+from gradbox.recorder.instrument import instrument
+from gradbox.wire.program import Refusal
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios").glob("*.py")])

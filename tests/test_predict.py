@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from server.language.scenarios import load_scenarios
+from server.gallery.scenarios import load_scenarios
 from tests.explaining import NODE, ROOT
 from tests.page_driver import fetch_trace, leave, paste
 from tests.sampling import sampled

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from server.language.policy import ALLOWED_MODULES
+from gradbox.language.policy import ALLOWED_MODULES
 from server.worker.preload import WARM_UP_CASES, WARM_UP_IMPORTS
 from tests import docstring_programs, module_programs, optimizer_programs, preload_programs
 from tests.sampling import sampled

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from server.pretty import pretty_lines
-from server.terminal import has_colours, load_sentences
-from server.wire.findings import Finding
+from gradbox.pretty import pretty_lines
+from gradbox.terminal import has_colours, load_sentences
+from gradbox.wire.findings import Finding
 from tests.explaining import findings_of_traces, reading_of
 from tests.tracing import trace
 

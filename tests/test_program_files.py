@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from server.language.program_files import FileText, join_files
-from server.pool.assemble import assemble
-from server.terminal import place_text
-from server.wire.api import Job
-from server.wire.assembly import AssemblyRequest
-from server.wire.program import Program
-from server.wire.trace import Header, HeaderLine, Runtime
+from gradbox.assembly.assemble import assemble
+from gradbox.language.program_files import FileText, join_files
+from gradbox.terminal import place_text
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import AssemblyRequest
+from gradbox.wire.program import Program
+from gradbox.wire.trace import Header, HeaderLine, Runtime
 
 TEXTS = ["", "\n", "a = 1", "a = 1\n", "a = 1\r\nb = 2\r\n", "\ufeffa = 1\n\n\n", "a = 'x\x0cy'\n"]
 

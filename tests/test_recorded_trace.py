@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from server.pool.assemble import assemble, decode_step
-from server.pool.assembled_trace import AssembledTrace
-from server.wire.api import Job
-from server.wire.assembly import AssemblyRequest, Usage
-from server.wire.trace import Trace
-from server.wire.trace import trace_json as encode
+from gradbox.assembly.assemble import assemble, decode_step
+from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import AssemblyRequest, Usage
+from gradbox.wire.trace import Trace
+from gradbox.wire.trace import trace_json as encode
 from tests.stand_in_recorder import END, HEADER
 from tests.tracing import record
 

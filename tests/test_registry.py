@@ -8,10 +8,10 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from gradbox.wire.entities import SlotState
+from gradbox.wire.events import EVENTS, Event
+from gradbox.wire.limits import LIMITS, Limit
 from server.settings import SETTINGS_TABLE
-from server.wire.entities import SlotState
-from server.wire.events import EVENTS, Event
-from server.wire.limits import LIMITS, Limit
 
 ROOT = Path(__file__).parent.parent
 LOCALES = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "static/locales").glob("??.json"))}

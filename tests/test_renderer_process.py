@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from gradbox.renderer_process import Fonts, font_family, to_png
+from gradbox.wire.pictures import DrawRequest
 from server.pictures.renderer_client import Renderer, RenderingFailed, StepNotFound
-from server.pictures.renderer_process import Fonts, font_family, to_png
-from server.wire.pictures import DrawRequest
 from tests.databases import DatabaseFactory
 from tests.forked_server import run_command
 from tests.test_exports import FREE, PROGRAM, PUBLIC, needs_page, size

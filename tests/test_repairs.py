@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from server.language.edits import apply_edits
-from server.language.paste import Pasted, normalise
-from server.language.policy import ALLOWED_MODULES, check_program
-from server.language.repair_draft import MAX_EDITS
-from server.language.repairs import cpu_repairs, error_repairs, offer_repairs
-from server.wire.program import Edit, Repair
+from gradbox.language.edits import apply_edits
+from gradbox.language.paste import Pasted, normalise
+from gradbox.language.policy import ALLOWED_MODULES, check_program
+from gradbox.language.repair_draft import MAX_EDITS
+from gradbox.language.repairs import cpu_repairs, error_repairs, offer_repairs
+from gradbox.wire.program import Edit, Repair
 from tests.plain_python import run_plain
 from tests.test_expected_output import verdicts
 from tests.test_paste import SEEDS

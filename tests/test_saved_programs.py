@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
+from gradbox.wire.trace import Trace
 from server.app import create_app
 from server.settings import Settings
 from server.store.tables import saved_programs
 from server.wire.saved_programs import Rerun, SavedProgramReply
-from server.wire.trace import Trace
 from tests.chaos.saving import kill_while_saving
 from tests.chaos.settings import SAVING
 from tests.databases import DatabaseConfig, DatabaseFactory

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from server.language.paste import normalise
-from server.language.policy import check_program
-from server.language.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scenario, ScenarioError, load_scenarios
+from gradbox.language.paste import normalise
+from gradbox.language.policy import check_program
+from server.gallery.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scenario, ScenarioError, load_scenarios
 from server.templating import MESSAGES
 from tests import new_scenario
 from tests.explaining import findings_of_traces

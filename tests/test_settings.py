@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from server import settings_docs
+from gradbox.wire.limits import LIMITS
+from server.commands import settings_docs
 from server.settings import SETTINGS_TABLE, SettingError, Settings
-from server.wire.limits import LIMITS
 
 ROOT = Path(__file__).parent.parent
 

@@ -10,8 +10,8 @@ import pytest
 import uvicorn
 
 from server.__main__ import main
+from server.operating.settings_checks import check_settings, warnings
 from server.settings import SettingError, Settings
-from server.settings_checks import check_settings, warnings
 
 ROOT = Path(__file__).parent.parent
 

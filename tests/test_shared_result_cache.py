@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from server import shared_result_cache
-from server.large_traces import LARGE_BYTES, unpacked_size
+from gradbox.wire.api import Job
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
 from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
+from server.runs import shared_result_cache
+from server.runs.shared_result_cache import PREFIX, SharedResultCache, is_single_gzip_stream
+from server.saved.large_traces import LARGE_BYTES, unpacked_size
 from server.settings import Settings
-from server.shared_result_cache import PREFIX, SharedResultCache, is_single_gzip_stream
-from server.wire.api import Job
 from tests.brokers import SECRET, STAND_IN, RedisServer, running_redis
 
 pytest_plugins = ("tests.brokers",)

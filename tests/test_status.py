@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from server import log
 from server.app import create_app
+from server.commands.settings_docs import format_bytes, format_duration
+from server.operating import log
 from server.pool import machine
 from server.settings import Settings
-from server.settings_docs import format_bytes, format_duration
 
 ROOT = Path(__file__).parent.parent
 HERE = "127.0.0.1"

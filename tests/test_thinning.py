@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from server.wire.trace import Focus, trace_document
-from server.worker.thinning import MAX_SHARE, Schedule
+from gradbox.recorder.thinning import MAX_SHARE, Schedule
+from gradbox.wire.trace import Focus, trace_document
 from tests.plain_python import run_plain
 from tests.sampling import every, sampled
 from tests.test_agreement import ADDRESS, PROGRAMS

@@ -11,12 +11,12 @@ import httpx2 as httpx
 import pytest
 
 from server.app import create_app
-from server.language.scenarios import load_scenarios
+from server.gallery.scenarios import load_scenarios
+from server.gallery.thumbnails import POLL_INTERVAL, Example, Thumbnails, scenario_examples
 from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.services import Services
 from server.settings import Settings
-from server.thumbnails import POLL_INTERVAL, Example, Thumbnails, scenario_examples
 from server.wire.problems import ProblemError
 from tests.conftest import ROOT
 from tests.test_exports import needs_page
@@ -65,7 +65,7 @@ def test_a_thumbnail_shows_what_the_example_did(tmp_path: Path) -> None:
 def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.thumbnails.IDLE_WAIT", 1.0)
+    monkeypatch.setattr("server.gallery.thumbnails.IDLE_WAIT", 1.0)
     runs: list[str] = []
     under_way = most = 0
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.worker.probes import ops
+from gradbox.recorder.probes import ops
 from tests import traps_autograd, traps_memory, traps_python, traps_runtime
 from tests.huge_pages import join_pages
 from tests.traps import PlantedFault, Trap

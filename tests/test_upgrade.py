@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from server.wire import upgrade as upgrades
-from server.wire.trace import SCHEMA, Trace
-from server.wire.upgrade import NewerSchema, upgrade, upgrade_gzip
+from gradbox.wire import upgrade as upgrades
+from gradbox.wire.trace import SCHEMA, Trace
+from gradbox.wire.upgrade import NewerSchema, upgrade, upgrade_gzip
 from tests.explaining import reading_of
 
 FOLDER = Path(__file__).parent / "contract"

@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from server.wire import api, gradient_check, link, matrix, records
-from server.wire import program as program_models
-from server.wire import trace as models
-from server.wire.api import RunRequest
-from server.wire.base import Model
-from server.wire.entities import ENTITIES
-from server.wire.program import Program
+from gradbox.wire import api, gradient_check, records
+from gradbox.wire import program as program_models
+from gradbox.wire import trace as models
+from gradbox.wire.api import RunRequest
+from gradbox.wire.base import Model
+from gradbox.wire.entities import ENTITIES
+from gradbox.wire.program import Program
+from gradbox.wire.schema import schema_document
+from gradbox.wire.trace import MAX_LOOPS, Focus, OutcomeLine, Step, StepLine, Trace
+from server.wire import link, matrix
 from server.wire.saved_programs import Content, RunSettings
-from server.wire.schema import schema_document
-from server.wire.trace import MAX_LOOPS, Focus, OutcomeLine, Step, StepLine, Trace
 from tests.stand_in_recorder import END
 from tests.tracing import trace
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from server.wire.trace import Trace
+from gradbox.wire.trace import Trace
 from server.worker.run import run
 from tests.fork_host import RECORDER, Write, forked
 

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from server.wire.trace import Trace
-from server.worker.observer import Observer
+from gradbox.recorder.observer import Observer
+from gradbox.wire.trace import Trace
 from server.worker.run import ProgramRun
 from tests.plain_python import run_plain
 from tests.tracing import Replay, events, lines

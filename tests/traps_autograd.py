@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from server.worker.stack import stepping_frame
+from gradbox.recorder.stack import stepping_frame
 from tests.traps import (
     PlantedFault,
     Seen,

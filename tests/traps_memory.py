@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from server.worker.probes import cells
+from gradbox.recorder.probes import cells
 from tests.traps import PlantedFault, Seen, Step, Trap, after_each_observation, instead, on_each_step, put, tensors
 
 IMPORT = "import torch\nimport numpy as np\n"

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from server.worker.probes.frame_locals import FrameLocals
-from server.worker.probes.probe import ProbeContext
-from server.worker.probes.storages import Storages
-from server.worker.recorder import Recorder
+from gradbox.recorder.probes.frame_locals import FrameLocals
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.stack import PROGRAM, frames_outward, stepping_frame
+from gradbox.recorder.uids import ObjectUids
 from server.worker.run import ProgramRun
-from server.worker.stack import PROGRAM, frames_outward, stepping_frame
-from server.worker.uids import ObjectUids
 from tests.tracing import ROOT
 from tests.traps import PlantedFault, Seen, Trap, after_each_observation, names, put, tensors
 

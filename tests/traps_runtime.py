@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
+from gradbox.recorder import stack
+from gradbox.recorder.probes.backward import Backward
+from gradbox.wire.api import Job
+from gradbox.wire.trace import Trace
 from server.pool.local import Pool
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import Trace
-from server.worker import stack
-from server.worker.probes.backward import Backward
 from server.worker.run import ProgramRun
 from tests.alarm_worker import WALL
 from tests.test_goldens import PROGRAMS, text

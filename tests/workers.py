@@ -4,10 +4,10 @@ import asyncio
 import json
 from typing import Any
 
+from gradbox.wire.api import Job
+from gradbox.wire.trace import Trace
 from server.pool.local import Pool
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import Trace
 
 MAX_WAIT = 60
 """Seconds of wall and of processor time that a program may take, as in `python -m server trace`."""

@@ -11,13 +11,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from gradbox.wire.pictures import DrawReply, DrawRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pool.cache import Cache
-from server.wire.pictures import DrawReply, DrawRequest
 from server.wire.problems import ProblemError
 
-COMMAND = (sys.executable, "-m", "server.pictures.renderer_process")
+COMMAND = (sys.executable, "-m", "gradbox.renderer_process")
 TIMEOUT = 20.0
 """Seconds for a drawing, including the start of a new process."""
 

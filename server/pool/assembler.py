@@ -7,9 +7,9 @@ import subprocess
 import sys
 from asyncio.subprocess import Process
 
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
-from server.wire.api import Job
-from server.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest
 
 COMMAND = (sys.executable, "-m", "server.pool.assembler_process")
 TIMEOUT = 20.0

@@ -17,8 +17,8 @@ import traceback
 from pathlib import Path
 from typing import IO
 
-from server.pool.assemble import assemble_compressed
-from server.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest
+from gradbox.assembly.assemble import assemble_compressed
+from gradbox.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest
 
 MAX_MEMORY_BYTES = 1 << 30
 """Bytes of addresses, whatever the size of a trace."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from server.pool.assemble import assemble_compressed
+from gradbox.assembly.assemble import assemble_compressed
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import AssemblyReply, AssemblyRequest, Usage
+from gradbox.wire.trace import Error, Outcome
 from server.pool.assembler import Assembler, AssemblyFailed
 from server.pool.interface import NoAnswers
-from server.pool.recorded_trace import RecordedTrace
-from server.wire.api import Job
-from server.wire.assembly import AssemblyReply, AssemblyRequest, Usage
 from server.wire.matrix import Answer, AnswerJob
-from server.wire.trace import Error, Outcome
 
 CANCELLED_OUTCOME = Outcome(status="cancelled")
 UNREADABLE_OUTCOME = Outcome(status="lost", error=Error(type="Lost", message="the run's trace could not be read"))

@@ -5,8 +5,8 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping
 
+from gradbox.wire.api import Job
 from server import __version__
-from server.wire.api import Job
 
 
 class Cache:

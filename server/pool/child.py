@@ -6,7 +6,7 @@ import signal
 import time
 from dataclasses import dataclass, field
 
-from server.wire.trace import Stopped
+from gradbox.wire.trace import Stopped
 
 CHUNK_BYTES = 1 << 16
 """Most bytes that are read at once."""

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.wire.api import Job
 from server.pool.fair_queue import Client
-from server.pool.recorded_trace import RecordedTrace
-from server.wire.api import Job
 from server.wire.matrix import Answer, AnswerJob
 
 SERVER_CLIENT = Client("", "")

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.wire.api import Job
 from server.pool.assembler import Assembler
 from server.pool.assembly import cancelled_trace, read_answers, recorded_trace
 from server.pool.fair_queue import Client, FairQueue
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import MachineWorkers
-from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import PREPARE
 from server.settings import Settings
-from server.wire.api import Job
 from server.wire.matrix import Answer, AnswerJob
 
 __all__ = ["NoAnswers", "Pool"]

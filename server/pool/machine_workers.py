@@ -13,17 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import Usage
+from gradbox.wire.trace import Error, Outcome, Stopped
 from server import PROJECT_FOLDER
 from server.pool.assembly import CANCELLED_OUTCOME, Recording
 from server.pool.child import Child, Exit
 from server.pool.machine import max_workers
 from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
 from server.settings import Settings
-from server.wire.api import Job
-from server.wire.assembly import Usage
 from server.wire.link import WorkerOptions
 from server.wire.matrix import AnswerJob
-from server.wire.trace import Error, Outcome, Stopped
 
 TRACEBACK_SECONDS = 1.0
 """Seconds that a child has to report its current line before it is killed."""

@@ -10,17 +10,17 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
+from gradbox.wire.api import ProblemReply, RunOrPipelineRequest, RunRequest, Started, State
+from gradbox.wire.findings import ExplainedTrace, Findings
+from gradbox.wire.schema import encoded_document
+from gradbox.wire.trace import Trace
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.explainer import find_findings, with_findings
+from server.http.trace_response import trace_response
 from server.operations.pipeline import pipeline_source
 from server.pool.fair_queue import Client
+from server.runs.explainer import find_findings, with_findings
 from server.services import Services
-from server.trace_response import trace_response
-from server.wire.api import ProblemReply, RunOrPipelineRequest, RunRequest, Started, State
-from server.wire.findings import ExplainedTrace, Findings
 from server.wire.saved_programs import Language
-from server.wire.schema import encoded_document
-from server.wire.trace import Trace
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Path(alias="id")]

@@ -9,21 +9,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from server.comparer import ComparedRun, RunPair, compare, draw_comparison
+from gradbox.wire.api import ProblemReply, RunRequest
+from gradbox.wire.pictures import DrawRequest, Theme
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.disconnection import Disconnected, unless_disconnected
-from server.http_cache import MAX_AGE
+from server.http.caching import MAX_AGE
+from server.http.disconnection import Disconnected, unless_disconnected
+from server.http.security import content_security_policy
 from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
 from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, file_responses
-from server.security import content_security_policy
+from server.runs.comparer import ComparedRun, RunPair, compare, draw_comparison
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render, render_partial, render_public, request_language
 from server.urls import public_url, trace_url
-from server.wire.api import ProblemReply, RunRequest
 from server.wire.compare import ComparedProgram, CompareRequest, Comparison
-from server.wire.pictures import DrawRequest, Theme
 from server.wire.saved_programs import Language
 
 router = APIRouter()

@@ -3,12 +3,12 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from server.course import lesson_address, lesson_for_workbench, lesson_items
+from gradbox.wire.api import RunRequest
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.language.lessons import Lesson
+from server.gallery.course import lesson_address, lesson_for_workbench, lesson_items
+from server.gallery.lessons import Lesson
 from server.services import Services
 from server.templating import render, render_workbench, request_language
-from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
 
 router = APIRouter(prefix="/course", include_in_schema=False)

@@ -5,18 +5,18 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from gradbox.wire.api import ProblemReply
+from gradbox.wire.pictures import Theme
 from server.dependencies import ServicesDep
-from server.http_cache import MAX_AGE, cacheable, not_modified
-from server.oembed import oembed, series_oembed
+from server.http.caching import MAX_AGE, cacheable, not_modified
+from server.http.security import content_security_policy
 from server.routes.saved_programs import NOT_FOUND
-from server.security import content_security_policy
+from server.saved.oembed import oembed, series_oembed
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_public, request_language
 from server.urls import permalink, permalink_id, public_url, series_place, trace_url
-from server.wire.api import ProblemReply
 from server.wire.embeds import OEmbed
-from server.wire.pictures import Theme
 from server.wire.problems import ProblemError
 
 EMBED_RESPONSES: dict[int | str, dict[str, Any]] = {

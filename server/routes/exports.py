@@ -5,17 +5,17 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
+from gradbox.wire.api import ProblemReply
+from gradbox.wire.pictures import DrawRequest, Kind, Theme
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.disconnection import Disconnected, unless_disconnected
-from server.http_cache import cacheable, not_modified
+from server.http.caching import cacheable, not_modified
+from server.http.disconnection import Disconnected, unless_disconnected
 from server.pool.fair_queue import Client
 from server.routes.saved_programs import NOT_FOUND
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_partial
 from server.urls import permalink
-from server.wire.api import ProblemReply
-from server.wire.pictures import DrawRequest, Kind, Theme
 from server.wire.saved_programs import Language
 
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

@@ -5,12 +5,12 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from gradbox.wire.api import ProblemReply, RunRequest
+from gradbox.wire.findings import Fixes, FixRequest
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.explainer import find_findings
-from server.fixes import FixTrials
 from server.routes.api import TRACE_RESPONSES
-from server.wire.api import ProblemReply, RunRequest
-from server.wire.findings import Fixes, FixRequest
+from server.runs.explainer import find_findings
+from server.runs.fixes import FixTrials
 from server.wire.problems import ProblemError
 
 router = APIRouter(prefix="/api")

@@ -5,11 +5,11 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from gradbox.wire.api import GradientCheckReply, GradientCheckRequest, RunRequest
+from gradbox.wire.gradient_check import GradientCheckOptions
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.gradient_checks import gradient_check_reply
 from server.routes.api import TRACE_RESPONSES
-from server.wire.api import GradientCheckReply, GradientCheckRequest, RunRequest
-from server.wire.gradient_check import GradientCheckOptions
+from server.runs.gradient_checks import gradient_check_reply
 
 router = APIRouter(prefix="/api")
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
-from server.constant_response import ConstantBody
 from server.dependencies import ServicesDep
+from server.http.constant_response import ConstantBody
 from server.matrix.documents import csv_document, json_document, shortened_csv, shortened_json
 from server.matrix.page import (
     card_words,

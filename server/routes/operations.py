@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from server.constant_response import ConstantBody
+from server.http.constant_response import ConstantBody
 from server.operations.catalogue import catalogue
 from server.routes.api import TRACE_RESPONSES
 from server.wire.operations import Operations

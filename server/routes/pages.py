@@ -6,17 +6,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from gradbox.wire.api import RunRequest
 from server import PROJECT_FOLDER
-from server.course import lesson_for_workbench
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.disconnection import Disconnected
-from server.gallery import FILTERS, neighbours, scenarios_by_thread, search_entries
-from server.language.scenarios import Scenario
+from server.gallery.catalogue import FILTERS, neighbours, scenarios_by_thread, search_entries
+from server.gallery.course import lesson_for_workbench
+from server.gallery.scenarios import Scenario
+from server.http.disconnection import Disconnected
+from server.http.trace_response import trace_response
 from server.pool.executions import Subscription
 from server.services import Services
 from server.templating import render, render_workbench, request_language
-from server.trace_response import trace_response
-from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
 
 MAX_WAIT = 0.4

@@ -7,22 +7,22 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
+from gradbox.wire.api import ProblemReply, RunRequest
+from gradbox.wire.trace import Trace
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.disconnection import Disconnected
-from server.http_cache import cacheable, not_modified
+from server.http.caching import cacheable, not_modified
+from server.http.disconnection import Disconnected
+from server.http.trace_response import trace_response
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
-from server.program_service import RunProgram, describe
-from server.python_script import python_script
 from server.routes.api import TRACE_RESPONSES
+from server.saved.programs import RunProgram, describe
+from server.saved.python_script import python_script
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_workbench
-from server.trace_response import trace_response
 from server.urls import permalink, public_url, trace_url
-from server.wire.api import ProblemReply, RunRequest
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
-from server.wire.trace import Trace
 
 router = APIRouter()
 Id = Annotated[str, Path(alias="id")]

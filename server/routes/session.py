@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter, Request, Response
 
-from server.authentication import SESSION_PATH
+from gradbox.wire.api import Password
 from server.dependencies import ServicesDep
-from server.wire.api import Password
+from server.visitors.authentication import SESSION_PATH
 from server.wire.problems import ProblemError
 
 router = APIRouter(include_in_schema=False)

@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from server.claims import claims_document
 from server.dependencies import ServicesDep
+from server.gallery.claims import claims_document
 from server.templating import render
 
 MAX_WAIT = 3.0

@@ -5,11 +5,11 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 
-from server.clients import is_within, parse_networks
+from server.commands.settings_docs import format_bytes, format_duration
 from server.dependencies import ServicesDep
-from server.settings_docs import format_bytes, format_duration
-from server.status import collect
+from server.operating.status import collect
 from server.templating import render, templates
+from server.visitors.clients import is_within, parse_networks
 from server.wire.problems import ProblemError
 
 REFRESH_SECONDS = 15

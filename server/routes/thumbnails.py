@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from gradbox.wire.api import ProblemReply
+from gradbox.wire.pictures import Theme
 from server.dependencies import ServicesDep
+from server.gallery.thumbnails import MAX_WAIT, Thumbnails
 from server.routes.api import TRACE_RESPONSES
 from server.routes.exports import CROSS_ORIGIN, PICTURE_POLICY
-from server.thumbnails import MAX_WAIT, Thumbnails
-from server.wire.api import ProblemReply
-from server.wire.pictures import Theme
 
 MAX_AGE = 3600
 """Seconds for which a cache need not ask again."""

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from server.wire.base import RequestModel
+from gradbox.wire.base import RequestModel
 
 ALPHABET = "256789dfhjkmnprtvwx"
 """No vowels, no digits that look like vowels (0, 1, 3, 4), and one of each group of similar characters."""

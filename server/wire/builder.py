@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from server.wire.base import Model
+from gradbox.wire.base import Model
 
 MAX_NAMES = 24
 

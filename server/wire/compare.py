@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from server.wire.base import STRICT, FailFastList, Model, RequestModel
+from gradbox.wire.base import STRICT, FailFastList, Model, RequestModel
 from server.wire.saved_programs import Language
 
 COPY = "a = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone()\n"

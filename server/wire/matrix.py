@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from server.wire.base import FailFastList, Model
+from gradbox.wire.base import FailFastList, Model
 
 Tensor = Literal["leaf", "node", "plain"]
 Memory = Literal["contiguous", "strided"]

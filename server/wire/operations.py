@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from server.wire.base import Model
+from gradbox.wire.base import Model
 
 Group = Literal[
     "create",

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from server.wire.api import Problem
+from gradbox.wire.api import Problem
 
 
 class ProblemError(Exception):

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from server.wire.api import MAX_INPUT
-from server.wire.base import Model, RequestModel
-from server.wire.trace import Focus
+from gradbox.wire.api import MAX_INPUT
+from gradbox.wire.base import Model, RequestModel
+from gradbox.wire.trace import Focus
 
 Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
 """A lone surrogate, which no database stores, is replaced by a question mark."""

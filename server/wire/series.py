@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from server.wire.base import FailFastList, Model, RequestModel
+from gradbox.wire.base import FailFastList, Model, RequestModel
 from server.wire.saved_programs import Digest, DisplayText, Id, Language
 
 MAX_PROGRAMS = 40

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import torch
 
+from gradbox.recorder.stack import PROGRAM
 from server.wire.link import AnswerJobRecord, AnswerRecord
 from server.worker.run import seed_generators
-from server.worker.stack import PROGRAM
 
 MAX_MESSAGE = 300
 """Characters of an error's message."""

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from server.worker.probes.device_kernels import kernels_of
+from gradbox.recorder.probes.device_kernels import kernels_of
 
 HIDING_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
 """Of the environment in which a zygote prepares itself; they keep torch from looking for a GPU."""

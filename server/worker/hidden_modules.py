@@ -15,7 +15,7 @@ from importlib.util import resolve_name
 from types import FrameType, ModuleType
 from typing import Any
 
-from server.language.policy import ALLOWED_MODULES
+from gradbox.language.policy import ALLOWED_MODULES
 
 REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}
 """Names that another module replaces when it is imported."""

@@ -14,7 +14,7 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from server.language.policy import ALLOWED_MODULES
+from gradbox.language.policy import ALLOWED_MODULES
 
 REQUIRED_BY_RECORDER = frozenset(
     ["annotated_types", "gradbox", "pydantic", "pydantic_core", "server", "typing_inspection"]

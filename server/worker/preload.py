@@ -26,7 +26,7 @@ import numpy
 import numpy.random
 import torch
 
-from server.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
+from gradbox.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
 from server.worker.hidden_modules import HiddenModules
 from server.worker.threads import note_import, note_origin
 

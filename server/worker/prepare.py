@@ -10,12 +10,12 @@ from collections.abc import Callable
 import numpy
 import torch
 
+from gradbox.recorder.probes import ops
 from server.wire.link import WorkerOptions
 from server.worker import generator_seed, gpu, huge_pages
 from server.worker.child import Worker
 from server.worker.jobs import run_job_and_exit
 from server.worker.preload import preload
-from server.worker.probes import ops
 from server.worker.rehearsal import rehearse
 from server.worker.threads import require_one_thread, run_in_thread
 

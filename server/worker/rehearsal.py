@@ -7,8 +7,8 @@ from typing import Literal
 
 import torch
 
+from gradbox.recorder.stack import PROGRAM
 from server.worker.run import ProgramRun
-from server.worker.stack import PROGRAM
 
 Device = Literal["cpu", "cuda"]
 

@@ -20,14 +20,26 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from server import __version__
-from server.language import paste, policy, repairs
-from server.language.determinism import nondeterministic_names
-from server.wire import limits
-from server.wire.gradient_check import GradientCheck, GradientCheckOptions
-from server.wire.limits import Limit
-from server.wire.link import FocusRecord, JobRecord
-from server.wire.records import (
+from gradbox.gradient_check.check import GradientChecker
+from gradbox.gradient_check.replay import Program
+from gradbox.language import paste, policy, repairs
+from gradbox.language.determinism import nondeterministic_names
+from gradbox.recorder.device_name import device_name
+from gradbox.recorder.displayhook import expressions_with_output
+from gradbox.recorder.instrument import Statements, instrument
+from gradbox.recorder.outcomes import OUT_OF_MEMORY, error_record, lines_in_program, refused_outcome
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.recorder_frames import walk_program_stack
+from gradbox.recorder.replacements import Replacements
+from gradbox.recorder.run_context import RunContext
+from gradbox.recorder.stack import PROGRAM, RECURSION_SLACK, frames_outward
+from gradbox.recorder.streams import OutputStream, input_stream
+from gradbox.recorder.trace_lines import cost_record, encode_line, statement_records
+from gradbox.wire import limits
+from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
+from gradbox.wire.limits import Limit
+from gradbox.wire.records import (
     HeaderLineRecord,
     HeaderRecord,
     OutcomeLineRecord,
@@ -36,21 +48,9 @@ from server.wire.records import (
     RuntimeRecord,
     StepRecord,
 )
-from server.worker.device_name import device_name
-from server.worker.displayhook import expressions_with_output
+from server import __version__
+from server.wire.link import FocusRecord, JobRecord
 from server.worker.files.install import install_files
-from server.worker.gradient_check.check import GradientChecker
-from server.worker.gradient_check.replay import Program
-from server.worker.instrument import Statements, instrument
-from server.worker.outcomes import OUT_OF_MEMORY, error_record, lines_in_program, refused_outcome
-from server.worker.probes.probe import ProbeContext
-from server.worker.recorder import Recorder
-from server.worker.recorder_frames import walk_program_stack
-from server.worker.replacements import Replacements
-from server.worker.run_context import RunContext
-from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
-from server.worker.streams import OutputStream, input_stream
-from server.worker.trace_lines import cost_record, encode_line, statement_records
 
 DEFAULT_LIMITS: dict[str, int | float] = {
     name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE

@@ -1,4 +1,4 @@
-/** The table of events: `npm run types` writes this from server/wire/events.py, which says what the fields mean. */
+/** The table of events: `npm run types` writes this from gradbox/wire/events.py, which says what the fields mean. */
 
 /**
  * @typedef {{severity: "error" | "warning" | "note" | "info", observed?: boolean, sentence?: string,

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from server.wire.api import Job
-from server.wire.assembly import Usage
-from server.wire.base import Model
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import Usage
+from gradbox.wire.base import Model
+from gradbox.wire.trace import Outcome
 from server.wire.matrix import AnswerJob
-from server.wire.trace import Outcome
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}$")]
 """Of a worker."""

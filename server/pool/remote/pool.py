@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.wire.api import Job
 from server.pool.assembler import Assembler
 from server.pool.assembly import Recording, cancelled_trace, read_answers, recorded_trace
 from server.pool.cache import cache_key
 from server.pool.fair_queue import Busy, Client
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import wait_for_first
-from server.pool.recorded_trace import RecordedTrace
 from server.pool.remote import scripts
 from server.pool.remote.broker import QUEUE_OF_DEVICE, TIMEOUT, BrokerError, celery_key, connect, disconnect
 from server.pool.remote.census import LOST_AFTER, Census
@@ -34,7 +35,6 @@ from server.pool.remote.remote_run import LOST_OUTCOME, PositionReporter, Remote
 from server.pool.remote.tokens import Tokens
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
-from server.wire.api import Job
 from server.wire.matrix import Answer, AnswerJob
 
 MAX_WAIT = 10.0

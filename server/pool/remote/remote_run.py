@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter, ValidationError
 
+from gradbox.wire.trace import Error, HeaderLine, Outcome
 from server.pool.assembly import CANCELLED_OUTCOME, Recording
 from server.pool.fair_queue import Busy
 from server.pool.remote.inbox import Entry
 from server.pool.remote.messages import Name, RunResult, Versions
 from server.pool.zygote import WorkersUnavailable
-from server.wire.trace import Error, HeaderLine, Outcome
 
 LOST_OUTCOME = Outcome(
     status="lost", error=Error(type="Lost", message="the machine that ran it was lost; run it again")

@@ -22,7 +22,7 @@ if full > now + seconds then return tostring(full - now - seconds) end
 redis.call('SET', KEYS[1], string.format('%.6f', full), 'PX', math.ceil((full - now) * 1000) + 1)
 return '0'
 """
-"""As `server.rate_limits.TokenBuckets.take`. Keys: the bucket's. Arguments: tokens, seconds for each, seconds for all."""
+"""As `server.visitors.rate_limits.TokenBuckets.take`. Keys: the bucket's. Arguments: tokens, seconds for each, seconds for all."""
 
 CountedLimit = tuple[RateLimitItem, str, str]
 """A limit, what it limits, and whose requests are counted."""
@@ -69,7 +69,7 @@ class SharedCounts:
         return await self._broker.ask(wait_for_all)
 
     async def take(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None:
-        """As `server.rate_limits.TokenBuckets.take`, of a bucket of this capacity that fills in so many seconds."""
+        """As `server.visitors.rate_limits.TokenBuckets.take`, of a bucket of this capacity that fills in so many seconds."""
         key, arguments = f"{PREFIX}:{what}/{self._digest(owner)}", [tokens, seconds / capacity, seconds]
 
         async def take() -> float:

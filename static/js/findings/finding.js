@@ -18,7 +18,7 @@
  * @typedef {Place & {role: Role, facts: Facts, uids: string[], slot?: string}} Link
  *   uids: the entities that it names, for the stage; slot: `node:slot` of a saved value
  * @typedef {Place & {kind: string, facts: Record<string, string | number>}} FixHint
- *   an edit that `server/language/fixes` knows, with what it needs of the trace
+ *   an edit that `gradbox/language/fixes` knows, with what it needs of the trace
  * @typedef {{variant?: string, severity?: Severity, cause: Place, chain: Link[], names: Code[], facts: Facts,
  *   fixes: FixHint[], explainsError?: boolean}} Diagnosis
  *   what a diagnosis gives: variant: which of the kind's sentences; severity: where it is not the kind's own; names: those

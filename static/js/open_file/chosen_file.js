@@ -6,7 +6,7 @@
 export const MAX_PROGRAM_BYTES = 256 * 1024;
 export const MAX_TRACE_BYTES = 32 * 1024 * 1024;
 export const MAX_TRACES = 20;
-/** The schema that this page reads: `SCHEMA` of server/wire/trace.py. */
+/** The schema that this page reads: `SCHEMA` of gradbox/wire/trace.py. */
 export const SCHEMA = 1;
 
 /** Why a file can't be opened, as a sentence's key and facts. */

@@ -58,7 +58,7 @@ test("a file that is too large is not read", async () => {
 });
 
 test("the schema that can be read is the contract's, and each reason has a sentence", () => {
-  const wire = readFileSync(new URL("../../../server/wire/trace.py", import.meta.url), "utf8");
+  const wire = readFileSync(new URL("../../../gradbox/wire/trace.py", import.meta.url), "utf8");
   assert.equal(Number(/^SCHEMA = (\d+)$/m.exec(wire)?.[1]), SCHEMA);
   const source = readFileSync(new URL("../open_file/chosen_file.js", import.meta.url), "utf8");
   const say = JSON.parse(readFileSync(new URL("../../locales/en.json", import.meta.url), "utf8"));

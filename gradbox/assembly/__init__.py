@@ -1,0 +1,1 @@
+"""Makes a trace of the lines that a recorder wrote, and checks it."""

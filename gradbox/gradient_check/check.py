@@ -1,0 +1,286 @@
+"""Compares torch's gradients of one call of `backward` or `torch.autograd.grad` with finite differences, leaf by leaf."""
+
+import random
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from gradbox.gradient_check.double_precision import DoublePrecision
+from gradbox.gradient_check.graph import BackwardGraph
+from gradbox.gradient_check.leaf_names import leaf_names, named_tensors
+from gradbox.gradient_check.leaf_rows import Leaf, element_check, leaf_check
+from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Listener, Program
+from gradbox.gradient_check.storage_log import StorageLog, TooManyOperations
+from gradbox.gradient_check.variation import VariedRun, loss_of, requested_tensors, run_backward
+from gradbox.gradient_check.variation_points import VariationPoint, variation_point
+from gradbox.gradient_check.verdicts import json_number, judge, step_for
+from gradbox.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions
+
+MAX_SECONDS = 3.0
+"""Processor time for all runs of a check; what is not varied by then is not compared."""
+
+MAX_ELEMENTS_PER_LEAF = 24
+"""Elements up to which every one of a leaf is varied, if there is room; of a larger leaf a sample of as many."""
+
+
+@dataclass
+class OriginalRun:
+    """The run in the program's precision. call_number: which call of the engine; grads: what came to each tensor that
+    it asks for.
+
+    leaf_count: how many its graph has. has_unfit_calls: whether some have not one loss.
+    """
+
+    call_number: int = -1
+    line: int | None = None
+    loss: float | None = None
+    grads: list[torch.Tensor | None] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
+    named_dtypes: dict[str, str] = field(default_factory=dict)
+    leaf_count: int = 0
+    is_real: bool = True
+    has_unfit_calls: bool = False
+
+
+@dataclass
+class DoubleRun:
+    """The run in float64. grad_tensors: with which backward starts from each root."""
+
+    loss: float | None = None
+    grad_tensors: list[torch.Tensor | None] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    corners: list[Corner] = field(default_factory=list)
+    operation_count: int = 0
+
+
+class NotComparable(Exception):
+    """Nothing can be compared. problem: why; text: what raised."""
+
+    def __init__(self, problem: CheckProblem, text: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.text = problem, text
+
+
+class GradientChecker:
+    """One check of one program. cpu_start: `time.process_time` from which its time counts."""
+
+    def __init__(self, program: Program, options: GradientCheckOptions, cpu_start: float) -> None:
+        self._program, self._options, self._deadline = program, options, cpu_start + MAX_SECONDS
+        self.error: BaseException | None = None
+        """What the program raised in its own precision."""
+
+    def run(self) -> GradientCheck:
+        """Run the program as often as it takes, and compare."""
+        original = OriginalRun()
+        try:
+            self._run_original(original)
+            double_run = self._run_double(original)
+            self._check_repeatable(original, double_run)
+        except NotComparable as failed:
+            return GradientCheck(
+                problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=original.line,
+                backward=original.call_number if original.call_number >= 0 else None, loss=json_number(original.loss),
+            )  # fmt: skip
+        complete = self._compare_elements(original, double_run)
+        leaves = [leaf_check(leaf) for leaf in double_run.leaves]
+        leaves = [leaf for leaf in leaves if leaf.verdict != "unused" and (leaf.rows or leaf.problem)]
+        return GradientCheck(
+            problem=None if leaves else "no_leaves", backward=original.call_number, line=original.line,
+            loss=json_number(original.loss), double=json_number(double_run.loss), runs=self._program.runs,
+            complete=complete, corners=double_run.corners, leaves=leaves,
+        )  # fmt: skip
+
+    def _run_original(self, original: OriginalRun) -> None:
+        wanted = self._options.backward
+
+        def listener(call: BackwardCall) -> Any:
+            if not call.has_one_loss and wanted in (None, call.number):
+                original.has_unfit_calls = True
+            if not call.has_one_loss or wanted not in (None, call.number):
+                return call.proceed()
+            graph = BackwardGraph(call.roots)
+            loss, is_real = loss_of(call.roots, call.grad_tensors), all(not root.is_complex() for root in call.roots)
+            named = named_tensors(call.frame.f_locals) if call.frame is not None else ()
+            dtypes = {name: dtype_name(tensor) for tensor, name in named}
+            grads, result = run_backward(graph, call)
+            original.call_number, original.line, original.loss, original.grads, original.is_real = (
+                call.number,
+                line_of(call),
+                loss,
+                grads,
+                is_real,
+            )
+            original.dtypes, original.named_dtypes = (
+                [dtype_name(tensor) for tensor in requested_tensors(graph, call)],
+                dtypes,
+            )
+            original.leaf_count = len(graph.leaves)
+            if wanted is not None:
+                raise BackwardReached
+            return result
+
+        self.error = self._program.run(listener)
+        if original.call_number < 0:
+            if self.error is not None:
+                raise NotComparable("raised", error_text(self.error))
+            raise NotComparable("not_one_loss" if original.has_unfit_calls else "no_backward")
+        if not original.is_real:
+            raise NotComparable("not_real")
+
+    def _run_double(self, original: OriginalRun) -> DoubleRun:
+        double_run, log = DoubleRun(), StorageLog()
+        mode = DoublePrecision(log.before, log.after)
+
+        def listener(call: BackwardCall) -> Any:
+            if call.number != original.call_number:
+                return call.proceed()
+            with _disable_current_modes():
+                graph = BackwardGraph(call.roots)
+                if len(graph.leaves) != original.leaf_count or len(requested_tensors(graph, call)) != len(
+                    original.grads
+                ):
+                    raise NotComparable("not_in_double", "another graph")
+                double_run.operation_count, double_run.loss = (
+                    mode.operation_count,
+                    loss_of(call.roots, call.grad_tensors),
+                )
+                double_run.grad_tensors = [
+                    None if grad is None else grad.detach().clone() for grad in call.grad_tensors
+                ]
+                double_run.corners = [Corner(op=op, line=line) for op, line in log.corners]
+                tensors = tensors_to_check(call, graph, log)
+                double_run.leaves = describe_leaves(tensors, call, graph, log, original)
+            others = [
+                (leaf, tensor) for leaf, tensor in zip(double_run.leaves, tensors, strict=True) if not leaf.in_graph
+            ]
+            before = [grad_state(tensor) for _, tensor in others]
+            arrived, _ = run_backward(graph, call)
+            for (leaf, tensor), state in zip(others, before, strict=True):
+                if grad_state(tensor) != state:
+                    leaf.point = VariationPoint(leaf.point.line, problem="nested")
+            for leaf, grad in zip(double_run.leaves, arrived, strict=False):
+                if grad is not None:
+                    leaf.double_grad, leaf.largest_grad = (
+                        grad.flatten(),
+                        float(grad.abs().max()) if grad.numel() else 0.0,
+                    )
+            raise BackwardReached
+
+        self._in_double(mode, listener)
+        if double_run.loss is None:
+            raise NotComparable("not_in_double")
+        return double_run
+
+    def _check_repeatable(self, original: OriginalRun, double_run: DoubleRun) -> None:
+        mode, losses = DoublePrecision(), []
+
+        def listener(call: BackwardCall) -> Any:
+            if call.number != original.call_number:
+                return call.proceed()
+            losses.append((mode.operation_count, loss_of(call.roots, double_run.grad_tensors)))
+            raise BackwardReached
+
+        self._in_double(mode, listener)
+        if not losses or losses[0][0] != double_run.operation_count or repr(losses[0][1]) != repr(double_run.loss):
+            raise NotComparable("not_repeatable")
+        if time.process_time() > self._deadline:
+            raise NotComparable("no_time")
+
+    def _in_double(self, mode: DoublePrecision, listener: Listener) -> None:
+        with mode:
+            error = self._program.run(listener)
+        if isinstance(error, TooManyOperations):
+            raise NotComparable("too_long")
+        if isinstance(error, NotComparable):
+            raise error
+        if error is not None:
+            raise NotComparable("not_in_double", error_text(error))
+
+    def _compare_elements(self, original: OriginalRun, double_run: DoubleRun) -> bool:
+        """Compare the elements, the leaves taking turns; whether the time sufficed."""
+        assert double_run.loss is not None
+        for leaf, element in elements_to_vary(double_run.leaves, self._options.elements):
+            if leaf.point.problem is not None:
+                continue
+            if time.process_time() > self._deadline:
+                for missing in double_run.leaves:
+                    if not missing.rows and missing.point.problem is None:
+                        missing.point = VariationPoint(missing.point.line, problem="no_time")
+                return False
+            variation = VariedRun(self._program, original.call_number, double_run.grad_tensors, leaf, element)
+            assert leaf.values is not None
+            step = step_for(float(leaf.values[element]))
+            judgement = judge(variation.loss_with_change, double_run.loss, step, leaf.double_grad_at(element))
+            if variation.overwritten:
+                leaf.point, leaf.rows = VariationPoint(leaf.point.line, problem="changed_unseen"), []
+            else:
+                leaf.rows.append(element_check(leaf, element, judgement))
+        return True
+
+
+def tensors_to_check(call: BackwardCall, graph: BackwardGraph, log: StorageLog) -> list[torch.Tensor]:
+    """The inputs of the call; without any the leaves of the graph, in its order, and then those that the program used and
+    the graph lacks."""
+    if call.inputs is not None:
+        return call.inputs[:MAX_LEAVES]
+    others = [leaf for leaf in log.living_leaves() if not any(leaf is known for known in graph.leaves)]
+    return [*graph.leaves, *others][:MAX_LEAVES]
+
+
+def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
+    """What changes when a gradient is stored or added."""
+    return None if tensor.grad is None else (id(tensor.grad), tensor.grad._version)
+
+
+def describe_leaves(
+    tensors: list[torch.Tensor], call: BackwardCall, graph: BackwardGraph, log: StorageLog, original: OriginalRun
+) -> list[Leaf]:
+    """The leaves as they are compared: the first of them are those that the call asks for."""
+    names = leaf_names(tensors, call.frame)
+    out = []
+    for k, tensor in enumerate(tensors):
+        in_graph, name, is_asked = graph.leads_to(tensor), names.get(id(tensor)), k < len(original.grads)
+        point = variation_point(log, tensor, graph.sequence_numbers if in_graph else None)
+        own_grad = original.grads[k] if is_asked else None
+        out.append(
+            Leaf(
+                name=name, shape=list(tensor.shape), strides=list(tensor.stride()), offset=int(tensor.storage_offset()),
+                dtype=original.dtypes[k] if is_asked else original.named_dtypes.get(name or "", "float32"), point=point,
+                values=tensor.detach().flatten() if point.problem is None else None, in_graph=in_graph,
+                hooked=bool(tensor._backward_hooks), torch_grad=None if own_grad is None else own_grad.flatten(),
+            )
+        )  # fmt: skip
+    return out
+
+
+def elements_to_vary(leaves: list[Leaf], max_count: int) -> list[tuple[Leaf, int]]:
+    """The elements that are varied: of each leaf a sample, the leaves taking turns, at most `max_count`."""
+    samples = []
+    for leaf in leaves:
+        count = 0 if leaf.values is None else leaf.values.numel()
+        chosen = (
+            range(count)
+            if count <= MAX_ELEMENTS_PER_LEAF
+            else sorted(random.Random(0).sample(range(count), MAX_ELEMENTS_PER_LEAF))
+        )
+        samples.append([(leaf, element) for element in chosen])
+    turns = max(map(len, samples), default=0)
+    return [sample[turn] for turn in range(turns) for sample in samples if turn < len(sample)][:max_count]
+
+
+def dtype_name(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def line_of(call: BackwardCall) -> int | None:
+    return call.frame.f_lineno if call.frame is not None else None
+
+
+def error_text(error: BaseException | None) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except BaseException:
+        return "error"

@@ -1,0 +1,141 @@
+"""Runs a program anew, up to a call of the engine, in a fresh namespace, with fresh seeds and without a word."""
+
+import builtins
+import contextlib
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import torch
+
+from gradbox.recorder.stack import PROGRAM, frames_outward
+from gradbox.recorder.streams import OutputStream, input_stream
+
+
+class BackwardReached(BaseException):
+    """Ends a run at the call of the engine that it was for."""
+
+
+@dataclass(frozen=True)
+class BackwardCall:
+    """A call of `backward` or `torch.autograd.grad`: which one, from 0, what it starts from, and the program's frame.
+
+    inputs: whose gradients are asked for; None for those of all leaves. accumulates: into their `.grad`; else they are
+    returned. has_one_loss: False for several gradients at once (`is_grads_batched`), within a transform of `torch.func`, and
+    from or to a `GradientEdge`. proceed: does what the program asked for, and returns what it gets.
+    """
+
+    number: int
+    roots: list[torch.Tensor]
+    grad_tensors: list[torch.Tensor | None]
+    inputs: list[torch.Tensor] | None
+    accumulates: bool
+    has_one_loss: bool
+    frame: FrameType | None
+    proceed: Callable[[], Any]
+
+
+Listener = Callable[[BackwardCall], Any]
+"""Called at each call of the engine; it proceeds and returns what the program gets, or raises BackwardReached."""
+
+
+class Program:
+    """A compiled program that can be run many times. reseed: seeds all generators; stdin_text: what its standard input
+    reads.
+    """
+
+    def __init__(self, code: types.CodeType, reseed: Callable[[], None], stdin_text: str = "") -> None:
+        self._code, self._reseed, self._stdin_text = code, reseed, stdin_text
+        self.runs = 0
+
+    def run(self, listener: Listener) -> BaseException | None:
+        """Run it; what it raised, None where it ended or was reached."""
+        self.runs += 1
+        module = types.ModuleType("__main__")
+        module.__dict__["__builtins__"] = builtins
+        sys.modules["__main__"] = module
+        self._reseed()
+        try:
+            with initial_modes(), standard_streams(self._stdin_text), intercepted_backward(listener):
+                exec(self._code, module.__dict__)
+        except BackwardReached:
+            return None
+        except BaseException as error:
+            return error
+        return None
+
+
+@contextlib.contextmanager
+def initial_modes() -> Iterator[None]:
+    """Torch's modes as a program finds them, and afterwards again."""
+    dtype, algorithms = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
+    try:
+        with torch.enable_grad(), torch.autograd.set_detect_anomaly(False):
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.use_deterministic_algorithms(algorithms)
+
+
+@contextlib.contextmanager
+def standard_streams(text: str) -> Iterator[None]:
+    """The input reads this text; nothing is printed, and nobody is warned."""
+    saved = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = input_stream(text)
+    sys.stdout = OutputStream("stdout", lambda *_: None)
+    sys.stderr = OutputStream("stderr", lambda *_: None)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = saved
+
+
+@contextlib.contextmanager
+def intercepted_backward(listener: Listener) -> Iterator[None]:
+    """The program's calls of the engine come to the listener; those within another do not."""
+    original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+    state = {"calls": 0, "inside": 0}
+
+    def run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
+        def proceed() -> Any:
+            state["inside"] += 1
+            try:
+                return original(roots, *args, **kwargs)
+            finally:
+                state["inside"] -= 1
+
+        if state["inside"]:
+            return proceed()
+        number = state["calls"]
+        state["calls"] += 1
+        arguments = dict(zip(("grads", "keep_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
+        starts, grads, inputs = list(roots), list(arguments["grads"]), list(arguments.get("inputs") or ())
+        accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
+        has_one_loss = all(map(is_plain_tensor, (*starts, *inputs, *(grad for grad in grads if grad is not None))))
+        return listener(
+            BackwardCall(number, starts, grads, inputs or None, accumulates, has_one_loss, program_frame(), proceed)
+        )
+
+    setattr(torch.autograd, "_engine_run_backward", run_backward)
+    try:
+        yield
+    finally:
+        setattr(torch.autograd, "_engine_run_backward", original)
+
+
+def is_plain_tensor(value: Any) -> bool:
+    """Whether it is a tensor, and none that stands for several or that a transform of `torch.func` wraps."""
+    if not isinstance(value, torch.Tensor) or torch._C._functorch.is_functorch_wrapped_tensor(value):
+        return False
+    return "Batched" not in repr(torch._C._dispatch_keys(value))  # the key of `is_grads_batched` has no name in Python
+
+
+def program_frame() -> FrameType | None:
+    """The innermost frame of the program."""
+    return next((frame for frame in frames_outward(sys._getframe(1)) if frame.f_code.co_filename == PROGRAM), None)

@@ -1,0 +1,108 @@
+"""One run of a program with one element of a tensor changed; what backward starts from and what it gives."""
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from gradbox.gradient_check.double_precision import DoublePrecision, tensors_of
+from gradbox.gradient_check.graph import BackwardGraph
+from gradbox.gradient_check.leaf_rows import Leaf
+from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Program
+
+
+class VariedRun:
+    """Runs a program with one element of a leaf changed. overwritten: something changed it back before it was used."""
+
+    def __init__(
+        self, program: Program, call_number: int, grad_tensors: list[torch.Tensor | None], leaf: Leaf, element: int
+    ) -> None:
+        self._program, self._call_number, self._grad_tensors, self._leaf = program, call_number, grad_tensors, leaf
+        place, self._position = element, leaf.offset
+        for size, stride in zip(reversed(leaf.shape), reversed(leaf.strides), strict=True):
+            self._position += place % size * stride
+            place //= size
+        self.overwritten = False
+
+    def loss_with_change(self, change: float) -> float | None:
+        """The loss then; None where the program raised, or never came to its backward."""
+        point, losses = self._leaf.point, list[float | None]()
+        varied: list[float] = []
+
+        def before(operation: int, _func: Any, args: Any, kwargs: Any) -> None:
+            if operation == point.operation:
+                memory = flat_storage(tensors_of(args, kwargs)[point.argument])
+                memory[self._position] += change
+                varied.append(memory[self._position].item())
+            if operation == point.first_use:
+                memory = flat_storage(tensors_of(args, kwargs)[point.first_use_argument])
+                self.overwritten |= [memory[self._position].item()] != varied
+
+        def listener(call: BackwardCall) -> Any:
+            if call.number != self._call_number:
+                return call.proceed()
+            losses.append(loss_of(call.roots, self._grad_tensors))
+            raise BackwardReached
+
+        with DoublePrecision(before):
+            self._program.run(listener)
+        return losses[0] if losses else None
+
+
+def flat_storage(tensor: torch.Tensor) -> torch.Tensor:
+    """All of a tensor's storage as one tensor, which has nothing to do with autograd and its own version counter."""
+    storage = tensor.untyped_storage()
+    size = storage.nbytes() // tensor.element_size()
+    return torch.empty(0, dtype=tensor.dtype).set_(storage, 0, (size,), (1,))
+
+
+def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) -> float | None:
+    """The number whose gradient backward gives."""
+    with torch.no_grad(), _disable_current_modes():
+        total = 0.0
+        for root, grad in zip(roots, grad_tensors, strict=True):
+            value = root.detach() if grad is None else root.detach() * grad.detach()
+            if value.is_complex():
+                return None
+            total += float(value.double().sum())
+        return total
+
+
+def run_backward(graph: BackwardGraph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
+    """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program gets."""
+    tensors = requested_tensors(graph, call)
+    if not call.accumulates:
+        result = call.proceed()
+        return [None if grad is None else detached_copy(grad) for grad in result], result
+    grads: list[torch.Tensor | None] = [None] * len(tensors)
+
+    def gradient_hook(k: int) -> Any:
+        def hook(arrived: torch.Tensor | tuple[torch.Tensor | None, ...]) -> None:
+            grad = arrived if isinstance(arrived, torch.Tensor) else arrived[0]
+            if grad is not None:
+                grads[k] = detached_copy(grad)
+
+        return hook
+
+    handles: list[Any] = []
+    for k, tensor in enumerate(tensors):
+        if tensor.is_leaf:
+            handles.append(torch.autograd.graph.get_gradient_edge(tensor).node.register_prehook(gradient_hook(k)))
+        else:
+            handles.append(tensor.register_hook(gradient_hook(k)))  # type: ignore[no-untyped-call]
+    try:
+        return grads, call.proceed()
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def requested_tensors(graph: BackwardGraph, call: BackwardCall) -> list[torch.Tensor]:
+    """The tensors whose gradients a call asks for: its inputs, or else all leaves of the graph."""
+    return graph.leaves if call.inputs is None else call.inputs
+
+
+def detached_copy(grad: torch.Tensor) -> torch.Tensor:
+    """A copy of a gradient that nothing changes."""
+    with _disable_current_modes(), torch.no_grad():
+        return grad.detach().to_dense().double().clone()

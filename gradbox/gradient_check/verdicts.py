@@ -1,0 +1,121 @@
+"""Difference quotients, and what they say of a value that is to be their limit. Arithmetic; knows no tensors."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gradbox.wire.gradient_check import Number, Verdict
+
+UNIT_STEP = 2.0**-17
+"""Of an element around 1: with it, the errors of a central quotient are about 1e-10, those of rounding as large."""
+
+STEP_RATIO = 8.0
+"""How many times smaller the second step is."""
+
+ROUNDING_ERRORS = 64 * 2.0**-52
+"""Relative error of a loss that a program computes in float64."""
+
+TOLERANCE = 1e-5
+"""Relative difference of quotient and gradient in float64 that is none."""
+
+USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
+"""Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual rounding."""
+
+VERDICTS_BY_SEVERITY: tuple[Verdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
+
+LossAfterChange = Callable[[float], float | None]
+"""The loss after an element has changed by so much; None where there is none."""
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Quotients to both sides and their mean. noise: by how much rounding may have changed them."""
+
+    left: float
+    right: float
+    noise: float
+
+    @property
+    def central(self) -> float:
+        return (self.left + self.right) / 2
+
+    @property
+    def gap(self) -> float:
+        return abs(self.right - self.left)
+
+    def agrees(self, value: float) -> bool:
+        return abs(self.central - value) <= TOLERANCE * max(abs(self.central), abs(value)) + self.noise
+
+    def encloses(self, value: float) -> bool:
+        room = TOLERANCE * max(abs(self.left), abs(self.right)) + self.noise
+        return min(self.left, self.right) - room <= value <= max(self.left, self.right) + room
+
+
+@dataclass(frozen=True)
+class Judgement:
+    verdict: Verdict
+    slopes: Slopes | None = None
+
+
+def step_for(value: float) -> float:
+    """The step for an element of this value: a power of two, so that it changes by exactly that."""
+    size = abs(value)
+    return UNIT_STEP * (2.0 ** math.floor(math.log2(size)) if math.isfinite(size) and size > 1 else 1.0)
+
+
+def measure_slopes(loss_after: LossAfterChange, loss: float, step: float) -> Slopes | None:
+    """The quotients at a step; None where a loss is missing or not finite."""
+    up, down = loss_after(step), loss_after(-step)
+    if up is None or down is None or not all(map(math.isfinite, (up, down, loss))):
+        return None
+    noise = ROUNDING_ERRORS * max(abs(up), abs(down), abs(loss)) / step
+    return Slopes((loss - down) / step, (up - loss) / step, noise)
+
+
+def judge(loss_after: LossAfterChange, loss: float, step: float, double_grad: float | None) -> Judgement:
+    """What the quotients say of the gradient `double_grad` that torch gave in float64; None: none came, so it counts as
+    0.
+    """
+    expected = 0.0 if double_grad is None else double_grad
+    coarse = measure_slopes(loss_after, loss, step)
+    if coarse is None:
+        return Judgement("unknown")
+    fine = coarse
+    suspicious = coarse.gap > 1e-3 * max(abs(coarse.left), abs(coarse.right), abs(expected)) + 4 * coarse.noise
+    if suspicious or not coarse.agrees(expected):
+        fine = measure_slopes(loss_after, loss, step / STEP_RATIO) or coarse
+    if suspicious and fine is not coarse and fine.gap > coarse.gap / 2 and fine.gap > 4 * fine.noise:
+        if double_grad is None:
+            return Judgement("cut", fine)
+        return Judgement("kink" if fine.encloses(expected) else "differs", fine)
+    best = fine if fine.agrees(expected) else coarse
+    if best.agrees(expected):
+        return Judgement("unused" if double_grad is None else "agrees", best)
+    if double_grad is None:
+        return Judgement("cut", fine)
+    unsettled = abs(fine.central - coarse.central) - fine.noise
+    if math.isfinite(expected) and unsettled > 0.05 * abs(fine.central - expected):
+        return Judgement("unknown", fine)
+    return Judgement("differs", fine)
+
+
+def loses_digits(torch_grad: float, double_grad: float, largest_grad: float, dtype: str) -> bool:
+    """Whether a gradient in a lower precision is farther from that in float64 than usual."""
+    if not math.isfinite(torch_grad):
+        return math.isfinite(double_grad)
+    return abs(torch_grad - double_grad) > USUAL_ROUNDING.get(dtype, 1e-3) * max(largest_grad, abs(double_grad))
+
+
+def relative_difference(value: float | None, numeric: float | None, noise: float) -> float | None:
+    """Of two values, relative to the larger; None where one is missing or not finite."""
+    if value is None or numeric is None or not math.isfinite(value) or not math.isfinite(numeric):
+        return None
+    apart = abs(value - numeric)
+    return 0.0 if apart <= noise else apart / max(abs(value), abs(numeric))
+
+
+def json_number(value: float | None) -> Number | None:
+    """A number as JSON can hold it."""
+    if value is None or math.isfinite(value):
+        return value
+    return {"$f": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}

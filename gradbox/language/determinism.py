@@ -1,0 +1,111 @@
+"""What in a program may give it another result each time: clocks, chance from outside, and ways to them without a name.
+
+Judged by the names that a program uses, in its tree, before it runs. A name too many costs a result its place in the
+cache; a name too few would show one run's clock to everybody. Addresses, and what `torch.empty` finds, are not counted.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gradbox.language.tree import walk
+
+_NONDETERMINISTIC_ATTRIBUTES = """
+_inst _rand _urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_count
+get_ident get_native_id get_stats getallocatedblocks getloadavg getpid getppid getrandom getrusage gettid gmtime
+localtime logging mem_get_info monotonic monotonic_ns now perf_counter perf_counter_ns process_time process_time_ns
+randbits secrets seed_all strftime SystemRandom thread_time thread_time_ns time time_ns timeit Timer times today measure
+urandom utcnow cpu_count stat lstat fstat scandir getmtime getatime getctime st_mtime st_atime st_ctime tempfile
+st_mtime_ns st_atime_ns st_ctime_ns st_ino
+"""
+_NONDETERMINISTIC_PREFIXES = ("clock", "datetime", "profile", "tqdm", "trange", "uuid")
+_SEEDED_BY_SYSTEM = "default_rng MT19937 PCG64 PCG64DXSM Philox Random RandomState seed SeedSequence SFC64"
+_DYNAMIC_ACCESS = """
+_C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ __self__ attrgetter builtins CompilationUnit
+eval_str exec ForwardRef get_annotations get_field get_referents get_type_hints getattr_static getclosurevars getmembers
+getmembers_static globals importlib locals methodcaller rundocs runstring vars
+"""
+_NONDETERMINISTIC_GLOBALS = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
+
+NONDETERMINISTIC_ATTRIBUTES = frozenset(_NONDETERMINISTIC_ATTRIBUTES.split())
+"""Attributes and imports that read a clock, the system's chance, or what the system or the collector knows of this process,
+or that hold a generator, whose type makes others with a seed from the system."""
+
+SEEDED_BY_SYSTEM = frozenset(_SEEDED_BY_SYSTEM.split())
+"""Attributes that draw a seed from the system unless they are called with a number."""
+
+DYNAMIC_ACCESS = frozenset(_DYNAMIC_ACCESS.split())
+"""Attributes and imports that lead to any other by a text."""
+
+NONDETERMINISTIC_GLOBALS = frozenset(_NONDETERMINISTIC_GLOBALS.split())
+"""Builtins that do, and modules; `getattr` with a constant name is judged by that name."""
+
+DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
+"""In a text: a dtype of numpy that can hold today's date, also by its letter alone."""
+
+
+_NAMING_NODES = frozenset((ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.MatchClass, ast.Call, ast.Constant))
+"""The kinds of nodes that can use a name; `used_names` has a case for each."""
+
+
+def nondeterministic_names(tree: ast.AST) -> list[str]:
+    """The names in a program's tree by which it may give another result each time, sorted; empty where it can't."""
+    nodes = [node for node in walk(tree) if type(node) in _NAMING_NODES]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    seeded = {id(call.func) for call in calls if has_seed(call)}
+    looked_up = {id(call.func) for call in calls if has_constant_name(call)}
+    names: set[str] = set()
+    for node in nodes:
+        fixed = id(node) in seeded
+        names.update(
+            name for name in used_names(node, id(node) in looked_up) if not (fixed and name in SEEDED_BY_SYSTEM)
+        )
+    return sorted(names)
+
+
+def used_names(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
+    """The names that this node uses and that may change a result. constant_lookup: `getattr` with a constant name."""
+    match node:
+        case ast.Name(id=name):
+            if name in NONDETERMINISTIC_GLOBALS and not (name == "getattr" and constant_lookup):
+                yield name
+        case ast.Attribute(attr=name):
+            yield from if_nondeterministic(name)
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                for part in alias.name.split("."):
+                    yield from if_nondeterministic(part)
+        case ast.ImportFrom(module=module, names=aliases):
+            for part in [*(module or "").split("."), *(alias.name for alias in aliases)]:
+                yield from if_nondeterministic(part)
+        case ast.MatchClass(kwd_attrs=attributes):
+            for name in attributes:
+                yield from if_nondeterministic(name)
+        case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if has_constant_name(node):
+            yield from if_nondeterministic(name)
+        case ast.Constant(value=str(text)) if DATE_TYPE.search(text):
+            yield text[:40]
+
+
+def if_nondeterministic(name: str) -> Iterator[str]:
+    """The name, where an attribute or an import of that name may change a result."""
+    if (
+        name in NONDETERMINISTIC_ATTRIBUTES
+        or name in SEEDED_BY_SYSTEM
+        or name in DYNAMIC_ACCESS
+        or name == "*"
+        or name.startswith(_NONDETERMINISTIC_PREFIXES)
+    ):
+        yield name
+
+
+def has_seed(call: ast.Call) -> bool:
+    """Whether the first argument, or `seed`, is a number that stands there."""
+    values = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "seed")]
+    return any(isinstance(value, ast.Constant) and type(value.value) is int for value in values)
+
+
+def has_constant_name(call: ast.Call) -> bool:
+    """Whether this is a `getattr` whose second argument is a text that stands there."""
+    is_getattr = isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1
+    return is_getattr and not isinstance(call.args[0], ast.Starred) and isinstance(call.args[1], ast.Constant)

@@ -1,0 +1,128 @@
+"""Fixes of a program, by the hints of its findings: pure, a source and a hint give changed sources.
+
+Whether a fix works is not known here: each is run like any program, and only those that work are offered.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, zip_longest
+
+from gradbox.language.fixes import (
+    copies,
+    finite,
+    gradients,
+    graph,
+    history,
+    in_place,
+    modules,
+    order,
+    rewrites,
+    shapes,
+    values,
+)
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, LineEdit
+
+__all__ = ["FIXES", "MAX_CANDIDATES", "Fix", "Hint", "LineEdit", "propose"]
+
+MAX_CANDIDATES = 6
+"""Changed programs for one finding that are run."""
+
+FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
+    "clone_before": copies.clone_before,
+    "clone_result": copies.clone_result,
+    "clone_saved": copies.clone_saved,
+    "clone_shared": copies.clone_shared,
+    "clone_for_deepcopy": copies.clone_for_deepcopy,
+    "detach_stored": copies.detach_stored,
+    "detach_before_numpy": copies.detach_before_numpy,
+    "out_of_place": in_place.out_of_place,
+    "not_inplace": in_place.not_inplace,
+    "under_no_grad": in_place.under_no_grad,
+    "out_of_no_grad": in_place.out_of_no_grad,
+    "assign_by_index": in_place.assign_by_index,
+    "accumulate": in_place.accumulate,
+    "remove_line": order.remove_line,
+    "forward_again": order.forward_again,
+    "step_after_backward": order.step_after_backward,
+    "move_after_backward": order.move_later,
+    "move_hook": order.move_later,
+    "zero_grad": order.zero_grad,
+    "reset_frozen": order.reset_frozen,
+    "retain_graph": order.retain_graph,
+    "allow_unused": order.allow_unused,
+    "add_losses": order.add_losses,
+    "keep_history": history.keep_history,
+    "require_grad": graph.require_grad,
+    "detach_carried": graph.detach_carried,
+    "detach_sum": graph.detach_sum,
+    "no_grad_instead": graph.no_grad_instead,
+    "sum_first": graph.sum_first,
+    "mean_first": graph.mean_first,
+    "guard_operand": finite.guard_operand,
+    "safe_where": finite.safe_where,
+    "log_softmax": finite.log_softmax,
+    "subtract_max": finite.subtract_max,
+    "finite_mask": finite.finite_mask,
+    "biased_std": finite.biased_std,
+    "reshape": values.reshape,
+    "contiguous": values.contiguous,
+    "float_dtype": values.float_dtype,
+    "float_before": values.float_before,
+    "convert": values.convert,
+    "register_parameter": modules.register_parameter,
+    "module_list": modules.module_list,
+    "list_parameters": modules.list_parameters,
+    "tie_parameter": modules.tie_parameter,
+    "in_place": modules.in_place,
+    "optimizer_later": modules.optimizer_later,
+    "mark_dirty": modules.mark_dirty,
+    "zero_grad_later": order.zero_grad_later,
+    "retain_grad": rewrites.retain_grad,
+    "leaf_of_result": rewrites.leaf_of_result,
+    "leaf_of_update": rewrites.leaf_of_update,
+    "detach_used": rewrites.detach_used,
+    "grad_on": rewrites.grad_on,
+    "call_module": rewrites.call_module,
+    "move_before": rewrites.move_before,
+    "static_methods": rewrites.static_methods,
+    "apply_function": rewrites.apply_function,
+    "clone_operand": rewrites.clone_operand,
+    "deepcopy_instead": rewrites.deepcopy_instead,
+    "optimizer_of": modules.optimizer_of,
+    "count_gradients": modules.count_gradients,
+    "layer_size": shapes.layer_size,
+    "flatten_input": shapes.flatten_input,
+    "match_target": shapes.match_target,
+    "unsqueeze_operand": shapes.unsqueeze_operand,
+    "transpose_operand": shapes.transpose_operand,
+    "infer_size": shapes.infer_size,
+    "pad_sequences": shapes.pad_sequences,
+    "not_reentrant": graph.not_reentrant,
+    "create_graph": gradients.create_graph,
+    "use_probability": gradients.use_probability,
+    "cross_entropy": gradients.cross_entropy,
+    "straight_through": gradients.straight_through,
+    "leaky_relu": gradients.leaky_relu,
+    "save_for_backward": rewrites.save_for_backward,
+}
+"""The edits that a hint can name."""
+
+HINT_FAMILIES = {"cut": "keep_history", "unused": "allow_unused"}
+"""Kinds of hints that name a reason behind their edit, like `cut_detach`."""
+
+
+def propose(source: str, hints: list[Hint]) -> list[Fix]:
+    """The changed programs for the hints of one finding, in their order, each once."""
+    try:
+        program = FixProgram(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    proposed: list[list[Fix]] = []
+    for hint in hints:
+        kind = hint.kind if hint.kind in FIXES else HINT_FAMILIES.get(hint.kind.partition("_")[0], "")
+        if kind:
+            proposed.append(list(FIXES[kind](program, Hint(kind, hint.line, hint.facts, hint.names))))
+    fixes: dict[str, Fix] = {}
+    for fix in chain.from_iterable(zip_longest(*proposed)):  # the first of each hint before the second of any
+        if fix is not None:
+            fixes.setdefault(fix.source, fix)
+    return list(fixes.values())[:MAX_CANDIDATES]

@@ -1,0 +1,151 @@
+"""Fixes that give a tensor memory of its own."""
+
+import ast
+from collections.abc import Iterator
+
+from gradbox.language.edits import Edits
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver, written_target
+
+
+def clone_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x = x.clone()` before the statement that writes into it."""
+    statement = program.statement(hint.line)
+    target = written_target(statement)
+    names = dict.fromkeys([hint.name(), ast.unparse(target) if target is not None else ""])
+    indent = program.indent(statement) if statement is not None else None
+    if statement is None or indent is None:
+        return
+    for name in names:
+        if is_assignable(name):
+            lines = program.inserted(statement.lineno, [f"{indent}{name} = {name}.clone()"])
+            yield from program.with_lines(hint, lines, name=name)
+
+
+def clone_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`.clone()` behind the value that a statement assigns."""
+    yield from _value_with_method(program, hint, "clone")
+
+
+def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.clone()` for `x` where an operation keeps it."""
+    statement = program.statement(hint.line)
+    if statement is None:
+        return
+    for name in dict.fromkeys([hint.name(), *hint.names]):
+        for statements in ([statement], program.siblings(statement)):
+            work = program.edits()
+            for node in (node for other in statements for node in program.own_nodes(other) if is_assignable(name)):
+                is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+                whole = _with_indices(work, node) if is_read and ast.unparse(node) == name else None
+                is_alone = len(statements) == 1 or isinstance(whole, ast.Subscript)
+                if whole is not None and is_alone:
+                    work.replace(whole, f"{program.text(whole)}.clone()")
+            yield from program.with_edits(hint, work, name=name)
+
+
+def _with_indices(work: Edits, node: ast.AST) -> ast.expr | None:
+    """A name with the indices behind it, `x[0]` for the `x` in it; None where it is written, or only an attribute is read."""
+    parent = work.parent(node)
+    while isinstance(parent, ast.Subscript) and parent.value is node:
+        if not isinstance(parent.ctx, ast.Load):
+            return None
+        node, parent = parent, work.parent(parent)
+    is_method = isinstance(parent, ast.Attribute) and isinstance(work.parent(parent), ast.Call)
+    is_called = isinstance(parent, ast.Call) and parent.func is node
+    return None if is_called or (isinstance(parent, ast.Attribute) and not is_method) else node  # type: ignore[return-value]
+
+
+def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """A copy where memory began to be shared: of a view, an array, a dictionary of weights."""
+    statement = program.statement(hint.line)
+    value = getattr(statement, "value", None)
+    yield from _wrap_appended(program, hint, "clone")
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) or value is None:
+        return
+    work = program.edits()
+    name = method(value) if isinstance(value, ast.Call) else ""
+    text = program.operand(value)
+    if name == "state_dict":
+        work.replace(value, f"{{key: tensor.clone() for key, tensor in {text}.items()}}")
+    elif name in ("numpy", "asarray", "__array__"):
+        work.replace(value, f"{text}.copy()")
+    elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) and isinstance(value.left, ast.List):
+        items = ", ".join(program.text(item) for item in value.left.elts)
+        work.replace(value, f"[{items} for _ in range({program.text(value.right)})]")
+    else:
+        for part in tensor_parts(value):
+            work.replace(part, f"{program.operand(part)}.clone()")
+    yield from program.with_edits(hint, work)
+
+
+def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterator[Fix]:
+    """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads into."""
+    containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
+    work = program.edits()
+    for call in (node for node in program.nodes if isinstance(node, ast.Call)):
+        of = receiver(call)
+        if method(call) == "append" and of is not None and program.text(of) in containers and call.args:
+            work.replace(call.args[0], f"{program.operand(call.args[0])}.{method_name}()")
+    for node in program.statements:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if (
+            isinstance(target, ast.Subscript)
+            and program.text(target.value) in containers
+            and isinstance(node, ast.Assign)
+        ):
+            for part in tensor_parts(node.value):
+                work.replace(part, f"{program.operand(part)}.{method_name}()")
+    yield from program.with_edits(hint, work)
+
+
+def tensor_parts(value: ast.expr) -> list[ast.expr]:
+    """The parts of a list, tuple, dictionary or comprehension that may be tensors; anything else itself."""
+    match value:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+            return parts
+        case ast.ListComp(elt=part) | ast.DictComp(value=part):
+            return [part]
+    return [value]
+
+
+def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.clone()` for `copy.deepcopy(x)`, and the same without its history."""
+    for suffix in ("clone()", "detach().clone()"):
+        work = program.edits()
+        for call in program.calls(hint.line):
+            if method(call) == "deepcopy" and call.args:
+                work.replace(call, f"{program.operand(call.args[0])}.{suffix}")
+        yield from program.with_edits(hint, work)
+
+
+def detach_stored(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """What is kept is kept without its history: where it is stored in a container, else where it is made."""
+    yield from _wrap_appended(program, hint, "detach")
+    yield from _value_with_method(program, hint, "detach")
+
+
+def detach_before_numpy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.detach().numpy()` for `x.numpy()`."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        of = receiver(call)
+        if method(call) in ("numpy", "tolist", "__array__") and of is not None and not call.args:
+            work.replace(of, f"{program.operand(of)}.detach()")
+        elif method(call) in ("array", "asarray") and call.args:
+            work.replace(call.args[0], f"{program.operand(call.args[0])}.detach()")
+    if not work.sorted_edits() and is_assignable(hint.name()):
+        for call in program.calls(hint.line):
+            for argument in call.args:
+                if program.text(argument) == hint.name():
+                    work.replace(argument, f"{hint.name()}.detach()")
+    yield from program.with_edits(hint, work)
+
+
+def _value_with_method(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
+    statement = program.statement(hint.line)
+    value = getattr(statement, "value", None)
+    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) and value is not None:
+        work = program.edits()
+        for part in tensor_parts(value):
+            work.replace(part, f"{program.operand(part)}.{name}()")
+        yield from program.with_edits(hint, work)

@@ -1,0 +1,183 @@
+"""Fixes that keep a history: the same computation without what cuts it, by torch instead of numpy, where torch records."""
+
+import ast
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, method, receiver
+
+_COPIES = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor", "torch.from_numpy",
+           "torch.autograd.Variable")  # fmt: skip
+_TO_NUMBERS = ("detach", "item", "tolist", "numpy")
+_SAME_IN_TORCH = ("sqrt", "exp", "log", "mean", "sum", "abs", "sin", "cos", "tanh", "maximum", "minimum", "square",
+                  "stack", "where", "dot", "matmul", "max", "min", "prod", "clip", "log1p", "expm1")  # fmt: skip
+_NEEDS_BRACKETS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await, ast.NamedExpr)
+_BINDS_TIGHTER = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Starred)
+_DECORATORS = ("no_grad", "inference_mode")
+
+
+def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement without what cuts the history: `.detach()`, `.data`, `.item()`, a new tensor, numpy, `no_grad`.
+
+    Then, if that is not enough, all statements that pass the same values on.
+    """
+    statement = program.statement(hint.line)
+    if statement is None:
+        return
+    yield from _with_history_kept(program, hint, [statement], None)
+    yield from _with_history_kept(program, hint, *_related(program, statement))
+    yield from _with_gradients(program, hint)
+    yield from _without_decorator(program, hint)
+
+
+def _with_history_kept(
+    program: FixProgram, hint: Hint, statements: list[ast.stmt], names: frozenset[str] | None
+) -> Iterator[Fix]:
+    """The fix of some statements. names: of what may be copied no more; None for everything."""
+    work = program.edits()
+    rewriter = _Rewriter(program, program.lists(), names)
+    for statement in statements:
+        for node in program.own_nodes(statement):
+            if isinstance(node, ast.expr) and rewriter.is_cut(node):
+                rewritten = rewriter.visit(copy.deepcopy(node))
+                new = ast.unparse(rewritten)
+                if isinstance(rewritten, _NEEDS_BRACKETS) and isinstance(work.parent(node), _BINDS_TIGHTER):
+                    new = f"({new})"
+                if isinstance(statement, ast.Assign) and statement.value is node and new == _target(statement):
+                    work.comment_out(statement)  # `h = h` says nothing
+                work.replace(node, new)
+            elif isinstance(node, ast.Assign) and _sets_requires_grad(node):
+                work.comment_out(node)
+    yield from program.with_edits(hint, work)
+
+
+def _sets_requires_grad(statement: ast.Assign) -> bool:
+    """Whether a statement only makes a result require grad, which has it from its history."""
+    target = statement.targets[0]
+    return isinstance(target, ast.Attribute) and target.attr == "requires_grad"
+
+
+@dataclass
+class _Rewriter(ast.NodeTransformer):
+    """An expression without what cuts its history.
+
+    lists: names of lists, which `torch.stack` takes. names: those that a copy is given up of; None for all.
+    """
+
+    program: FixProgram
+    lists: frozenset[str]
+    names: frozenset[str] | None
+
+    def is_cut(self, node: ast.expr) -> bool:
+        """Whether a node itself leaves the graph."""
+        if isinstance(node, ast.Attribute):
+            return node.attr == "data" and isinstance(node.ctx, ast.Load)
+        if not isinstance(node, ast.Call):
+            return False
+        path = self.program.modules.path(node.func) or ""
+        if path in _COPIES:
+            of = node.args[0] if node.args else ast.Constant(0)
+            is_meant = self.names is None or not isinstance(of, ast.Name) or of.id in self.names
+            return is_meant and not isinstance(of, ast.Constant)
+        if isinstance(node.func, ast.Attribute) and not node.args and method(node) in _TO_NUMBERS:
+            return not path
+        is_float = isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1
+        return self._torch_counterpart(path) is not None or (is_float and not isinstance(node.args[0], ast.Constant))
+
+    def _torch_counterpart(self, path: str) -> str | None:
+        name = path.removeprefix("numpy.")
+        if name == path or name not in _SAME_IN_TORCH:
+            return None
+        return {"clip": "clamp"}.get(name, name)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        is_cut = self.is_cut(node)
+        self.generic_visit(node)
+        return node.value if is_cut else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        is_cut, path = self.is_cut(node), self.program.modules.path(node.func) or ""
+        self.generic_visit(node)
+        if not is_cut:
+            return node
+        counterpart = self._torch_counterpart(path)
+        if counterpart:
+            return _call(f"{self.program.torch()}.{counterpart}", *node.args, keywords=node.keywords)
+        if path in _COPIES or isinstance(node.func, ast.Name):
+            return self._stacked(node.args[0])
+        inner: ast.expr = node.func.value if isinstance(node.func, ast.Attribute) else node
+        is_moved = method(node) == "numpy" and isinstance(inner, ast.Call) and method(inner) == "cpu"
+        return (receiver(inner) or inner) if is_moved and isinstance(inner, ast.Call) else inner
+
+    def _stacked(self, value: ast.expr) -> ast.expr:
+        is_list = isinstance(value, ast.List | ast.Tuple | ast.ListComp)
+        is_named = isinstance(value, ast.Name) and value.id in self.lists
+        return _call(f"{self.program.torch()}.stack", value) if is_list or is_named else value
+
+
+def _call(function: str, *args: ast.expr, keywords: list[ast.keyword] | None = None) -> ast.Call:
+    return ast.Call(ast.parse(function, mode="eval").body, list(args), keywords or [])
+
+
+def _related(program: FixProgram, statement: ast.stmt) -> tuple[list[ast.stmt], frozenset[str]]:
+    """The statement and those that its values pass through, of its function, of its callers, and that read its names; and
+    those names."""
+    function = program.enclosing_function(statement)
+    names = _targets(statement) | ({function.name} if function else set())
+    related = [statement]
+    if function is not None:
+        inside = {id(node) for node in ast.walk(function)}
+        related += [other for other in program.statements if id(other) in inside and other is not statement]
+    for other in program.statements:
+        reads = any(
+            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+            for node in program.own_nodes(other)
+        )
+        is_passed_on = isinstance(other, ast.Assign | ast.AugAssign | ast.Return) and other not in related
+        if reads and is_passed_on:
+            related.append(other)
+            names |= _targets(other)
+    return related, frozenset(names)
+
+
+def _target(statement: ast.Assign) -> str:
+    return ast.unparse(statement.targets[0])
+
+
+def _targets(statement: ast.stmt) -> set[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Call) and method(value) == "append" and isinstance(value.func, ast.Attribute):
+        targets = [value.func.value]  # what is appended goes on in the list
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The block around a line that records nothing, made to record."""
+    for node in program.statements:
+        if not isinstance(node, ast.With) or not node.lineno <= hint.line <= (node.end_lineno or node.lineno):
+            continue
+        for item in node.items:
+            context = item.context_expr
+            work = program.edits()
+            if isinstance(context, ast.Call) and method(context) in _DECORATORS:
+                work.replace(context, f"{program.torch()}.enable_grad()")
+            elif isinstance(context, ast.Call) and method(context) == "set_grad_enabled" and context.args:
+                work.replace(context.args[0], "True")
+            yield from program.with_edits(hint, work)
+            for other in program.statements:
+                if isinstance(other, ast.Assign) and _sets_requires_grad(other):
+                    work.comment_out(other)
+            yield from program.with_edits(hint, work)
+
+
+def _without_decorator(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The function around a line without `@torch.no_grad()`."""
+    statement = program.statement(hint.line)
+    function = program.enclosing_function(statement) if statement is not None else None
+    for decorator in function.decorator_list if function is not None else ():
+        name = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(name, ast.Attribute | ast.Name) and ast.unparse(name).rpartition(".")[2] in _DECORATORS:
+            lines = [line for k, line in enumerate(program.lines, 1) if k != decorator.lineno]
+            yield from program.with_lines(hint, lines)

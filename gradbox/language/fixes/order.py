@@ -1,0 +1,157 @@
+"""Fixes that move a statement, leave it out or add one."""
+
+import ast
+from collections.abc import Iterator
+
+from gradbox.language.edits import Edits
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
+
+
+def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement turned into a comment."""
+    statement = program.statement(hint.line)
+    if statement is not None and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        work = program.edits()
+        work.comment_out(statement)
+        yield from program.with_edits(hint, work)
+
+
+def move_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement behind the one at another line; where the same statement follows there already, only left out."""
+    statement, after = program.statement(hint.line), program.statement(hint.to_line())
+    if statement is None or after is None or statement is after:
+        return
+    text = program.text(statement)
+    if any(other.lineno > after.lineno and program.text(other) == text for other in program.statements):
+        yield from remove_line(program, hint)
+    lines = program.moved(statement, after)
+    if lines is not None:
+        yield from program.with_lines(hint, lines, to=hint.to_line())
+
+
+def zero_grad_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The reset behind the line that needs the gradients; then behind the last of its block."""
+    yield from move_later(program, hint)
+    statement = program.statement(hint.line)
+    if statement is not None:
+        last = program.siblings(statement)[-1]
+        yield from move_later(program, Hint(hint.kind, hint.line, {**hint.facts, "to": last.lineno}, hint.names))
+
+
+def forward_again(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The forward statement once more, behind the update that changed what it had kept."""
+    statement, after = program.statement(hint.line), program.statement(hint.to_line())
+    indent = program.indent(after) if after is not None else None
+    if statement is None or after is None or indent is None or after.lineno <= statement.lineno:
+        return
+    if not isinstance(statement, ast.Assign) or program.shares_lines(statement) or program.shares_lines(after):
+        return
+    if program.enclosing_function(statement) is not program.enclosing_function(after):
+        return
+    first, last = statement.lineno - 1, statement.end_lineno or statement.lineno
+    own = [indent + line[statement.col_offset :] for line in program.lines[first:last]]
+    yield from program.with_lines(
+        hint, program.inserted((after.end_lineno or after.lineno) + 1, own), to=hint.to_line()
+    )
+
+
+def step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`optimizer.step()` after the last backward."""
+    yield from move_later(program, hint)
+
+
+def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Reset gradients before a backward adds to them: by the optimizer where there is one, else `x.grad = None`."""
+    statement = program.statement(hint.line)
+    indent = program.indent(statement) if statement is not None else None
+    if statement is None or indent is None:
+        return
+    resets = [f"{name}.zero_grad()" for name in optimizers(program)]
+    for name in (hint.name(), *hint.names):
+        tensor = name.removesuffix(".grad")
+        if is_assignable(tensor):
+            resets.append(f"{tensor}.grad = None")
+    for reset in dict.fromkeys(resets):
+        yield from program.with_lines(hint, program.inserted(statement.lineno, [indent + reset]), reset=reset)
+
+
+def reset_frozen(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The `.grad` of what the statement freezes emptied after it: of a tensor by `x.grad = None`, of a module's by `zero_grad()`."""
+    statement = program.statement(hint.line)
+    if isinstance(statement, ast.Assign):
+        frozen = [target.value for target in statement.targets if isinstance(target, ast.Attribute)]
+    elif isinstance(statement, ast.Expr):
+        calls = [call for call in program.calls(hint.line) if method(call) == "requires_grad_"]
+        frozen = [value for call in calls if (value := receiver(call)) is not None]
+    else:
+        return
+    for name in dict.fromkeys(program.text(node) for node in frozen if is_assignable(program.text(node))):
+        for reset in (f"{name}.grad = None", f"{name}.zero_grad()"):
+            yield from program.with_lines(hint, added_after(program, statement, reset), reset=reset)
+
+
+def added_after(program: FixProgram, statement: ast.stmt, text: str) -> list[str]:
+    """The lines with a simple statement after another: below it, or on its line where that has more than it."""
+    last = statement.end_lineno or statement.lineno
+    indent = program.indent(statement)
+    if indent is not None and not program.shares_lines(statement):
+        return program.inserted(last + 1, [indent + text])
+    line = program.lines[last - 1].encode()
+    end = statement.end_col_offset or len(line)
+    return [*program.lines[: last - 1], f"{line[:end].decode()}; {text}{line[end:].decode()}", *program.lines[last:]]
+
+
+def optimizers(program: FixProgram) -> list[str]:
+    """The names that an optimizer is assigned to."""
+    out = []
+    for node in program.statements:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
+            path = program.modules.path(node.value.func) or ""
+            if path.startswith("torch.optim.") and isinstance(node.targets[0], ast.Name):
+                out.append(node.targets[0].id)
+    return out
+
+
+def retain_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`retain_graph=True` for the backward that lets go of the graph."""
+    yield from with_flag(program, hint, ("backward", "grad"), "retain_graph")
+
+
+def allow_unused(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`allow_unused=True`, where None is meant."""
+    yield from with_flag(program, hint, ("grad",), "allow_unused")
+
+
+def with_flag(program: FixProgram, hint: Hint, methods: tuple[str, ...], flag: str) -> Iterator[Fix]:
+    """`flag=True` for the first call of one of the methods in the hint's statement that does not say it."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) in methods and not any(k.arg == flag for k in call.keywords):
+            add_keyword(program, work, call, f"{flag}=True")
+            break
+    yield from program.with_edits(hint, work)
+
+
+def add_keyword(program: FixProgram, work: Edits, call: ast.Call, keyword: str) -> None:
+    """Add `retain_graph=True` or the like to a call."""
+    arguments = [program.text(part) for part in [*call.args, *call.keywords]]
+    work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, keyword])})")
+
+
+def add_losses(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """One backward of the sum of two losses for one of each."""
+    first, second = program.statement(hint.line), program.statement(hint.to_line())
+    if first is None or second is None or first is second:
+        return
+    losses = [_backward_receiver(first), _backward_receiver(second)]
+    if losses[0] is None or losses[1] is None:
+        return
+    work = program.edits()
+    work.comment_out(first)
+    work.replace(second, f"({' + '.join(program.text(loss) for loss in losses if loss is not None)}).backward()")
+    yield from program.with_edits(hint, work)
+
+
+def _backward_receiver(statement: ast.stmt) -> ast.expr | None:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return receiver(call) if isinstance(call, ast.Call) and method(call) == "backward" else None

@@ -1,0 +1,269 @@
+"""A program as the fixes see it: its statements by line, and edits that keep the reader's own text."""
+
+import ast
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from gradbox.language.edits import Edits, apply_edits
+from gradbox.language.names import ImportedModules
+from gradbox.language.text import parse
+from gradbox.language.tree import walk
+
+_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Tuple, ast.Dict)
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What a finding says of a fix. kind: of the edit; line: where, from 1; facts: names, sizes and other lines, by what
+    they are; names: those that the finding is about."""
+
+    kind: str
+    line: int
+    facts: dict[str, str | int] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+
+    def name(self) -> str:
+        """The name that the edit is about; "" for none."""
+        return str(self.facts.get("name") or self.facts.get("x") or "")
+
+    def to_line(self) -> int:
+        """The other line that the edit needs; 0 for none."""
+        return int(self.facts.get("to") or self.facts.get("second") or self.facts.get("use_line") or 0)
+
+
+@dataclass(frozen=True)
+class LineEdit:
+    """One line replaced. line: from 1; old: its text; new: what stands there instead, None where it is removed; several
+    lines where some are added."""
+
+    line: int
+    old: str
+    new: str | None
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A changed program. kind: of the edit, by which its sentence is found; args: the holes of that sentence."""
+
+    kind: str
+    source: str
+    edits: tuple[LineEdit, ...]
+    args: dict[str, str | int]
+
+
+class FixProgram:
+    """A program that is to be fixed."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.lines = source.split("\n")
+        self.tree = parse(source)
+        self.nodes = walk(self.tree)
+        self.modules = ImportedModules(self.nodes)
+        self.statements = [node for node in self.nodes if isinstance(node, ast.stmt)]
+
+    def edits(self) -> Edits:
+        return Edits(self.source, self.tree)
+
+    def statement(self, line: int) -> ast.stmt | None:
+        """The innermost statement at a line."""
+        around = [node for node in self.statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
+        return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+    def own_nodes(self, statement: ast.stmt) -> list[ast.AST]:
+        """The nodes of a statement, without the statements in its blocks."""
+        inside = {id(node) for block in blocks(statement) for child in block for node in walk(child)}
+        return [node for node in walk(statement) if id(node) not in inside]
+
+    def calls(self, line: int) -> list[ast.Call]:
+        """The calls in the statement at a line, the outermost first."""
+        statement = self.statement(line)
+        return [] if statement is None else [node for node in self.own_nodes(statement) if isinstance(node, ast.Call)]
+
+    def text(self, node: ast.AST) -> str:
+        """A node as it is written."""
+        return ast.get_source_segment(self.source, node) or ast.unparse(node)
+
+    def operand(self, node: ast.AST) -> str:
+        """A node as it is written, in parentheses where a method or an operator would take only a part of it."""
+        return self.text(node) if isinstance(node, _SIMPLE) else f"({self.text(node)})"
+
+    def indent(self, statement: ast.stmt) -> str | None:
+        """The blanks before a statement; None where something else stands before it on its line."""
+        before = self.lines[statement.lineno - 1].encode()[: statement.col_offset].decode()
+        return before if not before.strip() else None
+
+    def torch(self) -> str:
+        """The program's name for torch."""
+        return self.modules.name_of("torch", "torch")
+
+    def enclosing_loop(self, line: int) -> ast.For | ast.While | None:
+        """The innermost loop around a line."""
+        loops = [
+            node
+            for node in self.statements
+            if isinstance(node, ast.For | ast.While) and node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
+        ]
+        return max(loops, key=lambda node: node.lineno, default=None)
+
+    def lists(self) -> frozenset[str]:
+        """The names that a list is assigned to."""
+        pairs = [
+            (target, node.value) for node in self.statements if isinstance(node, ast.Assign) for target in node.targets
+        ]
+        pairs += [
+            (name, value)
+            for target, values in pairs
+            if isinstance(target, ast.Tuple) and isinstance(values, ast.Tuple)
+            for name, value in zip(target.elts, values.elts, strict=False)
+        ]
+        return frozenset(
+            name.id
+            for name, value in pairs
+            if isinstance(name, ast.Name) and isinstance(value, ast.List | ast.ListComp)
+        )
+
+    def siblings(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements of the block that a statement stands in."""
+        around = [self.tree.body, *(block for other in self.statements for block in blocks(other))]
+        return next((block for block in around if any(other is statement for other in block)), [statement])
+
+    def enclosing_function(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The innermost function around a node."""
+        functions = [
+            other
+            for other in self.statements
+            if isinstance(other, ast.FunctionDef) and other is not node and any(part is node for part in walk(other))
+        ]
+        return max(functions, key=lambda other: other.lineno, default=None)
+
+    def with_edits(self, hint: Hint, work: Edits, **args: str | int) -> Iterator[Fix]:
+        """The fix that these edits make, if there are any."""
+        yield from self.with_source(hint, apply_edits(self.source, work.sorted_edits()), **args)
+
+    def with_lines(self, hint: Hint, lines: Iterable[str], **args: str | int) -> Iterator[Fix]:
+        yield from self.with_source(hint, "\n".join(lines), **args)
+
+    def with_source(self, hint: Hint, source: str, **args: str | int) -> Iterator[Fix]:
+        """The fix that leads to this program; none where it is the same or no program."""
+        if source == self.source:
+            return
+        try:
+            ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        edits = tuple(line_edits(self.lines, source.split("\n")))
+        yield Fix(hint.kind, source, edits, {"line": hint.line, "name": hint.name(), **args})
+
+    def with_method_behind_reads(self, hint: Hint, name: str) -> Iterator[Fix]:
+        """The fix that puts a call of a method behind the hint's name where its statement reads it."""
+        statement = self.statement(hint.line)
+        if statement is None or not is_assignable(hint.name()):
+            return
+        work = self.edits()
+        for node in self.own_nodes(statement):
+            is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+            if is_read and ast.unparse(node) == hint.name() and not isinstance(work.parent(node), ast.Attribute):
+                work.replace(node, f"{self.text(node)}.{name}()")
+        yield from self.with_edits(hint, work)
+
+    def inserted(self, at: int, new: Iterable[str]) -> list[str]:
+        """The lines with others before the line `at`, from 1."""
+        return [*self.lines[: at - 1], *new, *self.lines[at - 1 :]]
+
+    def moved(self, statement: ast.stmt, after: ast.stmt) -> list[str] | None:
+        """The lines with a statement moved behind another one; None where either shares its lines."""
+        indent = self.indent(after)
+        if indent is None or self.indent(statement) is None or self.shares_lines(statement) or self.shares_lines(after):
+            return None
+        first, last = statement.lineno - 1, statement.end_lineno or statement.lineno
+        own = [indent + line[statement.col_offset :] for line in self.lines[first:last]]
+        at = after.end_lineno or after.lineno
+        rest = [line for k, line in enumerate(self.lines) if not first <= k < last or k >= at]
+        if at <= first:
+            return [*self.lines[:at], *own, *self.lines[at:first], *self.lines[last:]]
+        return [*rest[: at - (last - first)], *own, *rest[at - (last - first) :]]
+
+    def shares_lines(self, statement: ast.stmt) -> bool:
+        """Whether another statement stands on its lines."""
+        return any(
+            other is not statement
+            and not any(node is statement for node in walk(other))
+            and other.lineno <= (statement.end_lineno or 0)
+            and statement.lineno <= (other.end_lineno or 0)
+            for other in self.statements
+        )
+
+
+def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(statement, name, None)
+        if isinstance(block, list):
+            yield block
+    for handler in getattr(statement, "handlers", ()):
+        yield handler.body
+    for case in getattr(statement, "cases", ()):
+        yield case.body
+
+
+def line_edits(old: list[str], new: list[str]) -> Iterator[LineEdit]:
+    """What differs, by the old lines; lines that are only new stand with the one that follows them, or at the end."""
+    parts = [[line] for line in old]
+    same = next((k for k, (left, right) in enumerate(zip(old, new, strict=False)) if left != right), len(old))
+    start = max(0, min(same, len(old) - 1, len(new) - 1))
+    opcodes = difflib.SequenceMatcher(None, old[start:], new[start:], autojunk=False).get_opcodes()
+    for tag, *places in opcodes:
+        i, i_end, j, j_end = (int(place) + start for place in places)
+        if tag == "insert" and i < len(old):
+            parts[i] = [*new[j:j_end], *parts[i]]
+        elif tag == "insert":
+            parts[-1] += new[j:j_end]
+        elif tag != "equal":
+            for k in range(i, i_end):
+                at = min(j + k - i, j_end)
+                parts[k] = new[at : j_end if k == i_end - 1 else min(at + 1, j_end)]
+    for k, part in enumerate(parts):
+        if part != [old[k]]:
+            yield LineEdit(k + 1, old[k], "\n".join(part) if part else None)
+
+
+def receiver(call: ast.Call) -> ast.expr | None:
+    """What a method is called on."""
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def method(call: ast.Call) -> str:
+    """The last part of the called function's name."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def is_assignable(name: str) -> bool:
+    """Whether a name, or a path of names, can stand on the left of `=`."""
+    return bool(name) and all(part.isidentifier() for part in name.split("."))
+
+
+def is_constant(node: ast.AST, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def written_target(statement: ast.stmt | None) -> ast.expr | None:
+    """What a statement writes into: `x` for `x += 1`, `x[0] = 1` and `x.zero_()`."""
+    if isinstance(statement, ast.AugAssign):
+        return base_of(statement.target)
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        return base_of(statement.targets[0])
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Call) and method(value).endswith("_") and isinstance(value.func, ast.Attribute):
+        return base_of(value.func.value)
+    return None
+
+
+def base_of(node: ast.expr) -> ast.expr:
+    """`x` for `x[0][1]` and for `x.data[0]`."""
+    while isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in ("data", "T", "mT")):
+        node = node.value
+    return node

@@ -1,0 +1,97 @@
+"""The names that a program binds, the modules that its imported names stand for, and imports that are missing."""
+
+import ast
+import builtins
+from collections.abc import Iterable
+
+from gradbox.language.tree import walk
+
+KNOWN_IMPORTS = {
+    "torch": "import torch",
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "optim": "from torch import optim",
+    **{name: f"import {name}" for name in ("copy", "math", "random", "time", "itertools", "functools", "warnings")},
+}
+"""Names that articles use without their import; added only where the name is used like a module, `nn.Linear`."""
+
+
+def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Every name that the program binds, in whatever scope."""
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+        elif isinstance(node, ast.Constant | ast.Call | ast.Attribute):  # most of all others
+            continue
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(alias.asname or alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.MatchMapping):
+            names.add(node.rest or "")
+        elif isinstance(
+            node,
+            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar,
+        ):
+            names.add(node.name or "")
+    return names
+
+
+class ImportedModules:
+    """What the imported names of a program stand for: dotted paths of modules and of their members."""
+
+    def __init__(self, nodes: Iterable[ast.AST]) -> None:
+        self.names: dict[str, str] = {}
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    name, _, below = alias.name.partition(".")
+                    self.names[alias.asname or name] = alias.name if alias.asname and below else name
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
+    def path(self, node: ast.AST) -> str | None:
+        """`torch.load` for `t.load` after `import torch as t`; None for what begins with no imported name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self.names:
+            return None
+        return ".".join([self.names[node.id], *reversed(parts)])
+
+    def name_of(self, path: str, otherwise: str) -> str:
+        """The program's name for a module; `otherwise` where it does not import it."""
+        return next((name for name, module_path in self.names.items() if module_path == path), otherwise)
+
+
+def missing_imports(tree: ast.Module) -> list[str]:
+    """The names in KNOWN_IMPORTS that the program uses and does not bind."""
+    nodes = walk(tree)
+    have = bound_names(nodes) | set(dir(builtins))
+    used: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            used.add(node.value.id)
+        elif isinstance(node, ast.Name) and node.id in ("torch", "tensor"):
+            used.add("torch" if node.id not in have else "")  # `tensor(...)` is what torch prints
+    if "*" in have:
+        used &= {"torch"}
+    return [name for name in KNOWN_IMPORTS if name in used and name not in have]
+
+
+def import_line(tree: ast.Module) -> int:
+    """The line, from 0, at which an import can be inserted: after a docstring and imports from __future__."""
+    at = 0
+    for k, node in enumerate(tree.body):
+        docstring = k == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        docstring = docstring and isinstance(node.value.value, str)  # type: ignore[attr-defined]
+        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        at = node.end_lineno or at
+    return at

@@ -1,0 +1,264 @@
+"""What a program may use: every refusal at once, with its place and its reason.
+
+This makes messages clear; it keeps nobody in. A program that gets around it meets the worker's own confinement.
+"""
+
+import ast
+import warnings
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+from gradbox.language.names import ImportedModules, bound_names
+from gradbox.language.text import parse
+from gradbox.language.tree import levels
+from gradbox.wire.program import Refusal
+
+_ALLOWED = """
+torch numpy __future__ abc argparse array base64 bisect bz2 calendar cmath codecs collections colorsys configparser
+contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib enum errno fnmatch fractions functools gc
+getopt glob graphlib gzip hashlib heapq hmac html inspect io itertools json keyword locale logging lzma math numbers
+operator optparse os pathlib pickle platform pprint queue random re reprlib resource secrets shlex shutil stat
+statistics string struct sys tarfile tempfile textwrap time timeit traceback types typing typing_extensions
+unicodedata uuid warnings weakref zipfile zlib
+"""
+_OPTIONAL = "einops tqdm"
+"""Packages that a program may import where the host has them: see docs/decisions."""
+
+_UNAVAILABLE = {
+    "missing": """
+IPython PIL accelerate cv2 d2l datasets einops fastai graphviz gym gymnasium ipywidgets jax keras lightning
+matplotlib nltk pandas plotly pytorch_lightning requests scipy seaborn sklearn spacy tensorboard tensorboardX
+tensorflow torchaudio torchinfo torchmetrics torchsummary torchtext torchvision torchviz tqdm transformers wandb
+""",
+    "files": "dbm mmap shelve sqlite3",
+    "network": "socket urllib http ssl ftplib smtplib",
+    "processes": "subprocess multiprocessing threading concurrent signal asyncio",
+    "interpreter": "builtins ctypes importlib code codeop ast dis marshal pdb",
+}
+_CLOSED_BY_REASON = {
+    "missing": "torch.onnx torch.utils.tensorboard",
+    "files": "torch.from_file torch.package numpy.fromfile numpy.memmap",
+    "network": "torch.hub torch.utils.model_zoo",
+    "processes": """
+torch.distributed torch.multiprocessing os.abort os.execl os.execle os.execlp os.execlpe os.execv os.execve os.execvp
+os.execvpe os.fork os.forkpty os.kill os.killpg os.pipe os.popen os.posix_spawn os.posix_spawnp os.spawnl os.spawnle
+os.spawnlp os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe os.startfile os.system os.wait os.waitpid
+""",
+    "compiler": """
+torch._dynamo.explain torch._dynamo.export torch._dynamo.optimize torch._higher_order_ops torch._inductor torch.cond
+torch.nn.attention.flex_attention.flex_attention torch.utils.cpp_extension numpy.f2py
+""",
+    "interpreter": """
+numpy.ctypeslib sys.modules sys.settrace sys.setprofile sys._getframe sys.meta_path gc.get_objects gc.get_referrers
+inspect.currentframe inspect.stack
+""",
+}
+_ATTRIBUTES = {
+    "interpreter": """
+__subclasses__ __globals__ __builtins__ __loader__ __spec__ __import__ f_globals f_locals f_back f_builtins
+gi_frame cr_frame ag_frame tb_frame
+""",
+    "processes": "share_memory share_memory_",
+    "files": "fileno tofile",
+}
+ALLOWED_MODULES = frozenset(_ALLOWED.split()) | {name for name in _OPTIONAL.split() if find_spec(name) is not None}
+"""Top-level modules that may be imported, with what is below them."""
+
+UNAVAILABLE_MODULES = {
+    name: why for why, names in _UNAVAILABLE.items() for name in names.split() if name not in ALLOWED_MODULES
+}
+"""Modules that programs like to import, and why they are not here."""
+
+CLOSED_MEMBERS = {name: why for why, names in _CLOSED_BY_REASON.items() for name in names.split()}
+"""Parts of allowed modules that are not available, and why."""
+
+OPEN_MEMBERS = frozenset(["torch._inductor.config"])
+"""Parts of closed modules that are available: programs set options there."""
+
+CLOSED_ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
+"""Attributes that lead from a value into the interpreter's own objects or to other processes, and why they are not
+available."""
+
+CLOSED_BUILTINS = {
+    "eval": "text",
+    "exec": "text",
+    "compile": "text",
+    "__import__": "import",
+    "breakpoint": "keyboard",
+    "__builtins__": "interpreter",
+    "__loader__": "interpreter",
+    "__spec__": "interpreter",
+}
+"""Builtins that are not available; a program that binds such a name has one of its own."""
+
+REASONS = {
+    "import": "it is not among the modules that a program here may import",
+    "missing": "it is not installed here; no step of memory or gradients needs it",
+    "files": "it needs a file on a disk, and the files of a program here are kept in memory while it runs",
+    "network": "a program here has no network",
+    "processes": "a program here runs alone, in one process",
+    "keyboard": "nobody sits at a keyboard while a program runs here",
+    "text": "a program here runs as it is written, not from text",
+    "compiler": "statements are followed one by one; run the plain function instead",
+    "interpreter": "it leads into the interpreter itself, not to tensors",
+    "relative": "the program is one file",
+}
+"""Why, by key; the page has the same in other languages."""
+
+
+MAX_DEPTH = 300
+"""Levels of a tree; CPython's compiler takes about three times as many, instruments included."""
+
+MAX_REFUSALS = 200
+"""Refusals of one program."""
+
+
+TOO_DEEP = "this is nested too deeply"
+HAS_NULL_BYTE = "source code cannot contain null bytes"
+
+
+def check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
+    """The program's tree, and every reason not to run it, in order of lines. Columns count characters."""
+    if "\0" in source:
+        line = source.count("\n", 0, source.index("\0")) + 1
+        return None, [Refusal(line=line, message=HAS_NULL_BYTE, key="syntax", args={"text": HAS_NULL_BYTE})]
+    try:
+        tree = parse(source)
+        depths = levels(tree)
+        if len(depths) > MAX_DEPTH:
+            return None, [Refusal(line=first_line_too_deep(depths), message=TOO_DEEP, key="deep")]
+        error = compile_error(tree)
+        if error is not None:
+            return None, [syntax_refusal(error, source, encoded=True)]
+    except SyntaxError as error:
+        return None, [syntax_refusal(error, source)]
+    except (RecursionError, MemoryError):
+        return None, [too_deep_refusal(source)]
+    except ValueError as error:  # half a character, or a number too long to read
+        return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
+    lines = source.split("\n")
+    checker = _Checker([node for level in depths for node in level])
+    refusals = [_refusal(lines, node, what, why) for node, what, why in checker.refused_nodes()]
+    refusals.sort(key=lambda refusal: (refusal.line, refusal.col))
+    return tree, refusals[:MAX_REFUSALS]
+
+
+def compile_error(tree: ast.Module) -> SyntaxError | None:
+    """What only the compiler finds: `return` outside a function, and the like."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(tree, "<program>", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            return error
+    return None
+
+
+def first_line_too_deep(depths: list[list[ast.AST]]) -> int:
+    """The line where a tree goes below DEEPEST levels."""
+    placed = (node.lineno for level in depths[MAX_DEPTH::-1] for node in level if isinstance(node, ast.stmt | ast.expr))
+    return next(placed, 1)
+
+
+class _Checker:
+    def __init__(self, nodes: list[ast.AST]) -> None:
+        self._nodes = nodes
+        self._bound = bound_names(nodes)
+        self._modules = ImportedModules(nodes)
+
+    def refused_nodes(self) -> Iterator[tuple[ast.AST, str, str]]:
+        """(node, what, key of the reason)"""
+        on_the_way: set[ast.AST] = set()  # to a member that is open
+        for node in self._nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield from self._check_module(alias, alias.name)
+            elif isinstance(node, ast.ImportFrom):
+                if node.level:
+                    yield node, f"import of '{'.' * node.level}{node.module or ''}'", "relative"
+                elif node.module is not None:
+                    open_ = OPEN_MEMBERS.issuperset(f"{node.module}.{alias.name}" for alias in node.names)
+                    refused = [] if open_ else list(self._check_module(node, node.module))
+                    yield from refused
+                    if not refused:
+                        for alias in node.names:
+                            yield from self._check_member(alias, f"{node.module}.{alias.name}")
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                if node.id in CLOSED_BUILTINS and node.id not in self._bound:
+                    yield node, f"'{node.id}'", CLOSED_BUILTINS[node.id]
+            elif isinstance(node, ast.Attribute):
+                if node.attr in CLOSED_ATTRIBUTES:
+                    yield node, f"'{node.attr}'", CLOSED_ATTRIBUTES[node.attr]
+                else:
+                    path = self._modules.path(node)
+                    if path in OPEN_MEMBERS:
+                        on_the_way.add(node.value)
+                    elif path is not None and node not in on_the_way:
+                        yield from self._check_member(node, path)
+
+    def _check_module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
+        top = name.split(".")[0]
+        if top in UNAVAILABLE_MODULES:
+            yield node, f"import of '{name}'", UNAVAILABLE_MODULES[top]
+        elif top not in ALLOWED_MODULES:
+            yield node, f"import of '{name}'", "import"
+        else:
+            yield from self._check_member(node, name, f"import of '{name}'")
+
+    def _check_member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
+        """Exactly the closed thing: what lies below it is refused there already."""
+        parts = path.split(".")
+        if not OPEN_MEMBERS.isdisjoint(".".join(parts[:k]) for k in range(1, len(parts) + 1)):
+            return
+        for k in range(1, len(parts) + 1):
+            why = CLOSED_MEMBERS.get(".".join(parts[:k]))
+            if why is not None and (k == len(parts) or what is not None):
+                yield node, what or f"'{path}'", why
+
+
+def _refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:
+    text = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
+    same = node.end_lineno == node.lineno
+    return Refusal(
+        line=node.lineno,
+        col=character_column(text, node.col_offset),
+        end_col=character_column(text, node.end_col_offset) if same else None,
+        message=f"{what} is not available: {REASONS[why]}",
+        key=why,
+        args={"what": what},
+    )
+
+
+def syntax_refusal(error: SyntaxError, source: str, encoded: bool = False) -> Refusal:
+    """Python's own words at Python's own place; `encoded`: the compiler counts bytes where the parser does not."""
+    lines = source.split("\n")
+    line = min(max(error.lineno or 1, 1), len(lines))
+    text = lines[line - 1]
+    col = max((error.offset or 1) - 1, 0)
+    end = error.end_offset - 1 if error.end_offset and error.end_lineno == error.lineno else None
+    if encoded:
+        col, end = character_column(text, col), None if end is None else character_column(text, end)
+    end = None if end is None or end <= col else end
+    return Refusal(line=line, col=col, end_col=end, message=error.msg, key="syntax", args={"text": error.msg})
+
+
+def too_deep_refusal(source: str) -> Refusal:
+    """CPython itself gives up on this program, at about the line where most brackets are open."""
+    depth = most = 0
+    where = line = 1
+    for character in source:
+        if character == "\n":
+            line += 1
+        elif character in "([{":
+            depth += 1
+            if depth > most:
+                most, where = depth, line
+        elif character in ")]}":
+            depth -= 1
+    return Refusal(line=where, message=TOO_DEEP, key="deep")
+
+
+def character_column(line: str, offset: int) -> int:
+    """The column in characters of an offset in UTF-8 bytes."""
+    return offset if line.isascii() else len(line.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))

@@ -1,0 +1,84 @@
+"""A repair in the making: edits of a program's text, with what they need to know of the modules that it imports."""
+
+import ast
+from collections.abc import Callable
+
+from gradbox.language.edits import Edits
+from gradbox.language.names import ImportedModules
+from gradbox.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES
+from gradbox.language.tree import walk
+from gradbox.wire.program import Repair
+
+DEFAULT_SHAPE = "4, 4"
+"""The shape of random numbers, until the reader says another."""
+
+MAX_EDITS = 200
+"""Edits of one repair."""
+
+
+class RepairDraft(Edits):
+    """Collects the edits of one repair. line: the only one whose calls are looked at; None for all."""
+
+    def __init__(self, source: str, tree: ast.Module, line: int | None = None) -> None:
+        super().__init__(source, tree)
+        self.nodes = walk(tree)
+        self.modules = ImportedModules(self.nodes)
+        self.torch = self.modules.name_of("torch", "torch")
+        self.numpy = self.modules.name_of("numpy", "np")
+        self._line = line
+
+    def path(self, node: ast.AST) -> str:
+        """The dotted path that an expression stands for; "" for what begins with no imported name."""
+        return self.modules.path(node) or ""
+
+    def calls_of(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
+        """The calls of functions whose dotted path is wanted; none if they are more than MAX_EDITS."""
+        return self.calls(lambda call: is_wanted(self.path(call.func)))
+
+    def calls(self, is_wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
+        """The calls that are wanted and not removed yet; none if they are more than MAX_EDITS."""
+        calls = [
+            node for node in self.nodes if isinstance(node, ast.Call) and self._is_in_sight(node) and is_wanted(node)
+        ]
+        return calls if len(calls) <= MAX_EDITS else []
+
+    def _is_in_sight(self, call: ast.Call) -> bool:
+        return self._line is None or call.lineno <= self._line <= (call.end_lineno or call.lineno)
+
+    def assigned_name(self, value: ast.AST) -> str | None:
+        """The name, if a statement assigns the value to a single one."""
+        statement = self.statement(value)
+        if isinstance(statement, ast.Assign) and statement.value is value and len(statement.targets) == 1:
+            name = statement.targets[0]
+            return name.id if isinstance(name, ast.Name) else None
+        return None
+
+    def is_statement(self, call: ast.Call) -> bool:
+        """Whether a call is all of a statement."""
+        return isinstance(self.parent(call), ast.Expr)
+
+    def repair(self, key: str, shape: str | None = None, also: str = "") -> Repair | None:
+        """The repair; None where there is nothing to edit, or too much.
+
+        Imports of unavailable packages whose uses were all removed, or that `also` names, become comments.
+        """
+        if not 0 < len(self.sorted_edits()) <= MAX_EDITS:
+            return None
+        self._drop_unused_imports(also)
+        repair = Repair(key=key, edits=self.sorted_edits())
+        return repair if shape is None else repair.model_copy(update={"shape": shape})
+
+    def _drop_unused_imports(self, also: str) -> None:
+        for node in self.nodes:
+            if not isinstance(node, ast.Import | ast.ImportFrom) or node in self.removed:
+                continue
+            paths = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            tops = {path.split(".")[0] for path in paths}
+            members = {f"{paths[0]}.{alias.name}" for alias in node.names if isinstance(node, ast.ImportFrom)}
+            closed = all(path in CLOSED_MEMBERS for path in paths) or (members and members <= CLOSED_MEMBERS.keys())
+            if not tops <= UNAVAILABLE_MODULES.keys() and not closed:
+                continue
+            names = [alias.asname or alias.name.split(".")[0] for alias in node.names]
+            uses = [use for name in names for use in self.uses(name)]
+            if all(use in self.removed for use in uses) and (uses or tops == {also}):
+                self.comment_out(node)

@@ -1,0 +1,156 @@
+"""Transcripts of an interpreter or a notebook: removes the prompts and puts the printed output into notices."""
+
+import ast
+import re
+
+from gradbox.language.text import Line, LineScan, try_parse
+from gradbox.wire.program import Edit, Notice, Repair
+
+_PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
+_CELL = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
+_CONTINUATION = re.compile(r"\s*\.\.\.+: ?")
+_RESULT = re.compile(r"\s*Out ?\[[\d* ]*\]:")
+_FRAME = re.compile(r'\s*File ".*", line \d+')
+
+
+class TranscriptBuilder:
+    """Collects statements, and for each the output printed after it.
+
+    cell: of a notebook, which shows only the last value of a cell.
+    """
+
+    def __init__(self, notices: list[Notice], cell: bool = False) -> None:
+        self.code_lines: list[Line] = []
+        self._notices, self._is_cell = notices, cell
+        self._printed: list[Line] = []
+        self._may_print = False  # what the last statement printed may look like anything
+        self._first_origin: int | None = None
+        self._margin = ""
+        self._after_left_out = False  # what printed it is no statement of the program
+
+    def add_code(self, text: str, line: Line, continues: bool = False) -> None:
+        """A line of code. text: without its prompt; line: as pasted; continues: whether the code before it goes on."""
+        self.flush()
+        if not continues:
+            self._first_origin = line.origin
+            self._margin = indentation(line.text)
+        self.code_lines.append(Line(text, line.origin))
+        self._after_left_out = continues and self._after_left_out
+        self._may_print = (continues and self._may_print) or "print" in text
+
+    def add_output(self, line: Line) -> None:
+        if self._looks_like_code(line):
+            self._add_left_out_notice(line)
+        elif self._printed or not line.blank:
+            self._printed.append(line)
+
+    def flush(self) -> None:
+        """Add a notice with all that the last statement printed."""
+        while self._printed and self._printed[-1].blank:
+            self._printed.pop()
+        if self._printed:
+            at = self.code_lines[-1].origin if self.code_lines else self._printed[0].origin
+            text = "\n".join(line.text.removeprefix(self._margin) for line in self._printed)
+            args: dict[str, object] = {"text": text}
+            if self.code_lines:
+                args["from"] = self._first_origin
+            if self._is_cell:
+                args["cell"] = True
+            if self._after_left_out:
+                args["orphan"] = True
+            self._notices.append(Notice(line=at, kind="printed", args=args))
+        self._printed.clear()
+
+    def end(self) -> list[Line]:
+        self.flush()
+        self._notices.append(Notice(line=self.code_lines[0].origin if self.code_lines else None, kind="prompts"))
+        return self.code_lines
+
+    def _looks_like_code(self, line: Line) -> bool:
+        """Whether the line is not output of an interpreter: it contains a prompt, or is a statement with an effect."""
+        if ">>>" in line.text:
+            return True
+        if self._may_print or line.blank or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
+            return False
+        if self._printed and self._printed[0].text.startswith("torch.return_types."):
+            return False  # it prints `values=tensor(…),`
+        tree = try_parse([Line(line.text.strip(), None)])
+        return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
+
+    def _add_left_out_notice(self, line: Line) -> None:
+        """Add a notice for a line that is left out. The repair joins pieces of one statement, like `c>>> .zero_()`."""
+        self.flush()
+        self._after_left_out = True
+        text = line.text.strip()
+        before, prompt, after = text.partition(">>>")
+        repair = before.rstrip() + after.lstrip() if prompt else text
+        edit = Edit(line=line.origin or 1, col=0, end_line=line.origin or 1, end_col=len(line.text),
+                    text=f"{indentation(line.text)}{'In [ ]:' if self._is_cell else '>>>'} {repair}")  # fmt: skip
+        args = {"text": text, "repair": repair}
+        repairs = [Repair(key="prompt", args=args, pasted=[edit])]
+        self._notices.append(Notice(line=line.origin, kind="left_out", args=args, repairs=repairs))
+
+
+def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
+    """The program in a transcript with `>>>`. Continuation lines may lack their `...`, as in IDLE."""
+    scan = LineScan(lines)
+    prompts = [_PROMPT.match(line.text) for line in lines]
+    if not any(prompt and prompt[1] and len(scan.opened_before[k]) < 3 for k, prompt in enumerate(prompts)):
+        return lines
+    session = TranscriptBuilder(notices)
+    statement = block = False  # right after a prompt; inside of what a colon opened
+    depth = 0
+    for line, prompt in zip(lines, prompts, strict=True):
+        if prompt is not None and (prompt[1] or statement):
+            text = line.text[prompt.end() :]
+            depth = max(0, (0 if prompt[1] else depth) + LineScan([Line(text, None)]).depth - unmatched_closings(text))
+            block = opens_block(text) or bool(block and prompt[2])
+            session.add_code(text, line, continues=bool(prompt[2]))
+            statement = True
+        elif statement and not line.blank and (depth or (block and line.text[0] in " \t") or line.comment):
+            session.add_code(line.text.strip() if line.comment else line.text, line, continues=True)
+            depth = max(0, depth + LineScan([line]).depth - unmatched_closings(line.text))
+        else:
+            statement = False
+            session.add_output(line)
+    return session.end()
+
+
+def indentation(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
+
+
+def opens_block(text: str) -> bool:
+    return text.partition("#")[0].rstrip().endswith(":")
+
+
+def unmatched_closings(text: str) -> int:
+    """The number of brackets that a line closes without having opened them."""
+    depth = least = 0
+    for character in text.partition("#")[0]:
+        depth += (character in "([{") - (character in ")]}")
+        least = min(least, depth)
+    return -least
+
+
+def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
+    """The program in the cells of a notebook: code beside `In [3]:` continues with `...:`, code below an empty prompt up to the next one."""
+    if not any(_CELL.match(line.text) for line in lines):
+        return lines
+    session = TranscriptBuilder(notices, cell=True)
+    after_code = after_empty_prompt = False
+    for line in lines:
+        cell, more = _CELL.match(line.text), _CONTINUATION.match(line.text)
+        if cell is not None:
+            text = line.text[cell.end() :]
+            after_code, after_empty_prompt = bool(text.strip()), not text.strip()
+            session.add_code(text, line)
+        elif after_code and more is not None:
+            session.add_code(line.text[more.end() :], line, continues=True)
+        elif after_empty_prompt and not _RESULT.match(line.text):
+            session.add_code(line.text, line, continues=True)
+        else:
+            after_empty_prompt = False
+            after_code = after_code and line.blank
+            session.add_output(line)
+    return session.end()

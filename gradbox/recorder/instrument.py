@@ -1,0 +1,297 @@
+"""Puts calls of the recorder into a program's syntax tree, and lists its statements.
+
+CPython compiles and runs the result; nothing is interpreted. The names put in contain a space, so no program can
+say them. Every inserted node carries the position of the statement it belongs to: tracebacks and warnings keep
+their lines, and the running statement is found from a frame's instruction (`Statements.statement_at`).
+"""
+
+import ast
+from types import CodeType
+from typing import Any
+
+from gradbox.language.tree import walk
+from gradbox.recorder import effects
+from gradbox.recorder.stack import program_line
+from gradbox.wire.records import StatementRecord
+
+STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
+    f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda")
+)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.AsyncFor | ast.While
+LOOPS = ("For", "AsyncFor", "While")
+
+
+class Statements:
+    """The table of statements by index, and the way from a running instruction back to one."""
+
+    def __init__(self) -> None:
+        self.rows: list[StatementRecord] = []
+        self.effects: list[effects.Effects] = []
+        self.numpy_names: frozenset[str] = frozenset()
+        self.handler_names: frozenset[str] = frozenset()
+        self.passes_mutators = False
+        self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
+        self._statement_cache: dict[tuple[CodeType, int], int | None] = {}
+        self._positions: dict[CodeType, list[Any]] = {}
+
+    def add_file(self, nodes: list[ast.AST]) -> None:
+        """A file's statements follow; these are all its nodes."""
+        self.numpy_names = effects.numpy_names(nodes)
+        self.handler_names |= effects.handler_names(nodes)
+        self.passes_mutators = self.passes_mutators or effects.passes_mutators(nodes)
+
+    def add(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
+        """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none.
+
+        line_offset: lines of the program's source before the statement's file.
+        """
+        self.rows.append(
+            {
+                "line": node.lineno + line_offset,
+                "col": node.col_offset,
+                "end_line": (node.end_lineno or node.lineno) + line_offset,
+                "end_col": node.end_col_offset or node.col_offset,
+                "kind": type(node).__name__,
+                "parent": parent,
+                "loop": loop,
+            }
+        )
+        self.effects.append(effects.effects_of(node, self.numpy_names))
+        return len(self.rows) - 1
+
+    def may_expose_memory(self) -> bool:
+        """Whether the program may write a tensor's bytes but by an operator."""
+        return any(
+            statement_effects.exposes_memory or statement_effects.may_change_anything
+            for statement_effects in self.effects
+        )
+
+    def loops(self, i: int, include_self: bool) -> tuple[int, ...]:
+        """The loops around statement i, outermost first; `include_self`: i itself too, where it is one.
+
+        Kept as tuples: a list made at each new statement would take the address of one that the program just freed.
+        """
+        cached = self._loops.get((i, include_self))
+        if cached is None:
+            loops = (i,) if include_self and self.rows[i]["kind"] in LOOPS else ()
+            loop = self.rows[i]["loop"]
+            while loop is not None:
+                loops = (loop, *loops)
+                loop = self.rows[loop]["loop"]
+            cached = self._loops[i, include_self] = loops
+        return cached
+
+    def statement_at(self, code: CodeType, instruction: int) -> int | None:
+        """The innermost statement whose text holds the instruction at this offset of the code."""
+        key = (code, instruction)
+        if key not in self._statement_cache:
+            self._statement_cache[key] = self._find(code, instruction)
+        return self._statement_cache[key]
+
+    def _find(self, code: CodeType, instruction: int) -> int | None:
+        positions = self._positions.get(code)
+        if positions is None:
+            positions = self._positions[code] = list(code.co_positions())
+        index = instruction // 2
+        if not 0 <= index < len(positions) or positions[index][0] is None:
+            return None
+        line, _, col, _ = positions[index]
+        position, best = (program_line(code, line), col or 0), None
+        for i, row in enumerate(self.rows):
+            if (row["line"], row["col"]) <= position < (row["end_line"], row["end_col"]):
+                best = i  # rows are in source order, so the last that holds the place is the innermost
+        return best
+
+
+class Instrumenter:
+    """Rewrites a tree in place."""
+
+    def __init__(self, statements: Statements, line_offset: int) -> None:
+        self.statements, self.line_offset = statements, line_offset
+        self.has_yields = False  # there is a `yield` in it
+
+    def instrument_module(self, tree: ast.Module) -> ast.Module:
+        nodes = walk(tree)
+        self.has_yields = any(isinstance(node, ast.Yield) for node in nodes)
+        self.statements.add_file(nodes)
+        tree.body = self.instrument_body(tree.body, None, None, head=True)
+        if any(isinstance(node, ast.Lambda) for node in nodes):
+            tree = LambdaTransformer(self).visit(tree)
+        return tree
+
+    def hook_call(self, name: str, i: int | None, position_of: ast.AST, *arguments: ast.expr) -> ast.Call:
+        first = [] if i is None else [ast.Constant(i)]
+        node = ast.Call(ast.Name(name, ast.Load()), [*first, *arguments], [])
+        for part in (node, node.func, *first):
+            ast.copy_location(part, position_of)
+        return node
+
+    def hook_statement(self, name: str, i: int | None, position_of: ast.AST) -> ast.Expr:
+        """The call as a statement; it stands at the first column of `position_of`, whatever that spans."""
+        node = self.hook_call(name, i, position_of)
+        for part in (node, node.func, *node.args):
+            part.end_lineno, part.end_col_offset = part.lineno, part.col_offset + 1
+        return ast.copy_location(ast.Expr(node), node)
+
+    def instrument_body(
+        self, body: list[ast.stmt], parent: int | None, loop: int | None, head: bool = False
+    ) -> list[ast.stmt]:
+        """The statements with their steps; `head`: a docstring and future imports have to come first."""
+        out: list[ast.stmt] = []
+        deferred: list[ast.stmt] = []
+        for k, node in enumerate(body):
+            first = head and ((k == 0 and is_docstring(node)) or is_future_import(node))
+            if not first and deferred:
+                out, deferred = out + deferred, []
+            i = self.statements.add(node, parent, loop, self.line_offset)
+            if first:
+                out.append(node)
+                deferred.append(self.hook_statement(STEP, i, node))
+            else:
+                out += self.instrument_statement(node, i, loop)
+        return out + deferred
+
+    def instrument_statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
+        """A statement with its calls of the recorder. i: its index; loop: that of the loop it is in, None for none."""
+        if isinstance(node, Function):
+            self.instrument_function(node, i)
+            return [node, self.hook_statement(STEP, i, node)]
+        if isinstance(node, ast.ClassDef):
+            self.instrument_members(node, i)
+            return [node, self.hook_statement(STEP, i, node)]
+        if self.has_yields:
+            YieldTransformer(self, i).transform_head(node)
+        if isinstance(node, ast.If):
+            node.test = self.hook_call(HEAD, i, node.test, node.test)
+            node.body, node.orelse = (
+                self.instrument_body(node.body, i, loop),
+                self.instrument_body(node.orelse, i, loop),
+            )
+            return [node]
+        if isinstance(node, ast.While):
+            node.test = self.hook_call(HEAD, i, node.test, node.test)
+            node.body, node.orelse = self.instrument_body(node.body, i, i), self.instrument_body(node.orelse, i, loop)
+            return [self.hook_statement(LOOP, i, node), node]
+        if isinstance(node, ast.For | ast.AsyncFor):
+            node.body = [self.hook_statement(HEAD, i, node), *self.instrument_body(node.body, i, i)]
+            node.orelse = self.instrument_body(node.orelse, i, loop)
+            return [self.hook_statement(LOOP, i, node), node, self.hook_statement(STEP, i, node)]
+        if isinstance(node, ast.With | ast.AsyncWith):
+            node.body = [self.hook_statement(HEAD, i, node), *self.instrument_body(node.body, i, loop)]
+            return [node, self.hook_statement(STEP, i, node)]
+        if isinstance(node, ast.Try | ast.TryStar):
+            node.body, node.orelse = (
+                self.instrument_body(node.body, i, loop),
+                self.instrument_body(node.orelse, i, loop),
+            )
+            for handler in node.handlers:
+                handler.body = [
+                    self.hook_statement(CAUGHT, None, handler),
+                    *self.instrument_body(handler.body, i, loop),
+                ]
+            if node.finalbody:
+                node.finalbody = [
+                    self.hook_statement(CAUGHT, None, node.finalbody[0]),
+                    *self.instrument_body(node.finalbody, i, loop),
+                ]
+            # where a handler ends, the exception dies, and with it what its frames held
+            return [node, self.hook_statement(STEP, i, node)] if node.handlers else [node]
+        if isinstance(node, ast.Match):
+            node.subject = self.hook_call(HEAD, i, node.subject, node.subject)
+            for case in node.cases:
+                case.body = self.instrument_body(case.body, i, loop)
+            return [node]
+        if isinstance(node, ast.Return):
+            value = node.value or ast.copy_location(ast.Constant(None), node)
+            node.value = self.hook_call(RETURN, i, value, value)
+            return [node]
+        if isinstance(node, ast.Break | ast.Continue):
+            return [self.hook_statement(STEP, i, node), node]
+        if isinstance(node, ast.Raise):
+            return [node]
+        if isinstance(node, ast.Expr):
+            node.value = self.hook_call(VALUE, i, node.value, node.value)
+        return [node, self.hook_statement(STEP, i, node)]
+
+    def instrument_function(self, node: Function, i: int) -> None:
+        call = self.hook_statement(CALL, i, node)
+        body = self.instrument_body(node.body, i, None, head=True)
+        at = 1 if is_docstring(node.body[0]) else 0
+        node.body = [*body[:at], call, *body[at:]]
+
+    def instrument_members(self, node: ast.ClassDef, i: int) -> None:
+        """A class body runs as one statement; the methods in it step."""
+        for member in ast.iter_child_nodes(node):
+            if isinstance(member, Function):
+                self.instrument_function(member, self.statements.add(member, i, None, self.line_offset))
+            elif isinstance(member, ast.ClassDef):
+                self.instrument_members(member, self.statements.add(member, i, None))
+
+
+class YieldTransformer(ast.NodeTransformer):
+    """Steps around each `yield` of one statement's own expressions."""
+
+    def __init__(self, instrument: Instrumenter, i: int) -> None:
+        self.instrument, self.i = instrument, i
+
+    def transform_head(self, node: ast.stmt) -> None:
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                setattr(node, field, self.visit(value))
+            elif isinstance(value, list):
+                for k, part in enumerate(value):
+                    if isinstance(part, ast.expr):
+                        value[k] = self.visit(part)
+                    elif isinstance(part, ast.withitem):
+                        part.context_expr = self.visit(part.context_expr)
+
+    def visit_Yield(self, node: ast.Yield) -> ast.expr:
+        self.generic_visit(node)
+        value = node.value or ast.copy_location(ast.Constant(None), node)
+        node.value = self.instrument.hook_call(YIELD, self.i, value, value)
+        # `RESUME(i)` runs before the yield: what it returns waits on the frame's stack and dies with the generator
+        return ast.copy_location(ast.Call(self.instrument.hook_call(RESUME, self.i, node), [node], []), node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        return node
+
+    def _own(self, node: Any) -> Any:
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _own
+
+
+class LambdaTransformer(ast.NodeTransformer):
+    """Tells whenever a lambda runs that can do more than make a new value of its arguments."""
+
+    def __init__(self, instrument: Instrumenter) -> None:
+        self.instrument = instrument
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        self.generic_visit(node)
+        if not effects.is_pure_lambda(node):
+            call = self.instrument.hook_call(LAMBDA, None, node.body)
+            # `LAMBDA() or body`: the call returns None
+            node.body = ast.copy_location(ast.BoolOp(ast.Or(), [call, node.body]), node.body)
+        return node
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def is_future_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__" and not node.level
+
+
+def instrument(
+    tree: ast.Module, statements: Statements | None = None, line_offset: int = 0
+) -> tuple[ast.Module, Statements]:
+    """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
+
+    statements: the table of the program's other files, to which these are added. line_offset: lines of the program's
+    source before this file.
+    """
+    work = Instrumenter(Statements() if statements is None else statements, line_offset)
+    return work.instrument_module(tree), work.statements

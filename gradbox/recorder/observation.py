@@ -1,0 +1,127 @@
+"""What the hooks of one statement learn for the step in the making."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from gradbox.wire import entities
+from gradbox.wire.log import LogEntry, Op
+
+
+class OpCall:
+    """One operation of the running statement; `entry` is its entry in the log.
+
+    inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through
+    which). called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`.
+    repeated_counts: see `repeated_indices`. log_index: its place in the step's log.
+    """
+
+    __slots__ = (
+        "called_directly",
+        "cuts_paths",
+        "deep_copies",
+        "entry",
+        "inference_mode",
+        "inputs",
+        "log_index",
+        "repeated_counts",
+        "results",
+        "writes",
+    )
+
+    def __init__(self, entry: Op) -> None:
+        self.entry = entry
+        self.inputs: list[tuple[str, bool]] = []
+        self.results: list[tuple[str, bool, str]] = []
+        self.writes: list[tuple[str, str]] = []
+        self.called_directly = self.cuts_paths = self.deep_copies = self.inference_mode = False
+        self.repeated_counts: tuple[int, int] | None = None
+        self.log_index = 0
+
+
+class DetachedCopy(NamedTuple):
+    """A new leaf that requires no grad on the storage of a tensor that does. reason: "detach" or "data"."""
+
+    source: str
+    copy: str
+    reason: Literal["detach", "data"]
+
+
+@dataclass(slots=True)
+class Observation:
+    """Filled by the hooks (operators, the engine, the recorder's calls), read by the probes, forgotten with its step.
+
+    step: the number of the step in the making. log: its log. everything_requested: a hook asks to observe all that
+    lives, not only what the statement may have changed; observe_all: that is what the observation does.
+    exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
+    before; skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
+    tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
+    counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. display_text: what an
+    interactive session shows of the statement's value. array_bases: the tensors that own the memory of new numpy
+    arrays, and those. touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something
+    outside of the program's names. provisional_facts: facts of tensors that may die before they are observed.
+    graph_roots, visited_nodes: nodes to walk from, and (node, uid) of those that the engine ran. ended_backwards,
+    retired_frames, dead_uids: uids of what is over.
+    """
+
+    step: int = 0
+    everything_requested: bool = True
+    observe_all: bool = True
+    past_unknown: bool = False
+    exposes_memory: bool = False
+    skipped_steps: int = 0
+    skipped_visits: int = 0
+    ops_unobserved: bool = False
+    tensors_printed: bool = False
+    storages_rebound: bool = False
+    counters_ambiguous: bool = False
+    display_text: str | None = None
+    log: list[LogEntry] = field(default_factory=list)
+    op_calls: list[OpCall] = field(default_factory=list)
+    touched_tensors: dict[str, None] = field(default_factory=dict)
+    touched_storages: set[str] = field(default_factory=set)
+    reached_tensors: list[str] = field(default_factory=list)
+    detached_copies: list[DetachedCopy] = field(default_factory=list)
+    array_bases: dict[str, str] = field(default_factory=dict)
+    provisional_facts: dict[str, entities.Tensor] = field(default_factory=dict)
+    graph_roots: list[Any] = field(default_factory=list)
+    visited_nodes: list[tuple[Any, str]] = field(default_factory=list)
+    ended_backwards: list[str] = field(default_factory=list)
+    retired_frames: list[str] = field(default_factory=list)
+    dead_uids: list[str] = field(default_factory=list)
+
+    def append(self, entry: LogEntry) -> int:
+        """Add an entry to the log; its place there."""
+        self.log.append(entry)
+        return len(self.log) - 1
+
+    def last_writers(self) -> dict[str, tuple[int, str]]:
+        """storage -> (place in the log of the last operation that wrote it, the tensor through which)."""
+        return {storage: (call.log_index, tensor) for call in self.op_calls for storage, tensor in call.writes}
+
+    def reset(self, after_fault: bool) -> None:
+        """Begin the next step. after_fault: what died or ended is kept, for the step that failed did not report it.
+
+        Containers are emptied and not replaced: new ones would take the addresses that the program just freed.
+        """
+        self.step += 1
+        self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False
+        self.past_unknown = False
+        self.skipped_steps = self.skipped_visits = 0
+        self.display_text = None
+        self.log.clear()
+        self.op_calls.clear()
+        self.touched_tensors.clear()
+        self.reached_tensors.clear()
+        self.graph_roots.clear()
+        self.visited_nodes.clear()
+        if after_fault:
+            self.everything_requested = True
+            return
+        self.ops_unobserved = self.tensors_printed = False
+        self.touched_storages.clear()
+        self.detached_copies.clear()
+        self.array_bases.clear()
+        self.provisional_facts.clear()
+        self.ended_backwards.clear()
+        self.retired_frames.clear()
+        self.dead_uids.clear()

@@ -1,0 +1,261 @@
+"""One observation: the probes in their order, and the events that follow from what they found."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import cast
+
+from gradbox.recorder.observation import Observation
+from gradbox.recorder.probes.arrays import Arrays
+from gradbox.recorder.probes.counters import Counters
+from gradbox.recorder.probes.device import Devices
+from gradbox.recorder.probes.graph import Graph
+from gradbox.recorder.probes.holders import Holders
+from gradbox.recorder.probes.index_writes import index_write_events
+from gradbox.recorder.probes.modes import Modes
+from gradbox.recorder.probes.node_uids import NodeUids
+from gradbox.recorder.probes.path_cuts import path_cut_events
+from gradbox.recorder.probes.probe import Probe, ProbeContext
+from gradbox.recorder.probes.saved_tensors import SavedTensors, Transition
+from gradbox.recorder.probes.stale_views import StaleViews
+from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.probes.tensors import Tensors
+from gradbox.recorder.probes.windows import Windows
+from gradbox.recorder.reachability import Reachability
+from gradbox.recorder.uids import ObjectUids, WeakUids
+from gradbox.recorder.values import ValueEncoder
+from gradbox.wire import events
+from server.wire.link import FocusRecord
+
+_TRANSITION_EVENTS = {row.state: name for name, row in events.EVENTS.items() if row.state is not None}
+
+MAX_ROUNDS = 8
+"""How often an observation goes on from what it found to what that is related to."""
+
+
+class Observer:
+    """The probes of a run. `observe` brings the trace's state up to date.
+
+    focus: see `Windows`. writable_without_ops: the program has ways to write bytes that are no operators.
+    """
+
+    def __init__(self, context: ProbeContext, focus: FocusRecord, writable_without_ops: bool) -> None:
+        self._context, self._delta = context, context.delta
+        tensor_uids = WeakUids(context.uids, "t")
+        self.node_uids = node_uids = NodeUids(context.uids)
+        objects = ObjectUids(context.uids)
+        self.holders = Holders()
+        self.storages = Storages(context, self.holders, writable_without_ops)
+        self.counters = Counters(context, tensor_uids)
+        self.stale_views = StaleViews()
+        self.saved_tensors = SavedTensors(
+            context, self.storages, self.counters, tensor_uids, self.holders, self.stale_views
+        )
+        self.arrays = Arrays(context, self.storages, tensor_uids, self.holders)
+        self.tensors = Tensors(
+            context, tensor_uids, node_uids, objects, self.storages, self.counters, self.holders, self.stale_views
+        )
+        self.values = ValueEncoder(context, objects, self.tensors, self.arrays, node_uids)
+        self.graph = Graph(context, node_uids, self.saved_tensors, self.tensors, self.values)
+        self.reachability = Reachability(self.values, self.tensors)
+        self.modes = Modes(context)
+        self.devices = Devices(context, self.storages)
+        self.windows = Windows(context, focus, self.storages, self.holders)
+        probes: tuple[Probe, ...] = (
+            self.tensors, self.arrays, self.graph, self.counters, self.windows, self.storages, self.modes,
+            self.devices,
+        )  # fmt: skip
+        # only the probes that override a phase are called in it: each observation has some thirty empty calls less
+        self._collect_phase = [probe.collect_dead for probe in probes if overrides(probe, "collect_dead")]
+        self._begin_phase = [probe.begin for probe in probes if overrides(probe, "begin")]
+        self._update_phase = [probe.update for probe in probes if overrides(probe, "update")]
+        self._end_phase = [probe.end for probe in probes if overrides(probe, "end")]
+
+    def observe(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+        """Find what changed since the last observation: facts go to the delta, events to the log.
+
+        observe_frames: observes the frames, all or those of the step, and returns whether that is enough.
+        """
+        observation.observe_all = observation.observe_all or observation.ops_unobserved
+        try:
+            self._collect_dead(observation)
+            self._observe_reachable(observation, observe_frames)
+            if not observation.observe_all:
+                self._observe_related(observation)
+            if observation.exposes_memory:
+                self._expose_observed_storages(observation)
+            self._collect_dead(observation)
+            self._update(observation)
+            self._remove_dead(observation)
+        finally:
+            for end in self._end_phase:
+                end(observation)
+
+    def saved_tensors_modified(self) -> bool:
+        """Whether what nodes saved was written since the last observation; asked between two, of a few small ones."""
+        for counter in self.saved_tensors.sample_intact("c"):
+            tensor = self.counters.living_handle(counter)
+            if tensor is not None and tensor._version != self.counters.version(counter):
+                return True
+        return any(self.storages.is_modified(storage) for storage in self.saved_tensors.sample_intact("s"))
+
+    def _collect_dead(self, observation: Observation) -> None:
+        for collect_dead in self._collect_phase:
+            collect_dead(observation)
+
+    def _observe_reachable(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+        """Observe the frames and what they lead to; everything, where it turns out that the frames are not enough."""
+        self.values.begin_observation()
+        for begin in self._begin_phase:
+            begin(observation)
+        self.tensors.enqueue(
+            [*observation.reached_tensors, *self.stale_views.take_views_of_dead(observation.dead_uids)]
+        )
+        self.reachability.begin_observation(not observation.observe_all)
+        if not observe_frames(observation.observe_all):
+            observation.observe_all = True
+            self.reachability.begin_observation(False)
+            self.tensors.enqueue_all()
+            observe_frames(True)
+        self.tensors.observe_pending(self.values.encode)
+        for node, uid in observation.visited_nodes:
+            self.graph.observe_visited(node, uid)
+
+    def _observe_related(self, observation: Observation) -> None:
+        """Observe what is related to what changed, until nothing new comes of it."""
+        written = set(observation.last_writers())
+        for _ in range(MAX_ROUNDS):
+            moved = [counter for counter, _, _ in self.counters.version_changes()]
+            storages = {str(self._delta.tensor(uid).get("storage")) for uid in self.tensors.displaced}
+            self.tensors.enqueue_related(written | storages, moved)
+            if not self.tensors.has_pending():
+                return
+            self.tensors.observe_pending(self.values.encode)
+
+    def _expose_observed_storages(self, observation: Observation) -> None:
+        """The memory of whatever the statement led to may have been handed out."""
+        for uid in self.tensors.observed_uids():
+            storage = self._delta.tensor(uid).get("storage")
+            if storage is not None:
+                self.storages.expose(storage)
+        for storage in observation.touched_storages:
+            self.storages.expose(storage)
+
+    def _update(self, observation: Observation) -> None:
+        """Compare the bytes, walk the graph, and report what follows."""
+        dead_storages = self.storages.compare(observation)
+        self.tensors.detached_copies.forget_storages(dead_storages)
+        moved = self.counters.version_changes()
+        self._walk_graph(observation)
+        for uid, slots in self.saved_tensors.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
+            self.graph.update_slots(uid, slots)
+        self.arrays.observe()
+        self._append_events(observation, dead_storages, moved)
+        observation.dead_uids += dead_storages
+        for update in self._update_phase:
+            update(observation)
+
+    def _walk_graph(self, observation: Observation) -> None:
+        """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed."""
+        all_nodes = observation.observe_all or observation.counters_ambiguous or self._saved_handle_displaced()
+        if all_nodes:
+            self.tensors.collect_graph_roots()
+        done = 0
+        while done < len(observation.graph_roots):
+            self.graph.walk(observation.graph_roots[done], all_nodes, observation.step)
+            self.tensors.observe_pending(self.values.encode)
+            done += 1
+
+    def _saved_handle_displaced(self) -> bool:
+        """Whether a handle that a node saved reads its storage otherwise now."""
+        for uid in self.tensors.displaced:
+            facts = self._delta.tensor(uid)
+            if any(self.saved_tensors.is_held(str(held)) for held in (uid, facts.get("counter"), facts.get("storage"))):
+                return True
+        return False
+
+    def _append_events(
+        self, observation: Observation, dead_storages: list[str], moved: list[tuple[str, int, int]]
+    ) -> None:
+        log = observation.log
+        for storage in self.storages.allocated:
+            log.append({"kind": "event", "event": "storage_allocated", "storage": storage})
+        writers = observation.last_writers()
+        for storage, (dtype, count, elements) in self.storages.changed.items():
+            log.append(written_event(storage, dtype, count, elements, writers.get(storage)))
+        for counter, before, now in moved:
+            log.append({"kind": "event", "event": "version_bumped", "counter": counter, "from": before, "to": now})
+        for transition in self.saved_tensors.transitions:
+            log += self._slot_events(transition, observation)
+        self.saved_tensors.clear_transitions()
+        try:
+            log += path_cut_events(observation, self.tensors)
+            log += index_write_events(observation, dead_storages)
+        except Exception as error:
+            self._context.report_fault(error)
+        for storage in dead_storages:
+            log.append({"kind": "event", "event": "storage_freed", "storage": storage})
+
+    def _slot_events(self, transition: Transition, observation: Observation) -> list[events.Event]:
+        node, slot, state, before = transition
+        slot_events: list[events.Event] = []
+        if before is None and state not in ("freed", "unknown"):
+            slot_events.append({"kind": "event", "event": "saved", "node": node, "slot": slot})
+        name = _TRANSITION_EVENTS.get(state)
+        if name is not None:
+            broken = {"kind": "event", "event": name, "node": node, "slot": slot}
+            by = self._breaking_handle(transition, observation)
+            slot_events.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
+        elif state == "freed" and before is not None and self.graph.is_first_release(node):
+            slot_events.append({"kind": "event", "event": "graph_released", "node": node})
+        return slot_events
+
+    def _breaking_handle(self, transition: Transition, observation: Observation) -> str | None:
+        """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""
+        slot = self.saved_tensors.slots[transition.node][transition.slot]
+        if observation.skipped_steps:
+            return None
+        if transition.state == "detached":
+            return slot.get("tensor")
+        storage, counter = slot.get("storage"), slot.get("counter")
+        writers = [by for call in observation.op_calls for written, by in call.writes if written == storage]
+        if transition.state == "stale":
+            writers = [by for by in writers if self._delta.tensor(by).get("counter") == counter]
+        return writers[-1] if writers else None
+
+    def _remove_dead(self, observation: Observation) -> None:
+        """Retire what died; what came and went inside the statement is reported with its provisional facts."""
+        gone = [*observation.dead_uids, *observation.retired_frames, *observation.ended_backwards]
+        for uid in gone:
+            if uid not in self._delta.state and uid in observation.provisional_facts:
+                self._delta.update(uid, observation.provisional_facts[uid])
+        for uid in [*gone, *self.values.objects.collect_dead()]:
+            self._delta.remove(uid)
+            self.windows.forget(uid)
+
+
+def overrides(probe: Probe, phase: str) -> bool:
+    """Whether a probe has something to do in a phase."""
+    return getattr(type(probe), phase) is not getattr(Probe, phase)
+
+
+def written_event(
+    storage: str, dtype: str, count: int | None, elements: list[int], writer: tuple[int, str] | None
+) -> events.Written:
+    """count: of the elements that changed; elements: as many of them as are known. writer: (op, tensor), if known."""
+    event: events.Written = {"kind": "event", "event": "written", "storage": storage, "changed": count}
+    if writer is not None:
+        event["op"], event["by"] = writer
+    region = evenly_spaced_region(elements, dtype) if count == len(elements) else None
+    if region is not None:
+        event["region"] = region
+    return event
+
+
+def evenly_spaced_region(elements: list[int], dtype: str) -> events.Region | None:
+    """Evenly spaced element numbers as a region of one dimension; None where they are not evenly spaced."""
+    if not elements:
+        return None
+    step = elements[1] - elements[0] if len(elements) > 1 else 1
+    if any(b - a != step for a, b in pairwise(elements)):
+        return None
+    return {"offset": elements[0], "shape": [len(elements)], "stride": [step], "dtype": dtype}

@@ -1,0 +1,313 @@
+"""Backward passes, node by node: hooks on every node that the engine will reach, put on before it and taken off after.
+
+A visit is recorded only when the next one begins, when the program takes a step in a hook, or when the engine returns:
+until then the node has not let go of its saved tensors. Nothing of a gradient is kept but its copied values.
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from threading import get_ident
+from typing import Any, Literal, Protocol, Self
+
+import torch
+from torch.utils.hooks import RemovableHandle
+
+from gradbox.recorder.probes import gradients, handles, ops
+from gradbox.recorder.probes.node_uids import NodeUids
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.probes.tensors import Tensors
+from gradbox.recorder.stack import engine_waits
+from gradbox.wire import entities
+from gradbox.wire.events import HookRan
+from gradbox.wire.trace import Grad, Visit
+
+FIRST_HOOK_ID = 1 << 40
+"""Where the numbers of our own hooks begin: the program's are then counted as if they were alone."""
+
+MIN_STEPS_PER_PASS = 10
+"""Steps that any pass may take."""
+
+
+class BackwardPass:
+    """One call of the engine. step_interval: one visit in so many is a step, where the graph is too long for more.
+
+    running_visits: visits begun; the last may be over and not recorded yet. nodes: what the engine can reach; its roots
+    keep these alive as long as it runs.
+    """
+
+    def __init__(self, uid: str, accumulates: bool) -> None:
+        self.uid, self.accumulates = uid, accumulates
+        self.running_visits: list[RunningVisit] = []
+        self.step_interval = 1
+        self.visit_count = 0
+        self.nodes: dict[str, Any] = {}
+        self.inputs: list[str] = []
+
+
+@dataclass(slots=True)
+class RunningVisit:
+    """A visit that began. hooks: of tensors, that run with it. done: the node ran; what it passed on is in the visit."""
+
+    visit: Visit
+    hooks: list[HookRan]
+    done: bool = False
+
+
+class VisitRecorder(Protocol):
+    """Who records what the engine did."""
+
+    def running_statement(self) -> int | None:
+        """The statement that runs, by its index."""
+
+    def step_budget(self) -> int:
+        """How many steps one backward pass may take."""
+
+    def record_visit(self, visit: Visit) -> None:
+        """Record a step for the visit of a node."""
+
+
+class Backward:
+    """Wraps the engine while entered. running_passes: the passes that run, the innermost last.
+
+    is_recorded: whether what the current thread does is recorded.
+    """
+
+    def __init__(
+        self,
+        context: ProbeContext,
+        node_uids: NodeUids,
+        tensors: Tensors,
+        storages: Storages,
+        recorder: VisitRecorder,
+        is_recorded: Callable[[], bool],
+    ) -> None:
+        self._context, self._node_uids, self._tensors, self._storages = context, node_uids, tensors, storages
+        self._recorder, self._is_recorded = recorder, is_recorded
+        self._engine: Any = None
+        self._next_hook_id = FIRST_HOOK_ID
+        self._muted = False
+        self.running_passes: list[BackwardPass] = []
+
+    def set_muted(self, muted: bool) -> None:
+        """Let the engine run unobserved for a while."""
+        self._muted = muted
+
+    def __enter__(self) -> Self:
+        self._engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+        setattr(torch.autograd, "_engine_run_backward", self._run_engine)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        setattr(torch.autograd, "_engine_run_backward", self._engine)
+
+    def _run_engine(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._muted or not self._is_recorded():
+            return self._engine(roots, *args, **kwargs)
+        handles: list[Any] = []
+        current_pass: BackwardPass | None = None
+        waiting_frame = get_ident(), sys._getframe()
+        with self._context.guard():
+            current_pass = self._begin_pass(roots, args, kwargs)
+            self._install_hooks(roots, current_pass, handles)
+        try:
+            engine_waits.append(waiting_frame)
+            with ops.engine_context(self._context.observation):
+                return self._engine(roots, *args, **kwargs)
+        finally:
+            engine_waits.remove(waiting_frame)
+            del waiting_frame  # or this frame would hold itself
+            with self._context.guard():
+                self._end_pass(current_pass, handles)
+
+    def _begin_pass(self, roots: Any, args: Any, kwargs: dict[str, Any]) -> BackwardPass:
+        self.record_finished_visits()
+        arguments = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
+        accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
+        current_pass = BackwardPass(self._context.uids.allocate("b"), accumulates)
+        current_pass.inputs = [
+            self._tensor_uid(t) for t in arguments.get("inputs") or () if isinstance(t, torch.Tensor)
+        ]
+        facts: entities.Backward = {
+            "kind": "backward",
+            "api": "backward" if accumulates else "grad",
+            "roots": [self._tensor_uid(root) if isinstance(root, torch.Tensor) else None for root in roots],
+            "inputs": current_pass.inputs or None,
+            "keep_graph": bool(arguments.get("retain_graph")),
+            "create_graph": bool(arguments.get("create_graph")),
+            "parent": self.running_passes[-1].uid if self.running_passes else None,
+            "stmt": self._recorder.running_statement(),
+        }
+        self.running_passes.append(current_pass)
+        self._context.begin_backward()
+        self._context.delta.update(current_pass.uid, facts)
+        return current_pass
+
+    def _tensor_uid(self, tensor: torch.Tensor) -> str:
+        """The engine is about to ask this tensor for its node."""
+        uid = self._tensors.register(tensor)
+        self._tensors.stale_views.mark_current(uid)
+        return uid
+
+    def _install_hooks(self, roots: Any, current_pass: BackwardPass, handles: list[Any]) -> None:
+        program_hook_id, RemovableHandle.next_id = RemovableHandle.next_id, self._next_hook_id
+        try:
+            self._add_hooks(roots, current_pass, handles)
+        finally:
+            self._next_hook_id, RemovableHandle.next_id = RemovableHandle.next_id, program_hook_id
+
+    def _add_hooks(self, roots: Any, current_pass: BackwardPass, handles: list[Any]) -> None:
+        for node in reachable_nodes(root_nodes(roots)):
+            uid = self._node_uids.uid_of(node)
+            current_pass.nodes[uid] = node
+            variable = getattr(node, "variable", None) if node.name() == "torch::autograd::AccumulateGrad" else None
+            target = None
+            if (
+                current_pass.accumulates and isinstance(variable, torch.Tensor) and variable.requires_grad
+            ):  # else frozen since
+                target = self._tensor_uid(variable)
+            handles.append(node.register_prehook(self._prehook(current_pass, uid, target)))
+            handles.append(node.register_hook(self._posthook(current_pass, uid)))
+        current_pass.step_interval = -(
+            -len(current_pass.nodes) // max(self._recorder.step_budget(), MIN_STEPS_PER_PASS)
+        )
+
+    def _prehook(self, current_pass: BackwardPass, uid: str, accumulates_into: str | None) -> Callable[[Any], None]:
+        def prehook(grads: Any) -> None:
+            if self._muted:  # since the pass began
+                return
+            with self._context.guard():
+                self.record_finished_visits()
+                copies = self._gradient_facts(grads)
+                visit: Visit = {"backward": current_pass.uid, "node": uid, "grad_outputs": copies, "grad_inputs": []}
+                if accumulates_into is not None:
+                    visit["accumulates"] = accumulates_into
+                    self._mark_accumulating(grads)
+                current_pass.running_visits.append(
+                    RunningVisit(
+                        visit, self._tensor_hooks_of(uid, current_pass.nodes[uid], grads, accumulates_into is not None)
+                    )
+                )
+
+        return prehook
+
+    def _tensor_hooks_of(self, uid: str, node: Any, grads: Any, accumulates: bool) -> list[HookRan]:
+        """The hooks of tensors that ran before this node's own, and those that run once it has accumulated.
+
+        The engine calls every hook of a tensor whose gradient is defined.
+        """
+        variable = getattr(node, "variable", None) if accumulates else None
+        outputs = self._tensors.hooked_outputs(uid)
+        if isinstance(variable, torch.Tensor):
+            outputs.append((self._tensors.register(variable), variable))
+        ran: list[HookRan] = []
+        for tensor_uid, tensor in outputs:
+            if grads[tensor.output_nr] is None:
+                continue
+            if tensor._backward_hooks:
+                ran.append(hook_ran_event("tensor", tensor_uid, uid, len(tensor._backward_hooks)))
+            if tensor is variable and tensor._post_accumulate_grad_hooks:
+                ran.append(
+                    hook_ran_event("post_accumulate_grad", tensor_uid, uid, len(tensor._post_accumulate_grad_hooks))
+                )
+        return ran
+
+    def _mark_accumulating(self, grads: Any) -> None:
+        for grad in grads:
+            if isinstance(grad, torch.Tensor) and handles.has_storage(grad):
+                self._storages.mark_accumulating(grad)
+
+    def _posthook(self, current_pass: BackwardPass, uid: str) -> Callable[[Any, Any], None]:
+        def hook(grad_inputs: Any, _: Any) -> None:
+            if self._muted:
+                return
+            with self._context.guard():
+                running = next((r for r in reversed(current_pass.running_visits) if r.visit["node"] == uid), None)
+                if running is not None:
+                    running.visit["grad_inputs"] = self._gradient_facts(grad_inputs)
+                    running.done = True
+
+        return hook
+
+    def _gradient_facts(self, grads: Iterable[Any] | Any) -> list[Grad | None]:
+        gradients_passed = grads if isinstance(grads, tuple | list) else (grads,)
+        return [
+            gradients.gradient_facts(grad if isinstance(grad, torch.Tensor) else None, self._storages.find)
+            for grad in gradients_passed
+        ]
+
+    def record_finished_visits(self) -> None:
+        """Record the visits that are over."""
+        for current_pass in self.running_passes:
+            while current_pass.running_visits and current_pass.running_visits[-1].done:
+                running = current_pass.running_visits.pop()
+                visit = running.visit
+                current_pass.visit_count += 1
+                self._context.observation.log += running.hooks
+                self._record_visit(current_pass, visit, current_pass.visit_count % current_pass.step_interval == 0)
+
+    def _record_visit(self, current_pass: BackwardPass, visit: Visit, is_step: bool) -> None:
+        """The engine ran a node: what it may have changed is observed with the next step, which `is_step` says to be its own."""
+        observation = self._context.observation
+        observation.visited_nodes.append((current_pass.nodes[visit["node"]], visit["node"]))
+        observation.reached_tensors += self._tensors.retaining_grad
+        accumulates = visit.get("accumulates")
+        if accumulates is not None:
+            observation.reached_tensors.append(accumulates)
+        if is_step:
+            self._recorder.record_visit(visit)
+        else:
+            observation.skipped_visits += 1
+
+    def _end_pass(self, current_pass: BackwardPass | None, handles: list[Any]) -> None:
+        for handle in handles:
+            handle.remove()
+        handles.clear()
+        if current_pass is None:
+            return
+        if self._muted:
+            self.running_passes.remove(current_pass)
+            current_pass.nodes.clear()
+            return
+        self.record_finished_visits()
+        while current_pass.running_visits:
+            running = current_pass.running_visits.pop()
+            visit = running.visit
+            visit["failed"] = True
+            self._context.observation.log += [ran for ran in running.hooks if ran["hook"] == "tensor"]
+            self._record_visit(current_pass, visit, True)
+        self.running_passes.remove(current_pass)
+        current_pass.nodes.clear()
+        self._context.end_backward()
+        observation = self._context.observation
+        observation.reached_tensors += [*self._tensors.retaining_grad, *current_pass.inputs]
+        observation.ended_backwards.append(current_pass.uid)
+
+
+def root_nodes(roots: Any) -> list[Any]:
+    """The nodes at which the engine begins."""
+    out = []
+    for root in roots:
+        if not isinstance(root, torch.Tensor):
+            out.append(root[0])  # a GradientEdge
+        elif root.requires_grad:
+            out.append(root.grad_fn if root.grad_fn is not None else torch.autograd.graph.get_gradient_edge(root).node)
+    return out
+
+
+def reachable_nodes(nodes: list[Any]) -> list[Any]:
+    """The nodes and all behind them, each once."""
+    seen: dict[Any, None] = dict.fromkeys(node for node in nodes if node is not None)
+    queue = list(seen)
+    for node in queue:
+        for other, _ in node.next_functions:
+            if other is not None and other not in seen:
+                seen[other] = None
+                queue.append(other)
+    return queue
+
+
+def hook_ran_event(hook: Literal["tensor", "post_accumulate_grad"], tensor: str, node: str, count: int) -> HookRan:
+    """The event of the hooks of a tensor."""
+    return {"kind": "event", "event": "hook_ran", "hook": hook, "tensor": tensor, "node": node, "count": count}

@@ -1,0 +1,259 @@
+"""Bytes to elements: how the wire says each dtype's values, without one call of torch where numpy knows the dtype."""
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradbox.wire.base import Number
+from gradbox.wire.entities import BINS, STRETCHES, Summary
+
+MAX_HISTOGRAM_ELEMENTS = 1 << 21
+"""Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
+
+CHUNK_ELEMENTS = 1 << 21
+"""Elements of more that are looked at at a time: what is computed of them takes a bounded room."""
+
+CHUNK_BYTES = 1 << 22
+
+Region = tuple[int, tuple[int, ...], tuple[int, ...], int]
+"""Of a storage: bytes of an element, shape, stride and offset, both in elements."""
+
+MAX_UNDIGESTED = 4096
+"""Bytes that stand for themselves; more have a digest."""
+
+EDGE_CELLS = 16
+"""Elements shown at either end of a longer one."""
+
+MAX_SAFE_INTEGER = 2**53
+MAX_INTEGER_BITS = 14_000
+"""Bits of an integer that is written in digits; about 4,200 of them."""
+
+_INTEGER_DTYPES = {
+    "uint8": "u1",
+    "int8": "i1",
+    "int16": "i2",
+    "uint16": "u2",
+    "int32": "i4",
+    "uint32": "u4",
+    "int64": "i8",
+    "uint64": "u8",
+    "qint8": "i1",
+    "quint8": "u1",
+    "qint32": "i4",
+}
+_FLOAT_DTYPES = {"float16": "f2", "float32": "f4", "float64": "f8"}
+_STORED_DTYPES = {**_INTEGER_DTYPES, **_FLOAT_DTYPES, "bfloat16": "u2"}
+_COMPLEX_DTYPES = {"complex32": "f2", "complex64": "f4", "complex128": "f8"}
+
+
+def wire_number(value: Any) -> Any:
+    """A Python number as the wire says it."""
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else {"$f": repr(value)}
+    if kind is int:
+        if -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+            return value
+        if value.bit_length() > MAX_INTEGER_BITS:  # Python itself would not print it
+            return {"py": "int", "text": f"{value.bit_length()} bits"}
+        return {"$i": str(value)}
+    if kind is complex:
+        return {"$c": [wire_number(value.real), wire_number(value.imag)]}
+    return value
+
+
+def shortest_float(value: Any) -> float:
+    """A narrow float with the fewest digits that give it back: 0.1 and not 0.10000000149011612."""
+    wide = float(value)
+    return wide if wide == int(wide) else float(str(value))
+
+
+def wire_float(value: Any) -> Any:
+    wide = float(value)
+    if not math.isfinite(wide):
+        return {"$f": repr(wide)}
+    return shortest_float(value)
+
+
+def itemsize(dtype: str) -> int:
+    return int(getattr(torch, dtype).itemsize)
+
+
+@cache
+def _one_byte_floats(dtype: str) -> list[Any]:
+    """The 256 values of a one-byte float, asked of torch once."""
+    every = torch.arange(256, dtype=torch.uint8)
+    return [wire_number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
+
+
+def decode_cells(data: Any, dtype: str) -> list[Number]:
+    """The elements of a buffer in memory order; a trailing part of an element is left out.
+
+    A dtype that neither numpy nor torch can read comes as raw bytes, one number each.
+    """
+    size = itemsize(dtype)
+    data = memoryview(data)[: len(data) // size * size]
+    if dtype in _FLOAT_DTYPES:
+        return [wire_float(value) for value in np.frombuffer(data, _FLOAT_DTYPES[dtype])]
+    if dtype in _INTEGER_DTYPES:
+        return [wire_number(value) for value in np.frombuffer(data, _INTEGER_DTYPES[dtype]).tolist()]
+    if dtype == "bool":
+        return [bool(value) for value in data]
+    if dtype in _COMPLEX_DTYPES:
+        flat = [wire_float(value) for value in np.frombuffer(data, _COMPLEX_DTYPES[dtype])]
+        return [{"$c": (real, imag)} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
+    if dtype == "bfloat16":
+        wide = np.frombuffer(data, "u2").astype("u4") << 16
+        return [wire_number(value) for value in wide.view("f4").astype("f8").tolist()]
+    if dtype.startswith("float8"):
+        table = _one_byte_floats(dtype)
+        return [table[value] for value in data]
+    return list(data)
+
+
+def stored_dtype(dtype: str) -> str:
+    """What numpy reads elements of a dtype as that has a summary."""
+    return _STORED_DTYPES[dtype]
+
+
+def has_summary(dtype: str) -> bool:
+    """Whether the elements of a dtype are real numbers."""
+    return dtype not in _COMPLEX_DTYPES and (dtype in _FLOAT_DTYPES or dtype in _INTEGER_DTYPES or dtype == "bfloat16")
+
+
+def summary_of_bytes(data: Any, dtype: str) -> Summary | None:
+    """Least, greatest and mean value, a histogram and the mean of each of `STRETCHES` equal stretches.
+
+    None for what is no real number; all of finite values only.
+    """
+    if not has_summary(dtype):
+        return None
+    data = memoryview(data)[: len(data) // itemsize(dtype) * itemsize(dtype)]
+    return summary_of_array(np.frombuffer(data, _STORED_DTYPES[dtype]), dtype)
+
+
+def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
+    """The same of an array of any shape and strides; one of more than CHUNK_ELEMENTS is not copied."""
+    if stored.size > CHUNK_ELEMENTS:
+        return summary_of_chunks(stored, dtype)
+    values = as_computed(stored.reshape(-1), dtype)
+    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    if not finite.size:
+        return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+    low, high = finite.min().item(), finite.max().item()
+    mean = float(finite.mean(dtype="f8"))
+    summary: Summary = {
+        "min": wire_number(low), "max": wire_number(high), "mean": wire_number(mean), "bins": None, "heat": None,
+    }  # fmt: skip
+    if finite.size <= MAX_HISTOGRAM_ELEMENTS:
+        bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
+        summary["bins"] = [int(n) for n in bins]
+        summary["heat"] = stretch_means(values)
+    return summary
+
+
+def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
+    """Of so many elements that they have no histogram."""
+    low, high, total, count = math.inf, -math.inf, 0.0, 0
+    stored = stored[
+        tuple(slice(None) if step else slice(0, 1) for step in stored.strides)
+    ]  # not the same again and again
+    pieces: Any = np.nditer(stored, ["external_loop", "buffered"], ["readonly"], order="K", buffersize=CHUNK_ELEMENTS)
+    for piece in pieces:
+        for at in range(0, len(piece), CHUNK_ELEMENTS):
+            values = as_computed(piece[at : at + CHUNK_ELEMENTS], dtype)
+            finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+            if finite.size:
+                low, high = min(low, finite.min().item()), max(high, finite.max().item())
+                total, count = total + float(finite.sum(dtype="f8")), count + finite.size
+    if not count:
+        return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+    return {
+        "min": wire_number(low),
+        "max": wire_number(high),
+        "mean": wire_number(total / count),
+        "bins": None,
+        "heat": None,
+    }
+
+
+def as_computed(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
+    """Elements as numpy computes with them: of bfloat16 it knows the bits alone."""
+    return (stored.astype("u4") << 16).view("f4") if dtype == "bfloat16" else stored
+
+
+def stretch_means(values: Any) -> list[Any]:
+    """The mean of the finite values of each stretch, to four digits; nan where it has none."""
+    starts = [k * values.size // STRETCHES for k in range(STRETCHES)]
+    counts = np.diff(starts, append=values.size)
+    if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
+        values, counts = np.where(finite, values, 0), np.add.reduceat(finite, starts, dtype="i8")
+    sums = np.add.reduceat(values, starts, dtype="f8")
+    return [wire_number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
+
+
+def merged_ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
+    """Sorted, merged [start, end) runs of element numbers."""
+    spans: list[tuple[int, int]] = []
+    for element in sorted(set(elements)):
+        if spans and spans[-1][1] == element:
+            spans[-1] = (spans[-1][0], element + 1)
+        else:
+            spans.append((element, element + 1))
+    return spans
+
+
+def elements_of(shape: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
+    """The element of the storage that each logical element reads, in logical (row-major) order."""
+    elements = [offset]
+    for size, step in zip(shape, stride, strict=True):
+        elements = [element + k * step for element in elements for k in range(size)]
+    return elements
+
+
+def region_bytes(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+    """The bytes of a region of a buffer in logical order; `size` bytes an element, strides in elements."""
+    view = region_view(data, size, shape, stride, offset)
+    return b"" if view is None else bytes(view.tobytes())
+
+
+def region_view(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+    """The region as an array that reads the buffer; None where it is empty or reaches beyond its end."""
+    if 0 in shape:
+        return None
+    last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
+    if (last + 1) * size > len(data):
+        return None
+    return np.ndarray(tuple(shape), f"V{size}", data, offset * size, tuple(step * size for step in stride))
+
+
+def region_digest(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+    """The bytes of a region in logical order while they are few, else sixteen bytes that stand for them."""
+    view = region_view(data, size, shape, stride, offset)
+    if view is None:
+        return b""
+    if view.nbytes <= MAX_UNDIGESTED:
+        return bytes(view.tobytes())
+    whole = hashlib.blake2b(digest_size=16)
+    for part in row_chunks(view):
+        whole.update(part.tobytes())
+    return whole.digest()
+
+
+def row_chunks(view: Any) -> Iterator[Any]:
+    """An array in pieces of up to CHUNK_BYTES, in logical order."""
+    if view.nbytes <= CHUNK_BYTES:
+        yield view
+        return
+    rows = max(CHUNK_BYTES * len(view) // view.nbytes, 1)
+    for at in range(0, len(view), rows):
+        part = view[at : at + rows]
+        if part.nbytes <= CHUNK_BYTES:
+            yield part
+        else:
+            yield from row_chunks(part[0])

@@ -1,0 +1,178 @@
+"""Version counters: which tensors share one, asked of torch by moving it and looking who follows."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from gradbox.recorder.observation import Observation
+from gradbox.recorder.probes.handles import as_plain_tensor, temporarily_at_version
+from gradbox.recorder.probes.probe import Probe, ProbeContext
+from gradbox.recorder.uids import WeakUids
+from gradbox.wire import entities
+
+DISTANT_VERSION = 1 << 20
+"""Versions by which a counter is moved to see who follows."""
+
+
+class Counters(Probe):
+    """The counters of a run and which handles have each."""
+
+    def __init__(self, context: ProbeContext, tensors: WeakUids) -> None:
+        super().__init__(context)
+        self._uids, self._tensors = context.uids, tensors
+        self._counter_of: dict[str, tuple[str, int]] = {}  # tensor uid -> (counter, address of its implementation)
+        self._met_within_operation: set[str] = set()  # tensors that the operation may yet give another counter
+        self._handles_by_counter: dict[str, dict[str, None]] = {}
+        self._counters_by_storage: dict[str, dict[str, None]] = {}  # of tensors that ever read it
+        self._without_storage: dict[str, None] = {}  # counters of sparse tensors, whose views may be dense
+        self._storages_by_counter: dict[str, set[str]] = {}
+        self._reported_versions: dict[str, int] = {}
+        self._observed_versions: dict[str, int] = {}
+        self._slot_counts: dict[str, int] = {}  # counter -> how many slots hold it
+        self._maybe_dead: dict[str, None] = {}
+
+    def begin(self, observation: Observation) -> None:  # noqa: ARG002
+        self._observed_versions = {}
+
+    def counter_of(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
+        """The counter that this tensor has; its value is noted for this observation."""
+        own = as_plain_tensor(tensor)
+        version, impl = own._version, own._cdata
+        known = self._counter_of.get(uid)
+        inside = self._context.is_within_operation()
+        settles = uid in self._met_within_operation and not inside
+        if settles or known is None or known[1] != impl or self._observed_versions.get(known[0], version) != version:
+            if known is not None:
+                self._handles_by_counter[known[0]].pop(uid, None)
+                self._maybe_dead[known[0]] = None
+            candidates = self._candidates(storage) if known is None else None
+            shared = self.find_counter_of(tensor, excluded=uid, candidates=candidates)
+            counter = shared or (known[0] if settles and known is not None else self._uids.allocate("c"))
+            if inside:
+                self._met_within_operation.add(uid)
+            elif settles:
+                self._met_within_operation.discard(uid)
+            self._counter_of[uid] = (counter, impl)
+            self._handles_by_counter.setdefault(counter, {})[uid] = None
+        else:
+            counter = known[0]
+        if storage is not None:
+            self.link_storage(counter, storage)
+        else:
+            self._without_storage[counter] = None
+        self._observed_versions[counter] = version
+        return counter
+
+    def _candidates(self, storage: str | None) -> Iterable[str] | None:
+        """Where a new tensor's counter can be among the known ones: it was made from one that read the same storage."""
+        observation = self._context.observation
+        if storage is None or observation.storages_rebound:
+            return None
+        candidates = {**self._counters_by_storage.get(storage, {}), **self._without_storage}
+        if any(counter in self._slot_counts and self.living_handle(counter) is None for counter in candidates):
+            observation.counters_ambiguous = True
+        return candidates
+
+    def living_handle(self, counter: str, excluded: str | None = None) -> Any:
+        """A living tensor that has it."""
+        for handle in self._handles_by_counter.get(counter, ()):
+            if handle != excluded:
+                tensor = self._tensors.get(handle)
+                if tensor is not None:
+                    return tensor
+        return None
+
+    def find_counter_of(
+        self, tensor: torch.Tensor, excluded: str | None = None, candidates: Iterable[str] | None = None
+    ) -> str | None:
+        """The known counter that moves with this tensor's, or None. Leaves every counter as it was.
+
+        excluded: a handle that is not asked. candidates: the counters that it can be; None for any.
+        """
+        handles: list[tuple[str, Any, int]] = []
+        for counter in self._handles_by_counter if candidates is None else candidates:
+            other = self.living_handle(counter, excluded)
+            if other is not None:
+                handles.append((counter, as_plain_tensor(other), as_plain_tensor(other)._version))
+        if not handles:
+            return None
+        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + DISTANT_VERSION):
+            return next((counter for counter, other, before in handles if other._version != before), None)
+
+    def share_counter(self, tensor: torch.Tensor, other: torch.Tensor) -> bool:
+        """Whether moving the counter of one moves the other's. Leaves both as they were."""
+        before = as_plain_tensor(other)._version
+        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + DISTANT_VERSION):
+            return bool(as_plain_tensor(other)._version != before)
+
+    def counter_of_slot(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:
+        """The counter of a saved tensor; one that no living tensor has is kept by its slot alone."""
+        has_handle = recorded is not None and self.living_handle(recorded) is not None
+        rebound = self._context.observation.storages_rebound
+        candidates = self._counters_by_storage.get(storage, {}) if storage is not None and not rebound else None
+        counter = (
+            recorded
+            if has_handle
+            else (self.find_counter_of(tensor, candidates=candidates) or recorded or self._uids.allocate("c"))
+        )
+        assert counter is not None
+        self._observed_versions[counter] = as_plain_tensor(tensor)._version
+        return counter
+
+    def add_to_slot_count(self, counter: str, change: int) -> None:
+        """So many slots more, or less, hold it."""
+        count = self._slot_counts.get(counter, 0) + change
+        if count:
+            self._slot_counts[counter] = count
+        else:
+            self._slot_counts.pop(counter, None)
+            self._maybe_dead[counter] = None
+
+    def link_storage(self, counter: str, storage: str) -> None:
+        """A tensor with this counter reads that storage."""
+        if counter not in self._counters_by_storage.get(storage, ()):
+            self._counters_by_storage.setdefault(storage, {})[counter] = None
+            self._storages_by_counter.setdefault(counter, set()).add(storage)
+
+    def handles_of(self, counter: str) -> Iterable[str]:
+        return self._handles_by_counter.get(counter, ())
+
+    def version(self, counter: str) -> int | None:
+        """As this observation found it, or as it was reported."""
+        return self._observed_versions.get(counter, self._reported_versions.get(counter))
+
+    def version_changes(self) -> list[tuple[str, int, int]]:
+        """(counter, from, to) for those that moved since the last observation."""
+        return [
+            (c, self._reported_versions[c], v)
+            for c, v in self._observed_versions.items()
+            if c in self._reported_versions and self._reported_versions[c] != v
+        ]
+
+    def forget_tensors(self, tensors: Iterable[str]) -> None:
+        """These tensors died."""
+        for uid in tensors:
+            self._met_within_operation.discard(uid)
+            known = self._counter_of.pop(uid, None)
+            if known is not None:
+                self._handles_by_counter[known[0]].pop(uid, None)
+                self._maybe_dead[known[0]] = None
+
+    def update(self, observation: Observation) -> None:
+        """Report the values; counters that no handle and no slot has any more are dead."""
+        for counter, value in self._observed_versions.items():
+            self._reported_versions[counter] = value
+            facts: entities.Counter = {"kind": "counter", "value": value}
+            self._delta.update(counter, facts)
+        for counter in self._maybe_dead:
+            if not self._handles_by_counter.get(counter) and counter not in self._slot_counts:
+                self._handles_by_counter.pop(counter, None)
+                self._without_storage.pop(counter, None)
+                for storage in self._storages_by_counter.pop(counter, ()):
+                    self._counters_by_storage[storage].pop(counter, None)
+                    if not self._counters_by_storage[storage]:
+                        del self._counters_by_storage[storage]
+                if self._reported_versions.pop(counter, None) is not None:
+                    observation.dead_uids.append(counter)
+        self._maybe_dead.clear()

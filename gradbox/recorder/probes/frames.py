@@ -1,0 +1,347 @@
+"""Frames: which of the program's run, what their names are bound to, and generators that wait."""
+
+import weakref
+from collections.abc import Callable
+from types import FrameType, FunctionType
+from typing import Any, Literal
+
+import torch
+
+from gradbox.recorder.effects import Effects
+from gradbox.recorder.probes.frame_locals import IMPLICIT_NAMES, FrameLocals
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.reachability import MISSING, Reachability, follow_attributes
+from gradbox.recorder.stack import frames_outward, is_program, program_line, stepping_depth
+from gradbox.recorder.uids import object_ref, reference
+from gradbox.recorder.values import ValueEncoder
+from gradbox.wire import entities
+from gradbox.wire.base import Value
+
+FrameState = Literal["running", "suspended"]
+
+
+class GeneratorSentinel:
+    """Stands on a suspended frame's stack; when the generator dies, so does this."""
+
+    __slots__ = ("__weakref__", "resume")
+
+    def __init__(self, resume: Callable[[Any], Any]) -> None:
+        self.resume = resume
+
+    def __call__(self, value: Any) -> Any:
+        return self.resume(value)
+
+
+class Frames:
+    """The program's frames.
+
+    module: the program's globals. handler_names: names that are unbound without a statement that says so. hidden_names:
+    of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
+    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
+    recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the
+    next one already.
+    """
+
+    def __init__(
+        self,
+        context: ProbeContext,
+        module: dict[str, Any],
+        values: ValueEncoder,
+        reachability: Reachability,
+        handler_names: frozenset[str],
+        hidden_names: frozenset[str] | None = None,
+    ) -> None:
+        self._context, self._delta, self._uids, self._module = context, context.delta, context.uids, module
+        self._values, self._reachability = values, reachability
+        self._handler_names = handler_names
+        self._hidden = dict(module) if hidden_names is None else {n: module[n] for n in hidden_names if n in module}
+        self._uids_by_key: dict[tuple[int, Any], str] = {}
+        self._keys: dict[str, tuple[int, Any]] = {}
+        self._running: list[str] = []  # the frames reported as running, but for the module's
+        self._depths: dict[str, int] = {}
+        self._suspended: set[str] = set()
+        self._ever_suspended: set[str] = set()  # when last seen; one that goes on without `resume` was thrown into
+        self._ended: set[str] = set()  # suspended frames whose generator died
+        self.locals = FrameLocals()
+        self.module_uid = context.uids.allocate("f")
+        self.iteration_counts: dict[tuple[str, int], int] = {}
+        self.recorded_lines: dict[int, int] = {}
+
+    def python_frame_key(self, frame: FrameType) -> tuple[int, Any]:
+        return id(frame), frame.f_code
+
+    def uid_of(self, frame: FrameType) -> str:
+        if frame.f_globals is self._module and frame.f_code.co_name == "<module>":
+            return self.module_uid
+        key = self.python_frame_key(frame)
+        uid = self._uids_by_key.get(key)
+        if uid is None:
+            uid = self._uids_by_key[key] = self._uids.allocate("f")
+            self._keys[uid] = key
+        return uid
+
+    def stepping_depth(self, frame: FrameType | None, uid: str) -> int:
+        """How many frames with steps lie under this one."""
+        depth = self._depths.get(uid)
+        if depth is None:
+            depth = self._depths[uid] = stepping_depth(frame)
+        return depth
+
+    def begin_call(self, frame: FrameType) -> None:
+        """A call begins: whatever stood at this address is over."""
+        uid = self._uids_by_key.get(self.python_frame_key(frame))
+        if uid is not None:
+            self._retire(uid)
+
+    def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> GeneratorSentinel:
+        """A generator is about to yield: the sentinel on its stack dies with it."""
+        uid = self.uid_of(frame)
+        sentinel = GeneratorSentinel(resume)
+        self._suspended.add(uid)
+        self._ever_suspended.add(uid)
+
+        def died(_: Any) -> None:
+            self._suspended.discard(uid)
+            self._ended.add(uid)  # the next observation retires it, unless an exception runs it to its end
+
+        sentinel.resume = _ResumeCall(resume, weakref.ref(sentinel, died))
+        return sentinel
+
+    def resume(self, frame: FrameType) -> None:
+        uid = self.uid_of(frame)
+        self._suspended.discard(uid)
+        self._ever_suspended.discard(uid)
+        self._depths.pop(uid, None)
+
+    def was_woken_by_exception(self, frame: FrameType) -> bool:
+        """Whether this frame was suspended and an exception woke it: `close`, `throw` or the collector."""
+        return self.uid_of(frame) in self._ever_suspended
+
+    def _retire(self, uid: str) -> None:
+        self._context.observation.retired_frames.append(uid)
+        self.locals.forget(uid)
+        self._ever_suspended.discard(uid)
+        self._ended.discard(uid)
+        self._depths.pop(uid, None)
+        key = self._keys.pop(uid)
+        if self._uids_by_key.get(key) == uid:
+            del self._uids_by_key[key]
+        if uid in self._running:
+            self._running.remove(uid)
+        for loop in [loop for loop in self.iteration_counts if loop[0] == uid]:
+            del self.iteration_counts[loop]
+        facts = self._delta.frame(uid)
+        for name in (facts.get("vars") or ()) if facts is not None else ():
+            self._values.objects.set_referenced_objects(f"{uid}.{name}", ())
+
+    def observe_stack(self, stack: list[FrameType], suspended: str | None) -> None:
+        """Report every frame on the stack; retire those that are neither on it nor suspended.
+
+        suspended: the frame that is yielding, if one is.
+        """
+        self._update_frame(
+            self.module_uid, "<module>", self._module_vars(), None, self._line(stack[0]) if stack else None, "running"
+        )
+        seen, caller = [], self.module_uid
+        for frame in stack:
+            uid = self.uid_of(frame)
+            if uid == self.module_uid:
+                continue
+            seen.append(uid)
+            state: FrameState = "suspended" if uid == suspended else "running"
+            self._update_frame(
+                uid, frame.f_code.co_name, self.locals.read(frame, uid), caller, self._line(frame), state
+            )
+            caller = uid
+        self._running = seen
+        alive = {*seen, *self._suspended}
+        for uid in [uid for uid in self._uids_by_key.values() if uid not in alive]:
+            self._retire(uid)
+        self._remove_suspended(suspended)
+
+    def observe_statement(
+        self, frame: FrameType, effects: Effects, first_iteration: bool, suspended: str | None
+    ) -> bool:
+        """Report what a step in this frame may have changed; whether that could be known.
+
+        effects: of its statement. first_iteration: what a loop iterates over counts too. suspended: see `observe_stack`.
+        """
+        uid = self.uid_of(frame)
+        if not self._unwind_to(uid):
+            return False
+        variables = self._variables(uid)
+        if variables is None:
+            return False
+        names = self._module if uid == self.module_uid else self.locals.read(frame, uid)
+        free = set(frame.f_code.co_freevars)
+        for path in effects.paths:
+            iterated_before = not first_iteration and path in effects.iterated_paths and path not in effects.bound_paths
+            if uid == self.module_uid or path[0] in names or path[0] in variables:
+                self._observe_path(uid, names, path, effects, iterated_before)
+            else:
+                self._observe_path(self.module_uid, self._module, path, effects, iterated_before)
+        for name in self._handler_names & variables.keys():
+            if name not in names:
+                self._unset_variable(uid, name)
+        for name in {path[0] for path in effects.bound_paths} & free:
+            self._update_enclosing_variable(frame.f_back, name)
+        facts: entities.Frame = {
+            "line": self._line(frame),
+            "state": "suspended" if uid == suspended else "running",
+        }
+        self._delta.update(uid, facts)
+        self._remove_suspended(suspended)
+        return not self._reachability.incomplete
+
+    def observe_entered(self, frame: FrameType) -> bool:
+        """Report a frame that begins or goes on, and those between it and the step's; whether its caller is known."""
+        entered: list[FrameType] = []
+        for f in frames_outward(frame):
+            if is_program(f.f_code):
+                uid = self.uid_of(f)
+                if uid == self.module_uid or uid in self._running:
+                    break
+                entered.append(f)
+        else:
+            return False
+        caller_uid = uid
+        if not self._unwind_to(caller_uid):
+            return False
+        facts: entities.Frame = {"line": self._line(f)}
+        self._delta.update(caller_uid, facts)
+        for f in reversed(entered):
+            uid = self.uid_of(f)
+            self._update_frame(uid, f.f_code.co_name, self.locals.read(f, uid), caller_uid, self._line(f), "running")
+            self._running.append(uid)
+            caller_uid = uid
+        return not self._reachability.incomplete
+
+    def _unwind_to(self, uid: str) -> bool:
+        """The frames above this one are over, or suspended; False where it is not known to run."""
+        if uid != self.module_uid and uid not in self._running:
+            return False
+        while self._running and self._running[-1] != uid:
+            above = self._running[-1]
+            if above in self._suspended:
+                self._running.pop()
+            else:
+                self._retire(above)
+        for ended in list(self._ended):
+            if ended not in self._running and ended in self._keys:
+                self._retire(ended)
+        self._ended.clear()
+        return True
+
+    def _remove_suspended(self, suspended: str | None) -> None:
+        if suspended is not None and suspended in self._running:
+            self._running.remove(suspended)
+
+    def _observe_path(
+        self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: Effects, iterated_before: bool
+    ) -> None:
+        """Report the variable that a path begins with, and observe what the path leads to."""
+        name = path[0]
+        recorded = self._variables(uid) or {}
+        value = names.get(name, MISSING)
+        if value is MISSING or not self._is_visible(uid, name, value):
+            self._unset_variable(uid, name)
+            return
+        objects = self._values.objects
+        if iterated_before and name in recorded and (objects.contains(value) or issubclass(type(value), torch.Tensor)):
+            return
+        end, followed = follow_attributes(value, path[1:])
+        if followed and path not in effects.bound_paths and objects.contains(value):
+            self._set_variable(uid, name, reference(objects.find(value)))
+            self._reachability.observe(end)
+            return
+        self._set_variable(uid, name, self._values.encode(value))
+        if followed:
+            self._reachability.observe(end)
+        elif type(value) is FunctionType and len(path) > 1:
+            self._reachability.observe_referents(value)
+
+    def _update_enclosing_variable(self, frame: FrameType | None, name: str) -> None:
+        """A variable of enclosing functions was bound: report it in those that run."""
+        for f in frames_outward(frame):
+            if is_program(f.f_code) and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
+                uid = self.uid_of(f)
+                variables = self.locals.read(f, uid)
+                if uid in self._delta.state:
+                    if name in variables:
+                        self._set_variable(uid, name, self._values.encode(variables[name]))
+                    else:
+                        self._unset_variable(uid, name)
+
+    def _is_visible(self, uid: str, name: str, value: Any) -> bool:
+        if type(name) is not str or name in IMPLICIT_NAMES:
+            return False
+        return uid != self.module_uid or not (name in self._hidden and self._hidden[name] is value)
+
+    def _variables(self, uid: str) -> dict[str, Value] | None:
+        """A frame's variables as reported; None for a frame that is not."""
+        facts = self._delta.frame(uid)
+        return None if facts is None else facts["vars"]
+
+    def _set_variable(self, uid: str, name: str, value: Value) -> None:
+        if self._delta.set_variable(uid, name, value):
+            object_uid = object_ref(value)
+            self._values.objects.set_referenced_objects(f"{uid}.{name}", (object_uid,) if object_uid else ())
+
+    def _unset_variable(self, uid: str, name: str) -> None:
+        if self._delta.unset_variable(uid, name):
+            self._values.objects.set_referenced_objects(f"{uid}.{name}", ())
+
+    def _module_vars(self) -> dict[str, Any]:
+        hidden = self._hidden
+        return {
+            name: value
+            for name, value in list(self._module.items())
+            if type(name) is str and name not in IMPLICIT_NAMES and not (name in hidden and hidden[name] is value)
+        }
+
+    def _line(self, frame: FrameType) -> int | None:
+        return self.recorded_lines.get(id(frame)) or line_of(frame)
+
+    def _update_frame(
+        self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState
+    ) -> None:
+        """A frame with all its variables."""
+        facts: entities.Frame
+        recorded = self._variables(uid)
+        if recorded is None:
+            recorded = {}
+            facts = {"kind": "frame", "name": name, "caller": caller, "line": line, "state": state, "vars": recorded}
+            self._delta.add_frame(uid, facts)
+        else:
+            facts = {"state": state} if line is None else {"line": line, "state": state}
+            self._delta.update(uid, facts)
+        for key in [key for key in recorded if key not in variables]:
+            self._unset_variable(uid, key)
+        for key, value in variables.items():
+            self._set_variable(uid, key, self._values.encode(value))
+
+    def begin_iteration(self, frame: FrameType, loop: int) -> str:
+        """A loop begins an iteration: it is counted. The frame's uid."""
+        uid = self.uid_of(frame)
+        self.iteration_counts[uid, loop] = self.iteration_counts.get((uid, loop), -1) + 1
+        return uid
+
+    def enter_loop(self, frame: FrameType, loop: int) -> None:
+        """A loop begins anew."""
+        self.iteration_counts.pop((self.uid_of(frame), loop), None)
+
+
+def line_of(frame: FrameType) -> int | None:
+    """The line of the program's source at which a frame is."""
+    line: int | None = frame.f_lineno
+    return None if line is None else program_line(frame.f_code, line)
+
+
+class _ResumeCall:
+    """Calls on, and keeps the weak reference that reports the death of the one who waits."""
+
+    def __init__(self, resume: Callable[[Any], Any], ref: Any) -> None:
+        self._resume, self._ref = resume, ref
+
+    def __call__(self, value: Any) -> Any:
+        return self._resume(value)

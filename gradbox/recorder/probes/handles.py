@@ -1,0 +1,217 @@
+"""What a tensor says of itself, read without running a hook, a warning or a subclass's code."""
+
+import gc
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import torch
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
+
+from gradbox.wire import entities
+
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
+_get_attribute = object.__getattribute__
+_set_versions = torch._C._autograd._unsafe_set_version_counter
+_Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
+UNINITIALIZED_TYPES = (UninitializedParameter, UninitializedBuffer)
+
+
+def is_plain_tensor(tensor: torch.Tensor) -> bool:
+    """Whether no code of a subclass answers for it."""
+    kind = type(tensor)
+    return kind is _Tensor or kind is _Parameter
+
+
+def attributes(tensor: torch.Tensor) -> dict[str, Any]:
+    """What the program put on it: its `__dict__`.
+
+    Python makes that dictionary when it is first asked for, and looks up each method of the tensor more slowly from then on;
+    where there is none yet it is not asked for.
+    """
+    kind = type(tensor)
+    for referent in gc.get_referents(tensor):
+        if referent is not kind and type(referent) is not OrderedDict:  # those are its hooks
+            own: dict[str, Any] = _get_attribute(tensor, "__dict__")
+            return own
+    return {}
+
+
+class PlainTensorView:
+    """A tensor of a subclass, asked what a plain one would answer: nothing that its class defines is called."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor = tensor
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch._C.TensorBase, name).__get__(self._tensor)
+
+
+def as_plain_tensor(tensor: torch.Tensor) -> Any:
+    """The tensor, to be asked for its attributes and by its methods."""
+    kind = type(tensor)
+    return (
+        tensor if kind is _Tensor or kind is _Parameter else PlainTensorView(tensor)
+    )  # `ordinary`, in the tracer's inner loop
+
+
+@contextmanager
+def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
+    """The tensor, and all that share its counter, at another version for a while."""
+    before = as_plain_tensor(tensor)._version
+    _set_versions((tensor,), (version,))
+    try:
+        yield
+    finally:
+        _set_versions((tensor,), (before,))
+
+
+def dtype_name(tensor: torch.Tensor) -> str:
+    """ "float32" for `torch.float32`."""
+    return str(as_plain_tensor(tensor).dtype)[6:]
+
+
+def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
+    """What torch says of a tensor; what it refuses to say is left out. stale: see `stale_views`."""
+    own, tensor = tensor, as_plain_tensor(tensor)
+    out: entities.Tensor = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
+    out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
+    bits: list[Literal["conj", "neg", "inference"]] = []
+    if tensor.is_inference():
+        bits.append("inference")
+    if tensor.dtype.is_complex and tensor.is_conj():
+        bits.append("conj")
+    if tensor.is_neg():
+        bits.append("neg")
+    out["bits"] = bits or None
+    out["shape"] = shape(tensor)
+    out["requires_grad"], out["leaf"] = tensor.requires_grad, is_leaf(own, stale)
+    if _is_wrapped(own):
+        out["wraps"] = transform_wrapper(own)
+    elif has_storage(own):
+        out["offset"], out["stride"] = int(tensor.storage_offset()), list(tensor.stride())
+    hooks = _get_attribute(own, "_backward_hooks") if is_plain_tensor(own) else None
+    out["hooks"] = len(hooks) if hooks else None
+    return out
+
+
+def shape(tensor: torch.Tensor) -> list[int] | None:
+    """None for a nested tensor, for a lazy module's parameter, which has no shape before the first forward, and where
+    a tracer put symbols for numbers: comparing those would tell it something."""
+    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED_TYPES) or is_symbolic(tensor):
+        return None
+    return list(tensor.shape)
+
+
+def is_symbolic(tensor: torch.Tensor) -> bool:
+    """Whether a tracer put symbols for numbers into its shape."""
+    return any(type(size) is not int for size in tensor.shape)
+
+
+def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
+    """None for a view that torch will not speak of: its base was changed in place where that is forbidden.
+
+    stale: a view whose node torch would work out anew if it were asked.
+    """
+    if stale:
+        return False
+    try:
+        is_leaf: bool = as_plain_tensor(tensor).is_leaf
+        return is_leaf
+    except RuntimeError:
+        return None
+
+
+def transform_wrapper(tensor: torch.Tensor) -> entities.Wraps:
+    """Which transform of torch.func wraps it, and at which level."""
+    functorch = torch._C._functorch
+    if functorch.is_batchedtensor(tensor):
+        return {"by": "vmap", "level": functorch.maybe_get_level(tensor), "dim": functorch.maybe_get_bdim(tensor)}
+    by = "grad" if functorch.is_gradtrackingtensor(tensor) else "functionalize"
+    return {"by": by, "level": functorch.maybe_get_level(tensor)}
+
+
+def has_storage(tensor: torch.Tensor) -> bool:
+    own = as_plain_tensor(tensor)
+    if (
+        own.layout != torch.strided
+        or own.is_nested
+        or _is_wrapped(tensor)
+        or _is_batched(tensor)
+        or own._is_zerotensor()
+    ):
+        return False
+    return (is_plain_tensor(tensor) and not own.is_meta) or has_memory(own)
+
+
+def has_memory(plain: Any) -> bool:
+    """Whether a tensor of a subclass, or without data, has a storage that may be asked.
+
+    One that wraps another tensor has one that nobody may read; a tracer's may have a symbol for its size.
+    """
+    storage = plain.untyped_storage()
+    if is_symbolic(plain) or type(storage.nbytes()) is not int:
+        return False
+    try:
+        return storage.device.type == "meta" or storage.data_ptr() is not None
+    except RuntimeError:
+        return False
+
+
+def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
+    """`.grad`, asked only where asking does not warn."""
+    first = is_leaf(tensor, stale)
+    if first or (first is False and as_plain_tensor(tensor).retains_grad):
+        grad: torch.Tensor | None = as_plain_tensor(tensor).grad
+        return grad
+    return None
+
+
+def flatten_tensors(values: Any, depth: int = 0) -> list[torch.Tensor]:
+    """The tensors among an operation's arguments or results, one level of lists deep."""
+    out: list[torch.Tensor] = []
+    for value in values:
+        kind = type(value)
+        if issubclass(kind, torch.Tensor):
+            out.append(value)
+        elif depth < 2 and (kind is list or kind is tuple):
+            out += flatten_tensors(value, depth + 1)
+    return out
+
+
+SPARSE_PARTS: dict[torch.layout, tuple[str, ...]] = {
+    torch.sparse_coo: ("_indices", "_values"),
+    torch.sparse_csr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
+    torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
+}
+"""The methods that give the dense tensors which a sparse one is made of."""
+
+
+def dense_parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The dense tensors that this one is made of, by name; empty for a dense one."""
+    if tensor.is_nested:
+        if tensor.layout == torch.jagged:
+            jagged: Any = tensor
+            return {"values": jagged._values, "offsets": jagged._offsets}
+        return {"values": tensor.values(), "sizes": tensor._nested_tensor_size()}
+    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE_PARTS.get(tensor.layout, ())}
+
+
+def quantization(tensor: torch.Tensor) -> entities.Quantization:
+    """How the integers of a quantised tensor stand for numbers."""
+    scheme = tensor.qscheme()
+    if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return {"scheme": str(scheme)[6:], "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}
+    scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    return {
+        "scheme": str(scheme)[6:],
+        "scale": scales.tolist(),
+        "zero_point": points.tolist(),
+        "axis": tensor.q_per_channel_axis(),
+    }

@@ -1,0 +1,127 @@
+"""Writes by advanced indices that don't do what they look like: into the copy that an index made, or to one element twice."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import torch
+
+from gradbox.recorder.observation import Observation, OpCall
+from gradbox.recorder.probes.handles import is_plain_tensor
+from gradbox.wire import events
+
+MAX_INDICES = 4096
+"""Index tensors with more elements are not compared."""
+
+_COPIES = (
+    "aten::index.Tensor", "aten::index_select", "aten::masked_select", "aten::gather", "aten::take",
+    "aten::reshape", "aten::flatten.using_ints", "aten::ravel", "aten::contiguous", "aten::clone", "aten::_unsafe_view",
+)  # fmt: skip
+"""Operations that give a copy, or may: where the program writes into one that nothing keeps, the write is lost."""
+
+_INDEX_PUT = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
+
+
+def is_index_put(name: str) -> bool:
+    """Whether an operation writes to the elements that index tensors name."""
+    return name in _INDEX_PUT
+
+
+def repeated_indices(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | None:
+    """Of an `index_put`: how many places its indices name and how many different ones; None where none comes twice.
+
+    Nothing is computed by torch: the index tensors are read as lists, expanded to their common shape as views.
+    """
+    accumulate = args[3] if len(args) > 3 else kwargs.get("accumulate", False)
+    indices = args[1] if len(args) > 1 else kwargs.get("indices", ())
+    given = [index for index in indices if index is not None]
+    if accumulate or not given:
+        return None
+    if not all(is_plain_tensor(index) and index.dtype in (torch.int64, torch.int32) for index in given):
+        return None  # a mask names no element twice
+    shape = torch.broadcast_shapes(*(index.shape for index in given))  # type: ignore[no-untyped-call]
+    if shape.numel() > MAX_INDICES:
+        return None
+    sizes = [size for size, index in zip(args[0].shape, indices, strict=False) if index is not None]
+    columns = [
+        [k % size if size else k for k in flat_numbers(index.detach().expand(shape).tolist())]
+        for index, size in zip(given, sizes, strict=True)
+    ]
+    count = shape.numel()
+    distinct = len(set(zip(*columns, strict=True)))
+    return (count, distinct) if distinct < count else None
+
+
+def flat_numbers(values: Any) -> Iterator[int]:
+    """The numbers of nested lists."""
+    if isinstance(values, list):
+        for value in values:
+            yield from flat_numbers(value)
+    else:
+        yield values
+
+
+def index_write_events(observation: Observation, dead_storages: list[str]) -> list[events.Event]:
+    """The events `index_copy_written` and `indices_repeated` of the statement."""
+    found_events: list[events.Event] = []
+    for position, call in enumerate(observation.op_calls):
+        if call.repeated_counts is not None:
+            found_events.append(_repeated_event(call))
+        if call.entry["name"] in _COPIES and call.results:
+            lost = _lost_write_event(call, position, observation, dead_storages)
+            if lost is not None:
+                found_events.append(lost)
+    return found_events
+
+
+def _repeated_event(call: OpCall) -> events.IndicesRepeated:
+    assert call.repeated_counts is not None
+    count, distinct = call.repeated_counts
+    return {
+        "kind": "event",
+        "event": "indices_repeated",
+        "op": call.log_index,
+        "tensor": call.entry["inputs"][0],
+        "count": count,
+        "distinct": distinct,
+    }
+
+
+def _lost_write_event(
+    call: OpCall, position: int, observation: Observation, dead_storages: list[str]
+) -> events.IndexCopyWritten | None:
+    """A write into the memory that an index allocated, where nothing read it afterwards and it died with the statement."""
+    copy = call.results[0][0]
+    storage = observation.provisional_facts.get(copy, {}).get("storage")
+    if storage is None or storage not in dead_storages or observation.tensors_printed:
+        return None
+    handles = {copy}
+    write: OpCall | None = None
+    for later in islice(observation.op_calls, position + 1, None):
+        if any(written == storage for written, _ in later.writes):
+            write = later
+        elif write is not None and _reads_any(later, handles) and not _is_view(later, storage, observation):
+            return None  # what was written is used
+        handles.update(
+            uid for uid, _, _ in later.results if observation.provisional_facts.get(uid, {}).get("storage") == storage
+        )
+    if write is None:
+        return None
+    return {
+        "kind": "event",
+        "event": "index_copy_written",
+        "op": write.log_index,
+        "tensor": call.entry["inputs"][0],
+        "copy": copy,
+    }
+
+
+def _reads_any(call: OpCall, handles: set[str]) -> bool:
+    return any(uid in handles for uid, _ in call.inputs)
+
+
+def _is_view(call: OpCall, storage: str, observation: Observation) -> bool:
+    """Whether an operation only made another handle on a storage."""
+    return bool(call.results) and all(
+        observation.provisional_facts.get(uid, {}).get("storage") == storage for uid, _, _ in call.results
+    )

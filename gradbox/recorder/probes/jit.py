@@ -1,0 +1,72 @@
+"""Code of `torch.jit` runs unobserved: while a tracer takes a function down, and while a script runs; so does a CUDA graph.
+
+A tracer follows a Python number through its own hands, and names values by the variables of the frame that calls; a
+script's interpreter words an error by where it comes from. Both would find our kernels where torch's own are expected. The
+replay of a CUDA graph calls no operator at all.
+"""
+
+import functools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+
+from gradbox.recorder.probes.dispatch_key import unobserved
+from gradbox.recorder.probes.probe import ProbeContext
+
+ENTRY_POINTS = (
+    (torch._C, "_create_function_from_trace"),
+    (torch._C, "_create_function_from_trace_with_dict"),
+    (torch._C, "_create_graph_by_tracing"),
+    (torch._C.ScriptModule, "_create_method_from_trace"),
+    (torch._C.ScriptModule, "_create_method_from_trace_with_dict"),
+    (torch._C.ScriptFunction, "__call__"),
+    (torch._C.ScriptMethod, "__call__"),
+    (torch.cuda.CUDAGraph, "replay"),
+)
+"""Where the interpreter of scripts, the tracer and a graph are entered from Python. Not every version has all of them."""
+
+RECORDER_FRAME_LINES = re.compile(
+    rf"^(?:{re.escape(str(Path(__file__).parents[1]))}/.*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
+)
+"""Lines of an error: the tracer remembers the calls that led to each operation, and a script's error lists them."""
+
+
+class Jit:
+    """Wraps the entry points while entered. forget_writes: called when operations passed unseen."""
+
+    def __init__(self, context: ProbeContext, forget_writes: Callable[[], None]) -> None:
+        self._context, self._forget_writes = context, forget_writes
+        self._originals: list[tuple[Any, str, Callable[..., Any]]] = []
+
+    def __enter__(self) -> Self:
+        for owner, name in ENTRY_POINTS:
+            original = getattr(owner, name, None)
+            if original is not None:
+                self._originals.append((owner, name, original))
+                setattr(owner, name, self._wrap_unobserved(original))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for owner, name, original in self._originals:
+            setattr(owner, name, original)
+        self._originals.clear()
+
+    def _wrap_unobserved(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                with unobserved(self._context.observation):
+                    return original(*args, **kwargs)
+            except RuntimeError as error:
+                error.args = tuple(
+                    RECORDER_FRAME_LINES.sub("", arg) if isinstance(arg, str) else arg for arg in error.args
+                )
+                raise
+            finally:
+                self._context.observation.ops_unobserved = True  # steps inside have reported what was before them
+                self._forget_writes()
+
+        return call

@@ -1,0 +1,31 @@
+"""The modes in force: grad, inference, autocast, anomaly detection, default dtype, saved-tensor hooks, functorch."""
+
+import torch
+
+from gradbox.recorder.observation import Observation
+from gradbox.recorder.probes.probe import Probe, ProbeContext
+from gradbox.wire import entities
+
+
+class Modes(Probe):
+    def __init__(self, context: ProbeContext) -> None:
+        super().__init__(context)
+        self._uid = context.uids.allocate("m")
+
+    def update(self, observation: Observation) -> None:  # noqa: ARG002
+        self._delta.update(self._uid, mode_facts())
+
+
+def mode_facts() -> entities.Mode:
+    """What torch would do with the next operation, as the wire's `mode`."""
+    functorch = torch._C._functorch.get_interpreter_stack() or ()
+    return {
+        "kind": "mode",
+        "grad": torch.is_grad_enabled(),
+        "inference": torch.is_inference_mode_enabled(),
+        "autocast": str(torch.get_autocast_dtype("cpu"))[6:] if torch.is_autocast_enabled("cpu") else None,
+        "anomaly": torch.is_anomaly_enabled(),
+        "default_dtype": str(torch.get_default_dtype())[6:],
+        "saved_hooks": torch._C._autograd._top_saved_tensors_default_hooks(True) is not None,
+        "functorch": [f"{layer.key().name.lower()}@{layer.level()}" for layer in functorch] or None,
+    }

@@ -1,0 +1,334 @@
+"""Torch operations as the program calls them: what each took and made, and where a path of gradients was cut.
+
+Every operator of the dispatcher gets a kernel of ours under a dispatch key that nothing else uses; the key is switched
+on for the program's thread alone. A call comes by before autograd and leaves with its finished result. Torch can't
+see that they are recorded: under a dispatch mode it takes other paths (`reshape` becomes a view, CTC loss another node),
+under a function mode modules leave their fast paths. `detach` and `alias` are let through unseen: torch itself calls
+them where a Python object for the result would be one too many; what they cut shows in the handles. So are the
+questions that forward-mode differentiation asks of a result that has no Python object yet.
+"""
+
+import contextlib
+import copy
+import re
+import sys
+from collections.abc import Callable, Iterable
+from itertools import islice
+from types import FrameType
+from typing import Any, Self
+
+import torch
+from torch._ops import _higher_order_ops
+from torch.autograd import forward_ad
+
+from gradbox.recorder.observation import Observation, OpCall
+from gradbox.recorder.probes import dispatch_key, handles
+from gradbox.recorder.probes.index_writes import is_index_put, repeated_indices
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.probes.tensors import Tensors
+from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, Uninitialized
+from gradbox.recorder.stack import frames_outward, is_program
+from gradbox.wire.log import Op
+
+TORCH_FOLDER = torch.__path__[0] + "/"
+_FUNCTION_FILE = TORCH_FOLDER + "autograd/function.py"
+_PRINTING_FILE = TORCH_FOLDER + "_tensor_str.py"
+_UNRECORDED_OPERATIONS = (
+    "detach",
+    "alias",
+    "is_same_size",
+    "_has_same_storage_numel",
+    "_new_zeros_with_same_feature_meta",
+)
+has_torch_function: Any = torch._C._has_torch_function
+NUMBER_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+"""The dtype of the tensor that torch makes of a Python number."""
+
+NOT_A_TENSOR = "Expected a value of type 'Tensor'"
+"""What torch says of an argument before the operation begins."""
+
+_OUR_KERNEL = re.compile(rf"{dispatch_key.NAME}(: registered at [^\n]*\n|, )")
+"""Where torch lists the kernels that an operator has."""
+
+
+_libraries: list[Any] = []
+_entered_ops: list["Ops"] = []
+
+
+class Ops:
+    """Records each operation into the step's log while entered, except while the recorder itself is at work.
+
+    is_recording: whether steps are recorded at all; False in iterations that are skipped.
+    """
+
+    def __init__(
+        self, context: ProbeContext, tensors: Tensors, storages: Storages, is_recording: Callable[[], bool]
+    ) -> None:
+        self._context, self._tensors, self._storages = context, tensors, storages
+        self._is_recording = is_recording
+        self._written_arguments_by_op: dict[Any, list[int | str]] = {}
+        self._uninitialized = Uninitialized(tensors, storages)
+
+    def __enter__(self) -> Self:
+        register_kernels()
+        _entered_ops.append(self)
+        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, False)
+        _entered_ops.remove(self)
+
+    def is_paused(self) -> bool:
+        """Whether what is computed now is none of the program's recorded steps."""
+        return self._context.guard.busy or not self._is_recording()
+
+    def set_muted(self, muted: bool) -> None:
+        """Record no operators for a while."""
+        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, not muted)
+        self.forget_uninitialized()
+
+    def forget_uninitialized(self) -> None:
+        """Operations passed unseen: what they wrote is not known."""
+        self._uninitialized.forget_all()
+
+    def run_recorded(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
+        """The operation, recorded."""
+        if is_printing(frame):
+            self._context.observation.tensors_printed = True
+            self._note_reads(name, op, args, kwargs)
+            return call_operation(op, args, kwargs)
+        call = None
+        try:
+            with torch._C.DisableTorchFunction():
+                call = self._begin_call(name, args, kwargs, frame)
+            self._note_reads(name, op, args, kwargs)
+        except Exception as error:
+            self._context.report_fault(error)
+        self._context.running_operations += 1
+        try:
+            result = call_operation(op, args, kwargs)
+        except Exception:
+            if call is not None:
+                call.entry["failed"] = True
+                self._context.observation.append(call.entry)
+            raise
+        finally:
+            self._context.running_operations -= 1
+        if call is not None:
+            try:
+                with torch._C.DisableTorchFunction():
+                    self._end_call(call, op, args, kwargs, result)
+            except Exception as error:
+                self._context.report_fault(error)
+        return result
+
+    def _begin_call(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
+        entry: Op = {
+            "kind": "op",
+            "name": name,
+            "inputs": [],
+            "outputs": [],
+            "requires_grad": [],
+            "grad_mode": torch.is_grad_enabled(),
+        }
+        call = OpCall(entry)
+        touched = self._context.observation.touched_storages
+        for tensor in handles.flatten_tensors([*args, *kwargs.values()]):
+            call.inputs.append((self._tensors.register(tensor), handles.as_plain_tensor(tensor).requires_grad))
+            if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
+                touched.add(self._storages.register(tensor))
+        entry["inputs"] = [uid for uid, _ in call.inputs]
+        if is_index_put(name):
+            call.repeated_counts = repeated_indices(args, kwargs)
+        if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
+            self._context.observation.ops_unobserved = True
+        if any(requires for _, requires in call.inputs):
+            call.inference_mode = torch.is_inference_mode_enabled()
+            call.called_directly = is_called_by_program(frame)
+            call.deep_copies = is_deepcopy_by_program(frame)
+            call.cuts_paths = not self._context.running_backwards and (
+                entry["grad_mode"] or not is_in_function_apply(frame)
+            )
+        return call
+
+    def _note_reads(self, name: str, op: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        """Tell of memory that is read before anything wrote it."""
+        if not self._uninitialized.has_any:
+            return
+        try:
+            with torch._C.DisableTorchFunction():
+                for event in self._uninitialized.read_events(
+                    name, op, args, kwargs, self._written_tensors(op, args, kwargs)
+                ):
+                    if event not in self._context.observation.log:
+                        self._context.observation.append(event)
+        except Exception as error:
+            self._context.report_fault(error)
+
+    def _end_call(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
+        observation = self._context.observation
+        inputs = set(call.entry["inputs"])
+        derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.flatten_tensors([result]))
+        if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
+            for uid in inputs:
+                self._tensors.stale_views.mark_current(uid)
+        for tensor in self._written_tensors(op, args, kwargs):
+            storage = self._storages.register(tensor)
+            observation.touched_storages.add(storage)
+            self._storages.capture(storage, handles.dtype_name(tensor))
+            call.writes.append((storage, self._tensors.register(tensor)))
+            self._tensors.mark_views_stale(*call.writes[-1])
+            self._uninitialized.note_write(call.entry["name"], tensor)
+        for tensor in handles.flatten_tensors([result]):
+            uid = self._tensors.register(tensor, refresh=True)
+            call.entry["outputs"].append(uid)
+            call.entry["requires_grad"].append(handles.as_plain_tensor(tensor).requires_grad)
+            if ALLOCATING_OPERATIONS.match(call.entry["name"]) and handles.has_storage(tensor):
+                self._storages.discard_contents(self._storages.register(tensor))
+                self._uninitialized.note_made(tensor)
+            if uid not in inputs:
+                call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
+        call.log_index = observation.append(call.entry)
+        observation.op_calls.append(call)
+
+    def _written_tensors(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
+        """The arguments that the operation writes to, where they have a storage."""
+        arguments = [
+            kwargs.get(argument) if isinstance(argument, str) else args[argument] if argument < len(args) else None
+            for argument in self._written_arguments(op)
+        ]
+        return [tensor for tensor in handles.flatten_tensors(arguments) if handles.has_storage(tensor)]
+
+    def _written_arguments(self, op: Any) -> list[int | str]:
+        """The arguments that the operation writes to, by position or name."""
+        positions = self._written_arguments_by_op.get(op)
+        if positions is None:
+            positions = []
+            for k, argument in enumerate(op._schema.arguments):
+                if argument.alias_info is not None and argument.alias_info.is_write:
+                    positions.append(argument.name if argument.kwarg_only else k)
+            self._written_arguments_by_op[op] = positions
+        return positions
+
+
+def engine_context(observation: Observation) -> Any:
+    """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
+
+    There the engine meets wrapped Python numbers, which have no data to make a number of.
+    """
+    active = torch._C._functorch.peek_interpreter_stack() is not None or any(
+        frame.f_code.co_filename.startswith(TORCH_FOLDER + "_functorch/")
+        for frame in torch_frames(sys._getframe(1).f_back)
+    )
+    return dispatch_key.unobserved(observation) if active else contextlib.nullcontext()
+
+
+def register_kernels() -> None:
+    """Put the kernels in place, once a process; without a listener in the thread they are never called."""
+    if _libraries:
+        return
+    root: Any = torch.library.Library("_", "IMPL")  # type: ignore[no-untyped-call]
+    root.fallback(torch.library.fallthrough_kernel, dispatch_key.NAME)
+    library = torch._C._dispatch_library("IMPL", "aten", "")
+    for name in torch._C._dispatch_get_all_op_names():
+        if name.startswith("aten::") and name[6:].split(".")[0] not in _UNRECORDED_OPERATIONS:
+            library.impl(name[6:], dispatch_key.NAME, make_kernel(name))
+    for operator in _higher_order_ops.values():
+        operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(dispatch_key.KEY)
+    _libraries.extend((root, library))
+
+
+def make_kernel(name: str) -> Callable[..., Any]:
+    base, _, overload = name[6:].partition(".")
+    operator: list[Any] = []
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not operator:
+            operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
+        with torch._C._ExcludeDispatchKeyGuard(dispatch_key.KEYS):
+            if not _entered_ops or _entered_ops[-1].is_paused():
+                return call_operation(operator[0], args, kwargs)
+            return _entered_ops[-1].run_recorded(name, operator[0], args, kwargs, sys._getframe().f_back)
+
+    return run
+
+
+def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What the operation returns. Raises what it raises; the text says nothing of our kernels.
+
+    C++ has called it, which asks no `__torch_function__`: a call from Python would.
+    """
+    if is_overridden(args, kwargs):
+        with torch._C.DisableTorchFunction():
+            return call_operation(op, args, kwargs)
+    try:
+        return op(*args, **kwargs)
+    except RuntimeError as error:
+        if isinstance(error, NotImplementedError) and dispatch_key.NAME in str(error):
+            error.args = (_OUR_KERNEL.sub("", str(error)), *error.args[1:])
+        tensors = with_numbers_as_tensors(op, args) if NOT_A_TENSOR in str(error) else None
+        if tensors is None:
+            raise
+    return op(*tensors, **kwargs)
+
+
+def is_overridden(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a call with these arguments from Python would ask a subclass or a mode."""
+    values = (*args, *kwargs.values()) if kwargs else args
+    return has_torch_function(values) or any(type(value) is list and has_torch_function(value) for value in values)
+
+
+def with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
+    """The arguments, those that ought to be tensors made so; None where they are.
+
+    A tensor that torch made of a Python number arrives as the number. Few operations take that; C++ calls others on it,
+    such as `view` where it prints a graph's constants.
+    """
+    numbers = {
+        k: NUMBER_DTYPES[type(value)]
+        for k, (value, argument) in enumerate(zip(args, op._schema.arguments, strict=False))
+        if type(value) in NUMBER_DTYPES and isinstance(argument.type, torch.TensorType)
+    }
+    if not numbers:
+        return None
+    return [torch.scalar_tensor(v, dtype=numbers[k]) if k in numbers else v for k, v in enumerate(args)]
+
+
+def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
+    """The frames of torch's own Python code from here outwards, and the first that is none of it."""
+    for f in frames_outward(frame):
+        yield f
+        if not f.f_code.co_filename.startswith(TORCH_FOLDER):
+            return
+
+
+def is_printing(frame: FrameType | None) -> bool:
+    """Whether torch is putting a tensor into words: that computes a good deal and changes nothing."""
+    return any(f.f_code.co_filename == _PRINTING_FILE for f in torch_frames(frame))
+
+
+def is_called_by_program(frame: FrameType | None) -> bool:
+    """Whether the program itself called the operation, or one thin method of torch's on its behalf."""
+    for f in torch_frames(frame):
+        if is_program(f.f_code):
+            return True
+        if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):
+            return False
+    return False
+
+
+def is_deepcopy_by_program(frame: FrameType | None) -> bool:
+    """Whether the operation makes the tensor that `copy.deepcopy(x)` gives the program."""
+    codes = (torch.Tensor.__deepcopy__.__code__, copy.deepcopy.__code__)
+    for f, code in zip(frames_outward(frame), codes, strict=False):
+        if f.f_code is not code:
+            return False
+    caller = next(islice(frames_outward(frame), len(codes), None), None)
+    return caller is not None and is_program(caller.f_code)
+
+
+def is_in_function_apply(frame: FrameType | None) -> bool:
+    """Whether a `torch.autograd.Function` runs: its forward is not recorded, and nothing is cut by that."""
+    return any(f.f_code.co_filename == _FUNCTION_FILE and f.f_code.co_name == "apply" for f in frames_outward(frame))

@@ -1,0 +1,79 @@
+"""Where the way of gradients ends: results of tensors that require grad which no gradient will come back through."""
+
+import re
+from typing import Literal
+
+from gradbox.recorder.observation import DetachedCopy, Observation, OpCall
+from gradbox.recorder.probes.tensors import Tensors
+from gradbox.wire import events
+
+_VALUELESS_OPERATIONS = re.compile(r"_like$|_like\.|::new_")
+"""Operations that take a tensor's shape and none of its values."""
+
+_ITEM_OPERATIONS = ("aten::item", "aten::_local_scalar_dense")
+
+Reason = Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
+
+
+def path_cut_events(observation: Observation, tensors: Tensors) -> list[events.PathCut]:
+    """The events `path_cut` of the statement."""
+    cuts: list[events.PathCut] = []
+    for call in observation.op_calls:
+        source = next((uid for uid, requires in call.inputs if requires), None)
+        if source is None or not call.cuts_paths:
+            continue
+        name = call.entry["name"]
+        if name in _ITEM_OPERATIONS:
+            cuts.append(path_cut_event(source, name, "item", op=call.log_index))
+        for uid, leaf, dtype in call.results:
+            reason = _cut_reason(call, leaf, dtype)
+            if reason is not None and (call.called_directly or tensors.uids.get(uid) is not None):
+                cuts.append(path_cut_event(source, name, reason, uid, call.log_index))
+    return cuts + [_detached_cut_event(detached, observation) for detached in observation.detached_copies]
+
+
+def path_cut_event(
+    tensor: str, name: str, reason: Reason, result: str | None = None, op: int | None = None
+) -> events.PathCut:
+    """op: the place of the operation in the step's log."""
+    event: events.PathCut = {"kind": "event", "event": "path_cut", "tensor": tensor, "name": name}  # type: ignore[typeddict-item]
+    if op is not None:
+        event["op"] = op
+    if result is not None:
+        event["result"] = result
+    event["reason"] = reason
+    return event
+
+
+def _cut_reason(call: OpCall, leaf: bool, dtype: str) -> Reason | None:
+    """Why no gradient comes back through a result; None where one does, or none was to be expected."""
+    if call.deep_copies and leaf:
+        return "copy"
+    if not leaf or _VALUELESS_OPERATIONS.search(call.entry["name"]):
+        return None
+    if not ("float" in dtype or "complex" in dtype):
+        return "dtype"
+    if call.inference_mode:
+        return "inference"
+    return None if call.entry["grad_mode"] else "no_grad"
+
+
+def _detached_cut_event(detached: DetachedCopy, observation: Observation) -> events.PathCut:
+    """A detached handle may only have been on the way to a numpy array, or to a copy of its own memory."""
+    source, handle, reason = detached
+    array = observation.array_bases.get(handle)
+    if array is not None:
+        return path_cut_event(source, "Tensor.numpy", "numpy", array)
+    copied = _copying_operation(handle, observation.op_calls)
+    if copied is not None:
+        return path_cut_event(source, copied.entry["name"], "copy", copied.results[0][0], copied.log_index)
+    return path_cut_event(source, f"Tensor.{reason}", reason, handle)
+
+
+def _copying_operation(detached_handle: str, calls: list[OpCall]) -> OpCall | None:
+    """The operation that copied a detached handle, as `torch.tensor(x)` does: the copy is made a leaf by `detach_`."""
+    leaves = {uid for call in calls if call.entry["name"] == "aten::detach_" for uid, _ in call.inputs}
+    for call in calls:
+        if call.entry["name"].startswith("aten::to.") and call.entry["inputs"] == [detached_handle] and call.results:
+            return call if call.results[0][0] in leaves else None
+    return None

@@ -1,0 +1,134 @@
+"""A storage as last seen: torch's, a gradient's on its way, or memory that numpy owns; each knows how to read itself."""
+
+import ctypes
+import weakref
+from typing import Any
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from gradbox.recorder.probes import cells
+from gradbox.recorder.probes.device_bytes import bytes_on, kernel_bytes
+from gradbox.recorder.probes.device_kernels import kernels_of
+from gradbox.recorder.probes.handles import as_plain_tensor
+from gradbox.wire.base import Number
+
+
+class StorageRecord:
+    """A storage as last seen. The weak reference pins its address, so an address is never met twice."""
+
+    def __init__(self, uid: str, device: str) -> None:
+        self.uid, self.device = uid, device
+        self.nbytes = -1
+        self.pointer = 0
+        self.data: bytes | None = None  # the bytes, up to KEPT
+        self.digest: bytes | None = None  # of what is not kept
+        self.large_copy_bytes = 0  # bytes of `data` that count as a large copy
+        self.region_digests: dict[cells.Region, bytes] = {}  # of `data`
+        self.dtypes: list[str] = []
+        self.cells: dict[str, list[Number]] = {}
+        self.never_compared = True  # not compared yet
+        self.unreported = True  # its contents are not reported yet
+        self.accumulating = False  # a gradient on its way into a `.grad`, which will read it through another tensor
+        self.window_ranges: dict[str, list[tuple[int, int]]] = {}
+
+    def read(self) -> Any:
+        """Its bytes where they lie, those of a device as `DeviceBytes` or `UnreadableBytes`; None when it is dead."""
+        raise NotImplementedError
+
+    def inherit(self, other: "StorageRecord") -> None:
+        """It is the storage that the other was: what was reported of that one is reported of this."""
+        self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
+        self.large_copy_bytes = other.large_copy_bytes
+        self.pointer, self.nbytes = other.pointer, other.nbytes
+        self.never_compared, self.window_ranges = other.never_compared, other.window_ranges
+
+    def mapped_bytes(self) -> Any:
+        """The bytes from `pointer` on, without a copy."""
+        if not self.pointer or not self.nbytes:
+            return b""
+        return memoryview((ctypes.c_char * self.nbytes).from_address(self.pointer)).cast("B")
+
+
+class TorchStorage(StorageRecord):
+    def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
+        super().__init__(uid, str(storage.device))
+        self.weak_reference: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+
+    def read(self) -> Any:
+        storage = torch.UntypedStorage._new_with_weak_ptr(self.weak_reference.cdata)
+        if storage is None:
+            return None
+        self.nbytes = storage.nbytes()
+        if storage.device.type == "meta":
+            return b""
+        self.pointer = storage.data_ptr() if self.nbytes else 0
+        if storage.device.type == "cpu":
+            return self.mapped_bytes()
+        if not self.nbytes:
+            return b""
+        if storage.device.type == "mps":  # it can't compute with float64
+            copy = storage.cpu()  # type: ignore[no-untyped-call]
+            return ctypes.string_at(copy.data_ptr(), self.nbytes)
+        return bytes_on(storage)
+
+
+class TransientGradStorage(StorageRecord):
+    """A storage of a gradient on its way: known by address, its bytes through the tensors that read it.
+
+    A Python object for it would count as one more owner, and autograd no longer adds up in place what it owns alone.
+    """
+
+    def __init__(self, uid: str, tensor: torch.Tensor) -> None:
+        super().__init__(uid, str(as_plain_tensor(tensor).device))
+        self._handles: list[weakref.ref[torch.Tensor]] = []
+        self.add_handle(tensor)
+
+    def add_handle(self, tensor: torch.Tensor) -> None:
+        if not any(ref() is tensor for ref in self._handles):
+            self._handles.append(weakref.ref(tensor))
+
+    def living_handles(self) -> list[torch.Tensor]:
+        return [tensor for ref in self._handles if (tensor := ref()) is not None]
+
+    def read(self) -> Any:
+        tensors = self.living_handles()
+        if not tensors:
+            return None
+        self.pointer, self.nbytes = 0, 0
+        for tensor in map(as_plain_tensor, tensors):
+            size, offset = tensor.element_size(), int(tensor.storage_offset())
+            if tensor.numel():
+                self.pointer = tensor.data_ptr() - offset * size
+                last = offset + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+                self.nbytes = max(self.nbytes, int(last + 1) * size)
+        if self.device == "cpu":
+            return self.mapped_bytes()
+        kernels = kernels_of(tensors[0].device)
+        return b"" if kernels is None or not self.nbytes else kernel_bytes(kernels, self.pointer, self.nbytes)
+
+
+class ArrayStorage(StorageRecord):
+    """Memory that numpy owns; lives as long as the array that owns it."""
+
+    def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
+        super().__init__(uid, "cpu")
+        self.weak_reference = weakref.ref(owner)
+
+    def read(self) -> Any:
+        owner = self.weak_reference()
+        if owner is None:
+            return None
+        self.pointer, self.nbytes = byte_extent(owner)
+        return self.mapped_bytes()
+
+
+def byte_extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The address of the first byte that it reads, and how many from there to the last."""
+    begin: int = array.__array_interface__["data"][0]
+    if not array.size:
+        return begin, 0
+    reaches = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    first = sum(reach for reach in reaches if reach < 0)
+    return begin + first, sum(reach for reach in reaches if reach > 0) - first + array.itemsize

@@ -1,0 +1,360 @@
+"""Storages: who is one and the same, whose bytes changed, which died, and their elements."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradbox.recorder.observation import Observation
+from gradbox.recorder.probes import cells
+from gradbox.recorder.probes.device_bytes import DeviceBytes, UnreadableBytes
+from gradbox.recorder.probes.handles import as_plain_tensor
+from gradbox.recorder.probes.holders import Holders
+from gradbox.recorder.probes.probe import Probe, ProbeContext
+from gradbox.recorder.probes.storage_contents import report_cells, report_windows
+from gradbox.recorder.probes.storage_records import (
+    ArrayStorage,
+    StorageRecord,
+    TorchStorage,
+    TransientGradStorage,
+    byte_extent,
+)
+from gradbox.recorder.uids import uid_order
+from gradbox.wire import entities
+from gradbox.wire.entities import MAX_CELLS
+
+MAX_CHANGED_ELEMENTS = 4096
+"""Changed elements that are named; more are counted."""
+
+MAX_COPY_BYTES = 1 << 24
+"""Bytes up to which a copy is kept to compare with; beyond, digests of its chunks, which tell no elements apart."""
+
+MAX_TOTAL_COPY_BYTES = 1 << 26
+"""Bytes of all copies of more than ALWAYS_COMPARED_BYTES; once they are used up, bigger storages are known by digests too."""
+
+CHUNK_BYTES = 1 << 16
+
+ALWAYS_COMPARED_BYTES = 1 << 16
+"""Bytes up to which a storage is compared in every observation, whatever took it."""
+
+storage_address_of: Any = torch._C._storage_address  # type: ignore[attr-defined]
+
+MAX_CAPTURE_BYTES = 4096
+"""Bytes up to which a temporary's content is kept, should it die inside its statement."""
+
+
+class Storages(Probe):
+    """All storages of a run.
+
+    compared: those of which the last observation compared the bytes. changed: of those that differ (dtype, number of
+    changed elements or None, the first of them). allocated: met since. exposed: their memory was handed out.
+    writable_without_ops: the program has ways to write bytes that are no operators.
+    """
+
+    def __init__(self, context: ProbeContext, holders: Holders, writable_without_ops: bool) -> None:
+        super().__init__(context)
+        self._uids, self._holders = context.uids, holders
+        self._by_address: dict[int, str] = {}
+        self._address_by_uid: dict[str, int] = {}
+        self.records: dict[str, StorageRecord] = {}
+        self.changed: dict[str, tuple[str, int | None, list[int]]] = {}
+        self.exposed: set[str] = set()
+        self._transients: set[str] = set()
+        self._without_holders: set[str] = set()  # living, and read by nobody that is known
+        self.compared: set[str] = set()
+        self._writable_without_ops = writable_without_ops
+        self._layout_changed = False  # memory came, went or lies elsewhere
+        self._copied_bytes = 0  # bytes of the copies of large storages
+        self.allocated: list[str] = []
+
+    def register(self, tensor: torch.Tensor) -> str:
+        """The uid of a tensor's storage."""
+        storage_address = storage_address_of(tensor)
+        uid = self._by_address.get(storage_address)
+        record = self.records.get(uid) if uid is not None else None
+        if isinstance(record, TransientGradStorage):
+            if record.accumulating or record.living_handles():
+                record.add_handle(tensor)
+                return record.uid
+            uid = None  # another storage at the same place
+        if uid is None:
+            uid = self._by_address[storage_address] = self._uids.allocate("s")
+            self._address_by_uid[uid] = storage_address
+            if self._context.running_backwards:
+                self._transients.add(uid)
+                self._add_record(TransientGradStorage(uid, tensor))
+            else:
+                self._add_record(TorchStorage(uid, as_plain_tensor(tensor).untyped_storage()))
+        return uid
+
+    def promote_transients(self) -> None:
+        """Backward is over: what is left of its gradients are storages like any other."""
+        for uid in sorted(self._transients, key=uid_order):
+            record = self.records.get(uid)
+            if isinstance(record, TransientGradStorage) and (tensors := record.living_handles()):
+                promoted = self.records[uid] = TorchStorage(uid, tensors[0].untyped_storage())
+                promoted.inherit(record)
+                self._transients.discard(uid)
+
+    def find(self, tensor: torch.Tensor) -> str | None:
+        uid = self._by_address.get(storage_address_of(tensor))
+        record = self.records.get(uid) if uid is not None else None
+        return uid if not isinstance(record, TransientGradStorage) or record.living_handles() else None
+
+    def mark_accumulating(self, tensor: torch.Tensor) -> None:
+        """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
+        record = self.records.get(self._by_address.get(storage_address_of(tensor), ""))
+        if isinstance(record, TransientGradStorage):
+            record.accumulating = True
+
+    def expose(self, uid: str) -> None:
+        """Its memory is in other hands: whatever the program does may write it."""
+        self.exposed.add(uid)
+
+    def register_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
+        """The storage that holds an array's memory, and the byte of it at which that begins."""
+        pointer, nbytes = byte_extent(owner)
+        for record in self.records.values():
+            if record.device != "cpu" or (record.never_compared and record.read() is None):
+                continue
+            if record.pointer <= pointer and pointer + nbytes <= record.pointer + record.nbytes and record.nbytes > 0:
+                self.expose(record.uid)
+                return record.uid, pointer - record.pointer
+        record = ArrayStorage(self._uids.allocate("s"), owner)
+        self._add_record(record)
+        self.expose(record.uid)
+        record.read()
+        return record.uid, 0
+
+    def _add_record(self, record: StorageRecord) -> None:
+        self._layout_changed = True
+        self.records[record.uid] = record
+        self.allocated.append(record.uid)
+
+    def capture(self, uid: str, dtype: str) -> None:
+        """What a storage holds right after the operation that made or wrote it, in case it dies before the observation."""
+        record = self.records[uid]
+        if record.never_compared:
+            buffer = record.read()
+            if buffer is not None and len(buffer) <= MAX_CAPTURE_BYTES and record.device == "cpu":
+                record.data = bytes(buffer)
+                if dtype not in record.dtypes:
+                    record.dtypes.append(dtype)
+
+    def discard_contents(self, uid: str) -> None:
+        """Nobody wrote it yet; should it die so, nothing is known to have been in it."""
+        if self.records[uid].never_compared:
+            self.records[uid].data = None
+
+    def compare(self, observation: Observation) -> list[str]:
+        """Find what changed, among all or what may have changed; the uids of the dead.
+
+        A large storage is compared where an operator took it, or where its bytes can be written without one.
+        """
+        touched = observation.touched_storages
+        compare_large = observation.ops_unobserved or (observation.observe_all and self._writable_without_ops)
+        self.changed = {}
+        if not self._context.running_backwards:
+            self.promote_transients()
+        if observation.observe_all or compare_large:
+            self.compared = set(self.records)
+        else:
+            candidates = (
+                touched,
+                self.exposed,
+                self.allocated,
+                self._transients,
+                self._without_holders,
+                self._holders.released,
+            )
+            self.compared = {uid for uids in candidates for uid in uids if uid in self.records}
+        dead = []
+        for uid in sorted(self.compared, key=uid_order):
+            record = self.records[uid]
+            layout = record.pointer, record.nbytes
+            buffer = record.read()
+            self._layout_changed = self._layout_changed or layout != (record.pointer, record.nbytes)
+            if buffer is not None:
+                self._compare_record(record, buffer, compare_large or uid in self.exposed or uid in touched)
+            else:
+                dead.append(uid)
+                self._retire_record(record)
+        for uid in self._transients:
+            self.records[uid].accumulating = False
+        self._holders.clear_released()
+        return dead
+
+    def _retire_record(self, record: StorageRecord) -> None:
+        uid = record.uid
+        if record.never_compared:  # lived and died inside one statement
+            if record.data is not None:
+                report_cells(self._delta, record, record.data, record.dtypes)
+            else:
+                self._delta.update(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+        self._layout_changed = True
+        self._copied_bytes -= record.large_copy_bytes
+        del self.records[uid]
+        storage_address = self._address_by_uid.pop(uid, None)
+        if storage_address is not None and self._by_address.get(storage_address) == uid:
+            del self._by_address[storage_address]
+        for uids in (self._transients, self._without_holders, self.exposed, self.compared):
+            uids.discard(uid)
+
+    def _compare_record(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
+        if isinstance(buffer, UnreadableBytes):
+            return
+        nbytes = len(buffer)
+        if nbytes > ALWAYS_COMPARED_BYTES and not (record.never_compared or compare_large):
+            return
+        old = record.data
+        large = nbytes if nbytes > ALWAYS_COMPARED_BYTES else 0
+        if (
+            nbytes <= (ALWAYS_COMPARED_BYTES if isinstance(buffer, DeviceBytes) else MAX_COPY_BYTES)
+            and self._copied_bytes - record.large_copy_bytes + large <= MAX_TOTAL_COPY_BYTES
+            and not (record.digest and large)
+        ):
+            new = bytes(buffer)
+            same = not record.never_compared and new == old
+            self._copied_bytes += large - record.large_copy_bytes
+            record.data, record.digest, record.large_copy_bytes = old if same else new, None, large
+        else:
+            digest = chunk_digests(buffer)
+            same = not record.never_compared and (
+                digest == record.digest if record.digest else chunk_digests(old or b"") == digest
+            )
+            self._copied_bytes -= record.large_copy_bytes
+            record.data, record.digest, record.large_copy_bytes = None, digest, 0
+        if not same:
+            record.region_digests.clear()
+            record.unreported = True
+            if not record.never_compared:
+                dtype = (self._holders.dtypes(record.uid) or record.dtypes or ["uint8"])[0]
+                self.changed[record.uid] = (dtype, *changed_elements(old, record.data, cells.itemsize(dtype)))
+        record.never_compared = False
+
+    def update(self, observation: Observation) -> None:  # noqa: ARG002
+        for uid in sorted(self._holders.changed, key=uid_order):
+            if uid in self.records:
+                facts: entities.Storage = {"held_by": sorted(self._holders.holders_of(uid), key=uid_order) or None}
+                self._delta.update(uid, facts)
+        self._holders.clear_changed()
+
+    def update_contents(self, wanted: dict[str, dict[str, set[int]]]) -> None:
+        """Report what is new. wanted: the elements to list of big storages, by dtype."""
+        reported = {
+            uid for uid in (*self.compared, *self._holders.changed, *self.allocated, *wanted) if uid in self.records
+        }
+        for uid in sorted(reported, key=uid_order):
+            record = self.records[uid]
+            dtypes = self._holders.dtypes(uid) or record.dtypes or ["uint8"]
+            if record.unreported or record.never_compared or dtypes != record.dtypes:
+                buffer = record.read()
+                if buffer is None:
+                    continue
+                if record.never_compared:
+                    self._compare_record(record, buffer, True)
+                report_cells(self._delta, record, buffer, dtypes)
+            if record.nbytes > MAX_CELLS and not record.never_compared:
+                report_windows(self._delta, record, wanted.get(uid, {}))
+            record.unreported = False
+            if self._holders.holders_of(uid):
+                self._without_holders.discard(uid)
+            else:
+                self._without_holders.add(uid)
+        self.allocated.clear()
+
+    def update_overlaps(self) -> None:
+        """Report which storages' bytes lie inside another's: two `from_numpy` of one array are two storages.
+
+        Only memory that was handed out, or came from elsewhere, can be in two.
+        """
+        if not (self._writable_without_ops and self._layout_changed):
+            return
+        self._layout_changed = False
+        spans = sorted(
+            (
+                (r.pointer, -r.nbytes, k, r)
+                for k, r in enumerate(self.records.values())
+                if r.pointer and r.nbytes > 0 and r.device == "cpu"
+            ),
+            key=lambda span: span[:3],
+        )
+        inside: dict[str, entities.Within] = {}
+        outer: StorageRecord | None = None
+        for pointer, negative, _, record in spans:
+            if outer is not None and pointer - negative <= outer.pointer + outer.nbytes:
+                inside[record.uid] = {"storage": outer.uid, "at": pointer - outer.pointer}
+            else:
+                outer = record
+        for uid in self.records:
+            if uid in inside or self._delta.storage(uid).get("within") is not None:
+                facts: entities.Storage = {"within": inside.get(uid)}
+                self._delta.update(uid, facts)
+
+    def uids_by_address(self, device: str) -> dict[int, str]:
+        """The storages of a kind of device, by the address at which each begins."""
+        return {r.pointer: uid for uid, r in self.records.items() if r.pointer and r.device.startswith(device)}
+
+    def is_modified(self, uid: str) -> bool:
+        """Whether a small storage holds other bytes than at the last observation."""
+        record = self.records.get(uid)
+        if record is None or record.data is None or record.never_compared or len(record.data) > MAX_CAPTURE_BYTES:
+            return False
+        buffer = record.read()
+        return buffer is not None and not isinstance(buffer, UnreadableBytes) and bytes(buffer) != record.data
+
+    def contents(self, uid: str) -> Any:
+        """The storage's bytes as this observation found them, or where they lie; None when it is gone."""
+        record = self.records.get(uid)
+        if record is None:
+            return None
+        if record.data is not None and not record.never_compared:
+            return record.data
+        buffer = record.read()
+        small = isinstance(buffer, DeviceBytes) and len(buffer) <= ALWAYS_COMPARED_BYTES
+        return bytes(buffer) if small else buffer  # as the copy that is then kept
+
+    def region_digest(self, uid: str, region: cells.Region) -> bytes | None:
+        """What stands for the bytes of a region as this observation found them; None when the storage is gone.
+
+        Of a copy that is kept, it is computed once: the copy is replaced where the storage was found to hold other bytes.
+        """
+        record, data = self.records.get(uid), self.contents(uid)
+        if record is None or data is None or isinstance(data, UnreadableBytes):
+            return None
+        if isinstance(data, DeviceBytes):
+            digest = record.region_digests.get(region)
+            if digest is None:
+                digest = data.region_digest(*region)
+                if not record.never_compared:
+                    record.region_digests[region] = digest
+            return digest
+        if record.data is None or data is not record.data:
+            return cells.region_digest(data, *region)
+        digest = record.region_digests.get(region)
+        if digest is None:
+            digest = cells.region_digest(data, *region)
+            if len(digest) < cells.MAX_UNDIGESTED < len(record.data):  # fewer bytes would stand for themselves
+                record.region_digests[region] = digest
+        return digest
+
+
+def chunk_digests(data: Any) -> bytes:
+    """Sixteen bytes for each chunk; those of a device are computed there."""
+    if isinstance(data, DeviceBytes):
+        return data.digest()
+    view = memoryview(data)
+    parts = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
+    return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)
+
+
+def changed_elements(old: bytes | None, new: bytes | None, size: int) -> tuple[int | None, list[int]]:
+    """How many elements hold other bytes, and the first of them; None where one side was not kept."""
+    if old is None or new is None:
+        return None, []
+    count, longest = min(len(old), len(new)) // size, max(len(old), len(new)) // size
+    left, right = (np.frombuffer(side, "u1", count * size).reshape(count, size) for side in (old, new))
+    changed = np.flatnonzero((left != right).any(axis=1))
+    beyond = range(count, min(longest, count + MAX_CHANGED_ELEMENTS))
+    return len(changed) + longest - count, [*changed[:MAX_CHANGED_ELEMENTS].tolist(), *beyond][:MAX_CHANGED_ELEMENTS]

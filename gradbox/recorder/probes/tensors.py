@@ -1,0 +1,334 @@
+"""Tensors: who lives, and what is new about each."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+from gradbox.recorder.observation import Observation
+from gradbox.recorder.probes.counters import Counters
+from gradbox.recorder.probes.detached_copies import DetachedCopies
+from gradbox.recorder.probes.handles import (
+    as_plain_tensor,
+    attributes,
+    dtype_name,
+    gradient,
+    has_storage,
+    is_leaf,
+    is_plain_tensor,
+    quantization,
+    tensor_facts,
+)
+from gradbox.recorder.probes.holders import Holders
+from gradbox.recorder.probes.node_uids import NodeUids
+from gradbox.recorder.probes.parts import DenseParts
+from gradbox.recorder.probes.probe import Probe, ProbeContext
+from gradbox.recorder.probes.stale_views import StaleViews
+from gradbox.recorder.probes.storages import Storages, storage_address_of
+from gradbox.recorder.uids import ObjectUids, WeakUids, object_ref, uid_order
+from gradbox.wire import entities, events
+from gradbox.wire.base import Value
+
+GRAPH_FACTS = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
+"""Facts of a handle whose change may have changed what a node saved."""
+
+Encode = Callable[[Any], Value]
+
+
+class Tensors(Probe):
+    """The handles of a run.
+
+    displaced: known handles of which one of `GRAPH_FACTS` changed in this observation. retaining_grad: handles that
+    backward gives a `.grad` although they are no leaves.
+    """
+
+    def __init__(
+        self,
+        context: ProbeContext,
+        uids: WeakUids,
+        node_uids: NodeUids,
+        objects: ObjectUids,
+        storages: Storages,
+        counters: Counters,
+        holders: Holders,
+        stale_views: StaleViews,
+    ) -> None:
+        super().__init__(context)
+        self.uids, self._node_uids, self._objects = uids, node_uids, objects
+        self._storages, self._counters, self._holders = storages, counters, holders
+        self.stale_views = stale_views
+        self._queue: dict[str, torch.Tensor] | None = None  # to be observed; None between observations
+        self._observed: set[str] = set()
+        self._from_program = True  # what is registered in this observation is so because the program's text leads there
+        self.displaced: dict[str, None] = {}
+        self._unstable: dict[str, None] = {}  # in a transform's or a dual level's hands, which end without an operator
+        self.retaining_grad: dict[str, None] = {}
+        self._hooked: dict[str, None] = {}
+        self.detached_copies = DetachedCopies(context, uids, counters)
+        self._fingerprints: dict[str, tuple[Any, ...]] = {}
+        self._parts = DenseParts(context, uids, storages, counters, holders)
+
+    def register(self, tensor: torch.Tensor, refresh: bool = False, from_program: bool = True) -> str:
+        """Its uid. In an observation it is observed too; before one its facts are noted, for it may die until then.
+
+        refresh: note the facts anew, an operation just changed them. from_program: the program's text leads to it.
+        """
+        uid = self.uids.uid_of(tensor)
+        if self._queue is not None:
+            if from_program and self._from_program:
+                self.stale_views.mark_current(uid)
+            if uid not in self._observed:
+                self._observed.add(uid)
+                self._queue[uid] = tensor
+        else:
+            observation = self._context.observation
+            observation.touched_tensors[uid] = None
+            if uid not in self._delta.state and (refresh or uid not in observation.provisional_facts):
+                observation.provisional_facts[uid] = self._facts(uid, tensor)
+        return uid
+
+    def enqueue(self, uids: Iterable[str]) -> None:
+        """Have these observed, as far as they live."""
+        for uid in uids:
+            tensor = self.uids.get(uid)
+            if tensor is not None:
+                self.register(tensor, from_program=False)
+
+    def mark_views_stale(self, storage: str, writer: str) -> None:
+        """An operation wrote a storage through one of the tensors on it: views whose counter that moved are stale."""
+        self.stale_views.mark_current(writer)
+        for uid in self._holders.holders_of(storage):
+            recorded, view = self._delta.tensor(uid), self.uids.get(uid)
+            counter = recorded.get("counter")
+            if uid == writer or view is None or recorded.get("base") is None or counter is None:
+                continue
+            before, own = self._counters.version(counter), as_plain_tensor(view)
+            if before is not None and own._version != before and own._base.requires_grad:
+                self.stale_views.mark_stale(uid, before, recorded.get("grad_fn") is not None)
+
+    def begin(self, observation: Observation) -> None:
+        """Have what operators took and made observed, or everything."""
+        self._queue, self._observed = {}, set()
+        self._from_program = True
+        self.displaced.clear()
+        self.enqueue(observation.touched_tensors)
+        self.enqueue(self._unstable)
+        if not self._context.running_backwards:
+            self.enqueue(self._parts.incomplete)
+        if observation.observe_all:
+            self.enqueue_all()
+
+    def end(self, observation: Observation) -> None:  # noqa: ARG002
+        self._queue = None
+
+    def enqueue_all(self) -> None:
+        """Have everything that lives observed."""
+        self._from_program = False
+        self.enqueue([uid for uid, _ in self.uids.living()])
+
+    def has_pending(self) -> bool:
+        """Whether something is still to be observed."""
+        return bool(self._queue)
+
+    def observed_uids(self) -> list[str]:
+        """The uids of what this observation observed."""
+        return sorted(self._observed, key=uid_order)
+
+    def enqueue_related(self, written: Iterable[str], moved: Iterable[str]) -> None:
+        """Have those observed whose place in the graph may be another: storages were written, counters moved."""
+        groups = [self._holders.holders_of(storage) for storage in written]
+        groups += [self._counters.handles_of(counter) for counter in moved]
+        for group in groups:
+            tensors = [uid for uid in group if uid[0] == "t"]
+            if len(tensors) > 1 and any(self._delta.tensor(uid).get("requires_grad") for uid in tensors):
+                self.enqueue(tensors)
+
+    def observe_pending(self, encode: Encode) -> None:
+        """Observe what is enqueued, and what that leads to. encode: encodes the values of a tensor's attributes."""
+        queue = self._queue
+        assert queue is not None
+        while queue:
+            uid, tensor = queue.popitem()
+            try:
+                self._observe_tensor(uid, tensor, encode)
+            except Exception as error:  # the one that refuses is left out; the others are reported
+                self._context.report_fault(error)
+
+    def _fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
+        """What can't stay the same where anything that is reported of it changed; None for what is no ordinary tensor."""
+        if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or attributes(tensor):
+            return None
+        grad = gradient(tensor)
+        hooks = tensor._backward_hooks
+        return (
+            storage_address_of(tensor),
+            tensor._version,
+            tensor.requires_grad,
+            is_leaf(tensor),
+            tensor.storage_offset(),
+            tensor.shape,
+            tensor.stride(),
+            tensor.dtype,
+            tensor._cdata,
+            len(hooks) if hooks else 0,
+            tensor.retains_grad,
+            "" if grad is None else self.uids.find(grad),  # None: one not met yet
+        )
+
+    def _is_unchanged(self, uid: str, tensor: torch.Tensor) -> bool:
+        """Whether it is as last reported; then only its counter is noted, and what it leads to."""
+        fingerprint = None if self.stale_views.is_stale(uid) else self._fingerprints.get(uid)
+        if fingerprint is None or fingerprint != self._fingerprint(tensor):
+            return False
+        recorded = self._delta.tensor(uid)
+        if self._counters.counter_of(uid, tensor, recorded.get("storage")) != recorded.get("counter"):
+            return False
+        base, grad = recorded.get("base"), recorded.get("grad")
+        if base is not None or grad is not None:
+            self.enqueue(known for known in (base, grad) if known is not None)
+        return True
+
+    def collect_graph_roots(self) -> None:
+        """Have the graphs of all tensors walked."""
+        for uid, tensor in self.uids.living():
+            node = None if self.stale_views.is_stale(uid) else self._grad_fn(uid, tensor)
+            if node is not None:
+                self._context.observation.graph_roots.append(node)
+
+    def _observe_tensor(self, uid: str, tensor: torch.Tensor, encode: Encode) -> None:
+        if self._is_unchanged(uid, tensor):
+            return
+        facts = self._facts(uid, tensor)
+        own = as_plain_tensor(tensor)
+        base, grad = own._base if own._is_view() else None, gradient(tensor, self.stale_views.is_stale(uid))
+        facts["base"] = self.register(base) if base is not None else None
+        facts["grad"] = self.register(grad) if grad is not None else None
+        facts["attrs"] = attrs = self._attributes(tensor, encode)
+        self._objects.set_referenced_objects(
+            uid, tuple(o for v in (attrs or {}).values() if (o := object_ref(v)) is not None)
+        )
+        facts["parts"] = self._parts.update(uid, tensor, facts.get("counter"))
+        self._note_transforms(uid, tensor, facts)
+        if own.is_quantized:
+            facts["quant"] = quantization(tensor)
+        self._note_displaced(uid, facts)
+        self._note_hooks_left(uid, facts)
+        self._delta.update(uid, facts)
+        self._update_holders(uid, facts)
+        if facts["retains_grad"]:
+            self.retaining_grad[uid] = None
+        if facts["hooks"]:
+            self._hooked[uid] = None
+        else:
+            self._hooked.pop(uid, None)
+        comparable = facts.get("storage") and facts.get("counter") and facts["leaf"] is not None
+        fingerprint = self._fingerprint(tensor) if comparable and not self.stale_views.is_stale(uid) else None
+        if fingerprint is not None:
+            self._fingerprints[uid] = fingerprint
+        else:
+            self._fingerprints.pop(uid, None)
+
+    def _note_transforms(self, uid: str, tensor: torch.Tensor, facts: entities.Tensor) -> None:
+        """What a wrapper of torch.func wraps, and a dual tensor's tangent."""
+        wraps = facts.get("wraps")
+        if wraps is not None:
+            wraps["value"] = {"ref": self.register(torch._C._functorch.get_unwrapped(tensor))}
+        elif forward_ad._current_level >= 0 and facts["storage"]:
+            tangent = forward_ad.unpack_dual(tensor).tangent  # type: ignore[no-untyped-call]
+            facts["tangent"] = self.register(tangent) if tangent is not None else None
+        elif "tangent" in self._delta.tensor(uid):
+            facts["tangent"] = None
+        if wraps is not None or facts.get("tangent") is not None:
+            self._unstable[uid] = None
+        else:
+            self._unstable.pop(uid, None)
+
+    def _note_displaced(self, uid: str, facts: entities.Tensor) -> None:
+        recorded: Any = self._delta.tensor(uid)
+        if recorded and any(recorded.get(key) != facts.get(key) for key in GRAPH_FACTS):
+            self.displaced[uid] = None
+            if recorded.get("storage") != facts.get("storage"):
+                self._context.observation.storages_rebound = True
+
+    def _note_hooks_left(self, uid: str, facts: entities.Tensor) -> None:
+        """Its hooks stayed with the node that it had: a write in place gave it another one."""
+        recorded: Any = self._delta.tensor(uid)
+        hooks, node = recorded.get("hooks"), recorded.get("grad_fn")
+        if hooks and node and not facts["hooks"] and facts["grad_fn"] not in (node, None):
+            left: events.HookLeft = {"kind": "event", "event": "hook_left", "tensor": uid, "node": node, "count": hooks}
+            self._context.observation.log.append(left)
+
+    def _update_holders(self, uid: str, facts: entities.Tensor) -> None:
+        storage, dtype = facts.get("storage"), facts.get("dtype")
+        self._holders.set_storages(uid, [(storage, dtype)] if storage and dtype else [])
+
+    def collect_dead(self, observation: Observation) -> None:
+        dead = self.uids.collect_dead()
+        self._counters.forget_tensors(dead)
+        dead += [part for uid in dead for part in self._parts.forget(uid)]
+        for uid in dead:
+            self._fingerprints.pop(uid, None)
+            self.retaining_grad.pop(uid, None)
+            self._hooked.pop(uid, None)
+            self._unstable.pop(uid, None)
+            self.stale_views.mark_current(uid)
+            self._holders.remove(uid)
+            self._objects.set_referenced_objects(uid, ())
+        observation.dead_uids += dead
+
+    def _facts(self, uid: str, tensor: torch.Tensor) -> entities.Tensor:
+        out = tensor_facts(tensor, self.stale_views.is_stale(uid))
+        observing = self._queue is not None
+        known = uid in self._context.observation.provisional_facts or uid in self._delta.state
+        out["storage"] = storage = self._storages.register(tensor) if has_storage(tensor) else None
+        if observing:
+            inference = as_plain_tensor(tensor).is_inference()
+            out["counter"] = None if inference else self._counters.counter_of(uid, tensor, storage)
+        elif storage is not None:
+            self._storages.capture(storage, dtype_name(tensor))
+        node = self._grad_fn(uid, tensor)
+        if node is not None:
+            out["grad_fn"] = node_uid = self._node_uids.uid_of(node)
+            out["output_nr"] = as_plain_tensor(tensor).output_nr
+            self.stale_views.note_node(uid, node_uid)
+            if observing:
+                self._context.observation.graph_roots.append(node)
+        elif self.stale_views.is_stale(uid) and uid in self._delta.state:
+            recorded = self._delta.tensor(uid)
+            out["leaf"], out["grad_fn"] = recorded.get("leaf"), recorded.get("grad_fn")
+            out["output_nr"] = recorded.get("output_nr")
+        else:
+            out["grad_fn"] = out["output_nr"] = None
+        out["retains_grad"] = as_plain_tensor(tensor).retains_grad if out["leaf"] is False else None
+        if storage is not None:
+            if out["requires_grad"]:
+                self.detached_copies.note_requiring_grad(uid, storage)
+            elif not known:
+                self.detached_copies.note_new_handle(uid, tensor, storage)
+        return out
+
+    def hooked_outputs(self, node: str) -> list[tuple[str, torch.Tensor]]:
+        """The living results of a node on which the program registered hooks, with their uids."""
+        results = [uid for uid in self._hooked if self._delta.tensor(uid).get("grad_fn") == node]
+        return [(uid, tensor) for uid in results if (tensor := self.uids.get(uid)) is not None]
+
+    def _grad_fn(self, uid: str, tensor: torch.Tensor) -> Any:
+        if not as_plain_tensor(tensor).requires_grad:
+            return None
+        stale = self.stale_views.is_stale(uid)
+        if stale and (self._queue is None or self.stale_views.needs_no_reading(uid, tensor)):
+            return None
+        try:
+            return self.stale_views.read_node(uid, tensor) if stale else as_plain_tensor(tensor).grad_fn
+        except RuntimeError:  # a view that torch forbids to be changed in place, and that was
+            return None
+
+    def _attributes(self, tensor: torch.Tensor, encode: Encode) -> dict[str, Value] | None:
+        """What the program put on it: `x.name = …`."""
+        own = attributes(tensor)
+        if type(own) is not dict or not own:
+            return None
+        return {
+            name: encode(value) for name, value in own.items() if type(name) is str and not name.startswith("_")
+        } or None

@@ -1,0 +1,130 @@
+"""Memory that `torch.empty` and its like handed out and that nothing has written: which of its elements, and who reads them.
+
+Says too little rather than too much: where a write may have passed unseen, nothing more is told of that memory.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradbox.recorder.probes import handles
+from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.probes.tensors import Tensors
+from gradbox.wire.events import UninitializedRead
+
+MAX_ELEMENTS = 1 << 20
+"""Elements of a storage up to which it is known which were written; of a larger one the first write counts for all."""
+
+MAX_READS = 50
+"""Reads that one trace tells of."""
+
+ALLOCATING_OPERATIONS = re.compile(r"^aten::(new_)?empty")
+_OVERWRITES = re.compile(
+    r"^aten::(fill|zero|copy|normal|uniform|random|bernoulli|exponential|geometric|cauchy|log_normal|set|resize|ones|eye)_"
+)
+_METADATA_ONLY = re.compile(
+    r"_like\b|^aten::(new_|size|sym_|stride|numel|dim|is_|_is|requires_grad|set_|_version|resize|storage_offset|result_type"
+    r"|record_stream|pin_memory|_has|lift|output_nr|data|can_cast|retain|_backward|detach|_fw_primal|_make_dual|squeeze|view)"
+)
+_LIFT_PREFIX = "aten::lift"
+_PARTIAL_WRITES = re.compile(r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)")
+"""Writes that depend on their arguments' values, or on lists."""
+
+
+class Uninitialized:
+    """Follows such memory by the storages' uids: None where no element is written, else which of them are."""
+
+    def __init__(self, tensors: Tensors, storages: Storages) -> None:
+        self._tensors, self._storages = tensors, storages
+        self._written_elements: dict[str, np.ndarray[Any, Any] | None] = {}
+        self._read_count = 0
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is such memory."""
+        return bool(self._written_elements)
+
+    def forget_all(self) -> None:
+        """Operations passed unseen."""
+        self._written_elements.clear()
+
+    def note_made(self, tensor: torch.Tensor) -> None:
+        """An operation that writes nothing made this tensor."""
+        if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
+            self._written_elements[self._storages.register(tensor)] = None
+
+    def read_events(self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]) -> list[UninitializedRead]:  # fmt: skip
+        """What an operation that is about to run reads of such memory. written: the tensors that it writes."""
+        if name.startswith(_LIFT_PREFIX):  # `torch.tensor` and its like filled it without an operator
+            for tensor in handles.flatten_tensors(args):
+                self._written_elements.pop(self._storages.find(tensor) or "", None)
+        if not self._written_elements or _METADATA_ONLY.search(name) or returns_views(op):
+            return []
+        overwrites = bool(_OVERWRITES.match(name))
+        taken = list(args) if not overwrites else list(args)[1:]
+        outs = {id(tensor) for tensor in written} if overwrites or name.endswith("out") else set()
+        taken += [value for key, value in kwargs.items() if key != "out"]
+        return [
+            event
+            for tensor in handles.flatten_tensors(taken)
+            if id(tensor) not in outs and (event := self.read_event(tensor)) is not None
+        ]
+
+    def read_event(self, tensor: torch.Tensor) -> UninitializedRead | None:
+        """The event of reading this tensor; None where each of its elements was written, or nothing is known of it."""
+        uid = self._uninitialized_storage(tensor)
+        if uid is None or not tensor.numel() or self._read_count >= MAX_READS:
+            return None
+        elements = self._written_elements[uid]
+        if elements is not None:
+            view = written_marks(elements, tensor)
+            if view is None or view.all():
+                return None
+        self._read_count += 1
+        return {"kind": "event", "event": "uninitialized_read", "tensor": self._tensors.register(tensor)}
+
+    def note_write(self, name: str, tensor: torch.Tensor) -> None:
+        """An operation wrote to this tensor."""
+        uid = self._uninitialized_storage(tensor)
+        if uid is None:
+            return
+        size = tensor.untyped_storage().nbytes() // tensor.element_size()
+        if _PARTIAL_WRITES.match(name) or tensor.numel() >= size or size > MAX_ELEMENTS:
+            del self._written_elements[uid]
+            return
+        elements = self._written_elements[uid]
+        if elements is None:
+            elements = self._written_elements[uid] = np.zeros(size, bool)
+        view = written_marks(elements, tensor)
+        if view is None:
+            del self._written_elements[uid]
+            return
+        view[...] = True
+        if elements.all():
+            del self._written_elements[uid]
+
+    def _uninitialized_storage(self, tensor: torch.Tensor) -> str | None:
+        """The storage of a tensor, where its memory is such; memory in other hands is not."""
+        if not self._written_elements or not handles.has_storage(tensor) or tensor.device.type != "cpu":
+            return None
+        uid = self._storages.find(tensor)
+        if uid in self._storages.exposed:
+            self._written_elements.pop(uid, None)
+        return uid if uid in self._written_elements else None
+
+
+def written_marks(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.ndarray[Any, Any] | None":
+    """The marks of a tensor's elements, to be read and written; None where the tensor counts in other elements."""
+    shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
+    last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
+    if last >= len(elements) or len(elements) * tensor.element_size() != tensor.untyped_storage().nbytes():
+        return None
+    return np.lib.stride_tricks.as_strided(elements[offset:], shape, stride)
+
+
+def returns_views(op: Any) -> bool:
+    """Whether what an operation returns is a view of what it took: nothing is read then."""
+    return any(value.alias_info is not None and not value.alias_info.is_write for value in op._schema.returns)

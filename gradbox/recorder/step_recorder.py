@@ -1,0 +1,258 @@
+"""Records the steps of a run: decides what each observes, and writes what was observed."""
+
+from types import FrameType
+from typing import NamedTuple
+
+from gradbox.recorder.observation import Observation
+from gradbox.recorder.observer import Observer
+from gradbox.recorder.probes.frames import Frames
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.run_context import RunContext
+from gradbox.recorder.stack import program_frames
+from gradbox.recorder.step_requests import (
+    BeginStep,
+    CallStep,
+    EndStep,
+    RaiseStep,
+    ReturnStep,
+    StatementStep,
+    StepRequest,
+    ValueStep,
+    VisitStep,
+    YieldStep,
+)
+from gradbox.recorder.thinning import SkippedIterations
+from gradbox.recorder.uids import object_ref, ref_of
+from gradbox.recorder.values import contained_values
+from gradbox.wire.base import Value
+from gradbox.wire.events import EVENTS, GradAccumulated
+from gradbox.wire.records import StepRecord
+
+INFERRED_EVENTS = frozenset(name for name, row in EVENTS.items() if row.observed)
+"""Events that follow from what an observation finds."""
+
+
+KINDS_MADE_BY_STATEMENTS = ("storage", "tensor", "array", "node", "object")
+"""Kinds of entities that were made by some statement."""
+
+
+class Position(NamedTuple):
+    """Where a step stands: its line, its frame, the frames under that, and the counts of the loops around it."""
+
+    line: int
+    frame_uid: str
+    depth: int
+    iterations: list[int]
+
+
+class StepRecorder:
+    """The steps of one run.
+
+    count: how many were recorded. line: of the last. saved_tensors_modified: whether a slot was seen to turn stale, or
+    to change silently.
+    """
+
+    def __init__(
+        self,
+        run: RunContext,
+        context: ProbeContext,
+        observer: Observer,
+        frames: Frames,
+        skipped_iterations: SkippedIterations,
+    ) -> None:
+        self._run, self._statements, self._limits = run, run.statements, run.limits
+        self._context, self._observer, self._frames = context, observer, frames
+        self._skipped_iterations = skipped_iterations
+        self.count = 0
+        self.line = 1
+        self.saved_tensors_modified = False
+        self._size = 0
+        self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
+
+    def share_used(self) -> float:
+        """The share of what a trace may hold that is used."""
+        return max(self.count / self._limits["steps"], self._size / self._limits["trace"])
+
+    def statement(self, frame: FrameType | None) -> int | None:
+        """The one that runs in a frame."""
+        return None if frame is None else self._statements.statement_at(frame.f_code, frame.f_lasti)
+
+    def iteration_path(self, stmt: int, frame_uid: str, kind: str) -> list[int]:
+        """How often each loop around the statement has begun anew, outermost first."""
+        counts = self._frames.iteration_counts
+        loops = self._statements.loops(stmt, include_self=kind == "head")
+        return [counts[frame_uid, i] for i in loops if (frame_uid, i) in counts]
+
+    def record_step(self, request: StepRequest) -> None:
+        """Observe what the request calls for, and write the step."""
+        observation = self._context.observation
+        inside = self._context.is_within_operation()
+        observation.ops_unobserved = observation.ops_unobserved or inside
+        position = self._position(request)
+        self.line = position.line
+        is_last = isinstance(request, StatementStep) and request.is_last
+        self._decide_whether_to_observe_all(request, position, observation, is_last)
+        accumulated_into = request.visit.get("accumulates") if isinstance(request, VisitStep) else None
+        had_grad = accumulated_into is not None and self._context.delta.tensor(accumulated_into).get("grad") is not None
+        value, failed = self._observe(request, position, observation)
+        if isinstance(request, BeginStep):
+            self._mark_existing(observation)
+        set_, gone = self._context.delta.take_pending()
+        self._mark_inferred(observation)
+        if accumulated_into is not None:
+            self._note_accumulated(observation, accumulated_into, not had_grad)
+        if isinstance(request, EndStep) and not (set_ or gone or observation.log):
+            return
+        step: StepRecord = {"i": self.count, "kind": request.kind, "stmt": request.stmt, "line": position.line}  # type: ignore[typeddict-item]
+        if position.iterations:
+            step["iter"] = position.iterations
+        step["frame"], step["depth"] = position.frame_uid, position.depth
+        if observation.skipped_steps or observation.skipped_visits:
+            step["skipped"] = observation.skipped_steps + observation.skipped_visits
+        if value is not None:
+            step["value"] = value
+        if observation.display_text is not None:
+            step["shown"] = observation.display_text
+        step["set"], step["gone"], step["log"] = set_, gone, observation.log
+        if isinstance(request, VisitStep):
+            step["visit"] = request.visit
+        self._write(step, observation)
+        observation.reset(after_fault=failed)
+        observation.ops_unobserved = observation.ops_unobserved or inside  # the next step may be back outside
+        self.count += 1
+        if not is_last:
+            self._check_limits()
+
+    def _position(self, request: StepRequest) -> Position:
+        stmt, frame = request.stmt, request.frame
+        if isinstance(request, RaiseStep | EndStep | BeginStep):
+            line = request.line
+        else:
+            line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
+        uid = self._frames.uid_of(frame) if frame is not None else self._frames.module_uid
+        depth = self._frames.stepping_depth(frame, uid)
+        iterations = self.iteration_path(stmt, uid, request.kind) if stmt is not None and frame is not None else []
+        return Position(line, uid, depth, iterations)
+
+    def _decide_whether_to_observe_all(
+        self, request: StepRequest, position: Position, observation: Observation, is_last: bool
+    ) -> None:
+        """Whether to observe everything: a hook asked for it, or the text does not say what the statement may change."""
+        effects = self._statements.effects[request.stmt] if request.stmt is not None else None
+        unknown = effects.may_change_anything if effects is not None else not isinstance(request, EndStep)
+        returned_anything = self._observe_returned(position.depth, observation)
+        observation.observe_all = (
+            returned_anything
+            or observation.everything_requested
+            or unknown
+            or self._statements.passes_mutators
+            or is_last
+        )
+        observation.everything_requested = False
+        observation.exposes_memory = effects is not None and effects.exposes_memory
+        observation.skipped_steps = self._skipped_iterations.take_skipped_step_count()
+        observation.storages_rebound = observation.skipped_steps > 0  # some may have gone to other storages unobserved
+
+    def _observe(self, request: StepRequest, position: Position, observation: Observation) -> tuple[Value, bool]:
+        """The step's value, and whether the observation failed: the step then has what was found until then."""
+        value: Value = request.encoded_value if isinstance(request, StatementStep) else None
+
+        def observe_frames(observe_all: bool) -> bool:
+            nonlocal value
+            sufficient = self._observe_frames(request, position, observe_all)
+            if isinstance(request, ValueStep) and request.value is not None:
+                value = self._observer.values.encode(request.value)
+                if isinstance(request, ReturnStep | YieldStep):
+                    self._note_returned(position.depth, value)
+            return sufficient
+
+        try:
+            self._observer.observe(observation, observe_frames)
+        except Exception as error:
+            self._context.report_fault(error)
+            return value, True
+        return value, False
+
+    def _observe_frames(self, request: StepRequest, position: Position, observe_all: bool) -> bool:
+        """Observe the frames, all or those of the step; whether that is enough."""
+        frame = request.frame
+        entered = request.entered if isinstance(request, CallStep) else None
+        suspended = request.suspended if isinstance(request, YieldStep) else None
+        effects = self._statements.effects[request.stmt] if request.stmt is not None else None
+        if observe_all or frame is None or effects is None:
+            stack = request.stack if isinstance(request, RaiseStep) else None
+            self._frames.observe_stack(stack if stack is not None else program_frames(entered or frame), suspended)
+            return True
+        first_iteration = not position.iterations or not position.iterations[-1]
+        sufficient = self._frames.observe_statement(frame, effects, first_iteration, suspended)
+        if sufficient and entered is not None:
+            sufficient = self._frames.observe_entered(entered)
+        return sufficient
+
+    def _mark_existing(self, observation: Observation) -> None:
+        """What was found was not made by this step: it says so, and no event says that it was."""
+        observation.log[:] = [entry for entry in observation.log if entry.get("event") == "tracer_fault"]
+        delta = self._context.delta
+        for uid, facts in list(delta.state.items()):
+            if facts["kind"] in KINDS_MADE_BY_STATEMENTS:
+                delta.update(uid, {"existed": True})
+
+    def _note_accumulated(self, observation: Observation, tensor: str, first: bool) -> None:
+        grad = self._context.delta.tensor(tensor).get("grad")
+        if grad is not None:
+            event: GradAccumulated = {
+                "kind": "event",
+                "event": "grad_accumulated",
+                "tensor": tensor,
+                "grad": grad,
+                "first": first,
+            }
+            observation.append(event)
+
+    def _mark_inferred(self, observation: Observation) -> None:
+        """What is found after unrecorded statements happened somewhere among them."""
+        for entry in observation.log:
+            if entry["kind"] == "event":
+                if entry["event"] in ("saved_stale", "saved_changed_silently"):
+                    self.saved_tensors_modified = True
+                if observation.skipped_steps and "op" not in entry and entry["event"] in INFERRED_EVENTS:
+                    entry["span"] = (self.count - 1, self.count)
+
+    def _write(self, step: StepRecord, observation: Observation) -> None:
+        try:
+            self._size += self._run.write_step(step)
+        except (TypeError, ValueError) as error:  # something in it is no JSON: the step is written without it
+            observation.log.clear()
+            self._context.report_fault(error)
+            self._run.write_step({**step, "set": {}, "value": None})
+
+    def _check_limits(self) -> None:
+        if self.count >= self._limits["steps"]:
+            self._run.stop_at_limit("steps", self._limits["steps"])
+        if len(self._observer.tensors.uids) > self._limits["tensors"]:
+            self._run.stop_at_limit("tensors", self._limits["tensors"])
+
+    def _note_returned(self, depth: int, encoded: Value) -> None:
+        """What a function returns may be changed by its caller, on no path that the text shows."""
+        object_uid = object_ref(encoded)
+        if object_uid is None:
+            tensor = ref_of(encoded)
+            if tensor is not None or (type(encoded) is dict and "py" in encoded):
+                self._returned.append((depth, tensor))
+            return
+        facts = self._context.delta.object(object_uid)
+        for part in [encoded, *(contained_values(facts) if facts is not None else ())]:
+            ref = ref_of(part)
+            if ref is not None and ref[0] == "t":
+                self._returned.append((depth, ref))
+        if self._observer.values.objects.is_referenced(object_uid):
+            self._returned.append((depth, None))
+
+    def _observe_returned(self, depth: int, observation: Observation) -> bool:
+        """Have observed what came back from deeper frames; whether that may be anything."""
+        if not self._returned:
+            return False
+        observation.reached_tensors += [uid for _, uid in self._returned if uid is not None]
+        anything = any(uid is None for source_depth, uid in self._returned if source_depth > depth)
+        self._returned = [(source_depth, uid) for source_depth, uid in self._returned if source_depth <= depth]
+        return anything

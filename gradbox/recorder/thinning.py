@@ -1,0 +1,176 @@
+"""Long loops are thinned, not cut: which iterations are recorded, and whether the program is in one that is not.
+
+The first iterations are recorded whole. Once a good part of what a trace may hold is used up, the intervals between
+recorded ones grow, the faster the less room is left, so that the end of any loop is reached with room to spare.
+"""
+
+import math
+from collections.abc import Callable
+from types import FrameType
+
+from gradbox.recorder.instrument import Statements
+from gradbox.recorder.introspection import traceback_of
+from gradbox.recorder.stack import is_program
+from server.wire.link import FocusRecord
+
+UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
+"""The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""
+
+FOCUSED_SHARES = 0.15, 0.5
+"""The same where a run is to show certain iterations."""
+
+RESERVE_SHARE = 0.1
+"""Room that is never counted on."""
+
+COST_MARGIN = 1.5
+"""How many times the last iteration's cost must still be there for another one."""
+
+GAP_EXPONENT = 6
+"""How much faster intervals grow than room is lost: n times less room, n to this power times longer intervals."""
+
+
+class Schedule:
+    """When an iteration is due.
+
+    share_used: the share of the trace's room that is used. focus: `{"loop", "iteration"}` with the counts of the loop
+    and those around it, outermost first; or `{"counts"}`, how often each loop has begun an iteration in the whole run.
+    """
+
+    def __init__(self, share_used: Callable[[], float], focus: FocusRecord) -> None:
+        self._share_used = share_used
+        self._counts = {int(loop): int(n) for loop, n in focus.get("counts", {}).items()}
+        self._loop: int | None = focus.get("loop")
+        self._path: list[int] = list(focus.get("iteration", []))
+        self._unthinned_share, self._max_share = (
+            FOCUSED_SHARES if self._counts or self._loop is not None else (UNTHINNED_SHARE, MAX_SHARE)
+        )
+        self.counts: dict[int, int] = {}
+        self._next_due: dict[int, float] = {}
+        self._gap: dict[int, float] = {}
+        self._spent_at_start: dict[int, float] = {}  # loop -> what was spent when its recorded iteration began
+        self._cost: dict[int, float] = {}  # loop -> what its last recorded iteration took
+
+    def is_due(self, loop: int, path: list[int]) -> bool:
+        """Whether the iteration that begins is recorded. path: its count after those of the loops around it."""
+        count, spent = self.counts[loop], self._share_used()
+        spent_at_start = self._spent_at_start.pop(loop, None)
+        if spent_at_start is not None:
+            self._cost[loop] = spent - spent_at_start
+        cost = self._cost.get(loop, 0.0)
+        is_due = spent <= self._unthinned_share or count >= self._next_due.get(loop, 0)
+        if not self._is_focused(loop, path) and not (is_due and spent + cost * COST_MARGIN <= self._max_share):
+            return False
+        if spent > self._unthinned_share:
+            share = cost / (self._max_share - spent + RESERVE_SHARE) if spent < self._max_share else 1.0
+            self._gap[loop] = self._gap.get(loop, 1.0) * math.exp(GAP_EXPONENT * share)
+            self._next_due[loop] = count + self._gap[loop]
+        self._spent_at_start[loop] = spent
+        return True
+
+    def _is_focused(self, loop: int, path: list[int]) -> bool:
+        if loop in self._counts:
+            return self._counts[loop] - 1 <= self.counts[loop] <= self._counts[loop]
+        if loop == self._loop:
+            return path == self._path
+        return 0 < len(path) < len(self._path) and path == self._path[: len(path)]
+
+
+class SkippedIterations:
+    """Whether the program is in an iteration that is not recorded, and what passed meanwhile.
+
+    mute: called with True when such a stretch begins, and with False when it ends.
+    """
+
+    def __init__(self, statements: Statements, schedule: Schedule, mute: Callable[[bool], None]) -> None:
+        self._statements, self.schedule, self._mute = statements, schedule, mute
+        self.active = False
+        self._skipped_steps = 0
+        self._frame = 0  # where the loop runs; not kept, for a frame keeps its variables
+        self._loop = -1
+        self._suspended: dict[int, int] = {}  # generators that wait inside an unseen iteration
+
+    def begin_iteration(self, frame: FrameType, loop: int, path: list[int], loop_ended: bool, may_skip: bool) -> bool:
+        """An iteration begins; returns whether its step is recorded.
+
+        path: see `Schedule.is_due`. loop_ended: the loop ends instead. may_skip: whether it can be left out.
+        """
+        if loop_ended or not (self.active or may_skip) or self.schedule.is_due(loop, path):
+            self.end()
+            return True
+        if not self.active:
+            self._begin(frame, loop)
+        self._skipped_steps += 1
+        return False
+
+    def count_iteration(self, frame: FrameType, loop: int) -> bool:
+        """An iteration begins; it is counted. Whether it passes as part of another loop's that is not recorded."""
+        counts = self.schedule.counts
+        counts[loop] = counts.get(loop, 0) + 1
+        same_loop = id(frame) == self._frame and loop == self._loop
+        return self.active and not same_loop and not self.is_recorded(frame, loop)
+
+    def is_recorded(self, frame: FrameType, i: int | None) -> bool:
+        """Whether a step of statement `i` in this frame is recorded; where the loop was left, it is again."""
+        if not self.active:
+            return True
+        if id(frame) == self._frame:
+            inside = i is not None and self._loop in self._statements.loops(i, False)
+        else:
+            inside = self._is_inside(frame)
+        if inside:
+            self._skipped_steps += 1
+            return False
+        self.end()
+        return True
+
+    def _is_inside(self, frame: FrameType | None) -> bool:
+        """Whether the loop's frame is still at work below this one."""
+        while frame is not None:
+            if id(frame) == self._frame:
+                return True
+            frame = frame.f_back
+        return False
+
+    def is_return_recorded(self, frame: FrameType) -> bool:
+        """Whether a `return` of this frame is recorded: it ends the loop that it stands in."""
+        if self.active and id(frame) == self._frame:
+            self.end()
+        return self.is_recorded(frame, None)
+
+    def suspend(self, frame: FrameType) -> None:
+        """A generator yields: while it waits, what others do is seen."""
+        if self.active and id(frame) == self._frame:
+            self._suspended[self._frame] = self._loop
+            self.end()
+
+    def resume(self, frame: FrameType) -> None:
+        """A generator goes on, where it was: maybe in an iteration that is not recorded."""
+        loop = self._suspended.pop(id(frame), None)
+        if loop is not None and not self.active:
+            self._begin(frame, loop)
+
+    def end(self) -> None:
+        if self.active:
+            self.active = False
+            self._mute(False)
+
+    def counts_where_raised(self, error: BaseException) -> dict[int, int]:
+        """The loops in which an exception struck, each with how often it had begun an iteration."""
+        iterations: dict[int, int] = {}
+        position = traceback_of(error)
+        while position is not None:
+            code = position.tb_frame.f_code
+            i = self._statements.statement_at(code, position.tb_lasti) if is_program(code) else None
+            for loop in self._statements.loops(i, True) if i is not None else ():
+                iterations[loop] = self.schedule.counts.get(loop, 0)
+            position = position.tb_next
+        return iterations
+
+    def take_skipped_step_count(self) -> int:
+        """How many steps passed unrecorded since the last one that was."""
+        skipped_steps, self._skipped_steps = self._skipped_steps, 0
+        return skipped_steps
+
+    def _begin(self, frame: FrameType, loop: int) -> None:
+        self.active, self._frame, self._loop = True, id(frame), loop
+        self._mute(True)

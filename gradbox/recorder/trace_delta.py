@@ -1,0 +1,134 @@
+"""The state of all entities as the trace has it, and what changed since the last step."""
+
+from typing import Any
+
+from gradbox.wire import entities
+from gradbox.wire.base import Number, Value
+
+NO_TENSOR: entities.Tensor = {}
+NO_STORAGE: entities.Storage = {}
+
+
+class TraceDelta:
+    """state: the facts of each entity as reported. pending: the fields that the next step reports; removed: its `gone`.
+
+    `tensor`, `storage`, `frame` and `object` read `state` by the kind that a uid's letter names.
+    """
+
+    def __init__(self) -> None:
+        self.state: dict[str, Any] = {}
+        self.pending: dict[str, Any] = {}
+        self.removed: list[str] = []
+
+    def tensor(self, uid: str) -> entities.Tensor:
+        """The facts of a tensor; empty where none are reported."""
+        facts: entities.Tensor = self.state.get(uid, NO_TENSOR)
+        return facts
+
+    def storage(self, uid: str) -> entities.Storage:
+        """The facts of a storage; empty where none are reported."""
+        facts: entities.Storage = self.state.get(uid, NO_STORAGE)
+        return facts
+
+    def frame(self, uid: str) -> entities.Frame | None:
+        facts: entities.Frame | None = self.state.get(uid)
+        return facts
+
+    def object(self, uid: str) -> entities.Object | None:
+        facts: entities.Object | None = self.state.get(uid)
+        return facts
+
+    def update(self, uid: str, facts: entities.Entity) -> bool:
+        """Report these facts where they differ from the state; whether any did. New facts may be kept as they are."""
+        fields: Any = facts
+        recorded = self.state.get(uid)
+        if recorded is None:
+            self.state[uid] = fields
+            self.pending[uid] = {key: value for key, value in fields.items() if value is not None}
+            return True
+        changed = {}
+        for key, value in fields.items():
+            old = recorded.get(key)
+            if old is value:
+                continue
+            kind = type(value)
+            if kind is type(old) and (kind is str or kind is int):
+                if old != value:
+                    changed[key] = value
+            elif old != value or differs_on_wire(old, value):
+                changed[key] = value
+        if not changed:
+            return False
+        recorded.update(changed)
+        self.pending.setdefault(uid, {}).update(changed)
+        return True
+
+    def patch_cells(self, uid: str, cells: entities.Cells, patch: dict[str, dict[str, Number]]) -> None:
+        """A storage holds these cells now; only the patch is reported."""
+        self.state[uid]["cells"] = cells
+        self.pending.setdefault(uid, {})["cells_at"] = patch
+
+    def splice_items(self, uid: str, facts: entities.Object, splice: tuple[int, int, list[entities.Item]]) -> None:
+        """A container has these facts now; of its items only the splice is reported."""
+        self.state[uid]["items"] = facts.get("items")
+        self.update(uid, facts)
+        self.pending.setdefault(uid, {})["splice"] = [splice]
+
+    def splice_blocks(self, uid: str, facts: entities.Device, splice: tuple[int, int, list[entities.Block]]) -> None:
+        """A device's allocator has these facts now; of its blocks only the splice is reported."""
+        self.state[uid]["blocks"] = facts.get("blocks")
+        self.update(uid, facts)
+        self.pending.setdefault(uid, {})["splice"] = [splice]
+
+    def add_frame(self, uid: str, facts: entities.Frame) -> None:
+        """A frame begins; it has no variables yet."""
+        self.update(uid, facts)
+        self.pending[uid]["vars"] = {}
+
+    def set_variable(self, uid: str, name: str, value: Value) -> bool:
+        """Bind a frame's variable; whether it was bound to something else."""
+        variables = self.state[uid]["vars"]
+        if name in variables:
+            before = variables[name]
+            if before == value and not differs_on_wire(before, value):
+                return False
+        variables[name] = value
+        pending = self.pending.setdefault(uid, {})
+        pending.setdefault("vars", {})[name] = value
+        if name in pending.get("unset", ()):
+            pending["unset"].remove(name)
+        return True
+
+    def unset_variable(self, uid: str, name: str) -> bool:
+        """Unbind a frame's variable; whether it was bound."""
+        variables = self.state[uid]["vars"]
+        if name not in variables:
+            return False
+        del variables[name]
+        pending = self.pending.setdefault(uid, {})
+        pending.get("vars", {}).pop(name, None)
+        pending.setdefault("unset", []).append(name)
+        return True
+
+    def remove(self, uid: str) -> None:
+        """An entity is no more."""
+        if self.state.pop(uid, None) is not None:
+            self.removed.append(uid)
+
+    def take_pending(self) -> tuple[dict[str, entities.Entity], list[str]]:
+        """A step's `set` and `gone`; the next ones begin empty."""
+        pending, removed = dict(self.pending), list(self.removed)
+        self.pending.clear()  # new ones would take the places of what the program just freed
+        self.removed.clear()
+        return pending, removed
+
+
+def differs_on_wire(a: Any, b: Any) -> bool:
+    """Equal to Python and different on the wire: True is not 1, 1 is not 1.0, 0.0 is not -0.0."""
+    if type(a) is not type(b):
+        return True
+    if isinstance(a, list | tuple):
+        return any(differs_on_wire(x, y) for x, y in zip(a, b, strict=False))
+    if isinstance(a, dict):
+        return any(differs_on_wire(value, b.get(key)) for key, value in a.items())
+    return type(a) is float and str(a) != str(b)

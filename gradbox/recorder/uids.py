@@ -1,0 +1,209 @@
+"""Uids: small names by first appearance for objects that may die, be freed and have their address used again."""
+
+import weakref
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, cast
+
+from gradbox.recorder.introspection import weakref_offset_of
+from gradbox.wire.base import Ref, Value
+
+
+class UidAllocator:
+    """Hands out `s1`, `s2`, `t1` …; a uid is never given twice."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, count[int]] = {}
+
+    def allocate(self, letter: str) -> str:
+        return f"{letter}{next(self._next.setdefault(letter, count(1)))}"
+
+
+def uid_order(uid: str) -> tuple[str, int]:
+    """A key by which uids sort in order of appearance."""
+    return uid[0], int(uid[1:])
+
+
+class WeakUids:
+    """Uids of objects that take weak references, by identity. Nothing is kept alive."""
+
+    def __init__(self, uids: UidAllocator, letter: str) -> None:
+        self._uids, self._letter = uids, letter
+        self._by_id: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._by_uid: dict[str, weakref.ref[Any]] = {}
+        self._dead: list[tuple[int, str]] = []
+
+    def __len__(self) -> int:
+        """How many live, or died since the last burial."""
+        return len(self._by_uid)
+
+    def find(self, value: Any) -> str | None:
+        entry = self._by_id.get(id(value))
+        return entry[1] if entry and entry[0]() is value else None
+
+    def uid_of(self, value: Any) -> str:
+        uid = self.find(value)
+        if uid is None:
+            uid = self._uids.allocate(self._letter)
+            self.bind(value, uid)
+        return uid
+
+    def allocate(self) -> str:
+        """A uid for something of this kind that has no lasting object of its own."""
+        return self._uids.allocate(self._letter)
+
+    def bind(self, value: Any, uid: str) -> None:
+        entry, dead = (id(value), uid), self._dead
+        ref = weakref.ref(value, lambda _: dead.append(entry))
+        self._by_id[id(value)], self._by_uid[uid] = (ref, uid), ref
+
+    def unbind(self, value: Any) -> str | None:
+        """Let go of the weak references to it; `adopt` with the uid takes it back."""
+        uid = self.find(value)
+        if uid is not None:
+            del self._by_id[id(value)], self._by_uid[uid]
+        return uid
+
+    def living(self) -> Iterator[tuple[str, Any]]:
+        """(uid, object) for every named object that lives, in order of appearance."""
+        for uid, ref in list(self._by_uid.items()):
+            value = ref()
+            if value is not None:
+                yield uid, value
+
+    def get(self, uid: str) -> Any:
+        ref = self._by_uid.get(uid)
+        return ref() if ref else None
+
+    def collect_dead(self) -> list[str]:
+        """Forget those that died since the time before; their uids."""
+        dead: list[str] = []
+        while self._dead:
+            address, uid = self._dead.pop(0)
+            if self._by_uid.pop(uid, None) is not None:
+                dead.append(uid)
+                if self._by_id[address][1] == uid:
+                    del self._by_id[address]
+        return dead
+
+
+class ObjectUids:
+    """Uids of objects of which most take no weak references (lists, dicts, instances).
+
+    One lives while something that is reported refers to it: a frame, a tensor's attribute, another object. An address may be used
+    again only after its object is free, which is after nothing refers to it any more; inside one statement that can
+    pass unseen, but for instances, which do take weak references.
+    """
+
+    def __init__(self, uids: UidAllocator) -> None:
+        self._uids = uids
+        self._by_key: dict[tuple[int, int], str] = {}
+        self._keys: dict[str, tuple[int, int]] = {}
+        self._refs: dict[str, weakref.ref[Any]] = {}
+        self._references: dict[str, tuple[str, ...]] = {}  # holder -> the objects it refers to
+        self._reference_counts: dict[str, int] = {}
+        self._observed: set[str] = set()
+        self._candidates: dict[str, None] = {}  # lost a reference, or never had one
+
+    def begin_observation(self) -> None:
+        self._observed.clear()
+
+    def contains(self, value: Any) -> bool:
+        return self.find(value) is not None
+
+    def find(self, value: Any) -> str | None:
+        uid = self._by_key.get((id(value), id(type(value))))
+        ref = self._refs.get(uid) if uid is not None else None
+        return uid if ref is None or ref() is value else None
+
+    def is_referenced(self, uid: str) -> bool:
+        """Whether something else refers to it."""
+        return bool(self._reference_counts.get(uid))
+
+    def uid_of(self, value: Any) -> tuple[str, bool]:
+        """Its uid, and whether this observation meets it for the first time."""
+        uid = self.find(value)
+        if uid is None:
+            key = (id(value), id(type(value)))
+            uid = self._by_key[key] = self._uids.allocate("o")
+            self._keys[uid], self._reference_counts[uid] = key, 0
+            self._candidates[uid] = None
+            if weakref_offset_of(type(value)):
+                self._refs[uid] = weakref.ref(value)
+        first = uid not in self._observed
+        self._observed.add(uid)
+        return uid, first
+
+    def set_referenced_objects(self, holder: str, targets: tuple[str, ...]) -> None:
+        """The holder refers to these objects now, and to no others. holder: a uid, or a frame's uid and a name."""
+        before = self._references.get(holder, ())
+        if targets == before:
+            return
+        if targets:
+            self._references[holder] = targets
+        else:
+            del self._references[holder]
+        for uid in targets:
+            if uid in self._reference_counts:
+                self._reference_counts[uid] += 1
+        for uid in before:
+            if uid in self._reference_counts:
+                self._reference_counts[uid] -= 1
+                self._candidates[uid] = None
+
+    def collect_dead(self) -> list[str]:
+        """Forget those that nothing reported leads to; their uids."""
+        dead: list[str] = []
+        cycle_members: list[str] = []
+        while self._candidates:
+            uid, _ = self._candidates.popitem()
+            if uid not in self._reference_counts:
+                continue
+            if not self._reference_counts[uid]:
+                self._forget(uid, dead)
+            elif self._references.get(uid):
+                cycle_members.append(uid)
+        if any(uid in self._reference_counts and uid in self._reachable_from([uid]) for uid in cycle_members):
+            reached = self._reachable_from(
+                [holder for holder in self._references if holder not in self._reference_counts]
+            )
+            for uid in [uid for uid in self._reference_counts if uid not in reached]:
+                self._forget(uid, dead)
+            self._candidates.clear()
+        return dead
+
+    def _forget(self, uid: str, dead: list[str]) -> None:
+        dead.append(uid)
+        key = self._keys.pop(uid)
+        if self._by_key.get(key) == uid:
+            del self._by_key[key]
+        del self._reference_counts[uid]
+        self._refs.pop(uid, None)
+        self.set_referenced_objects(uid, ())
+
+    def _reachable_from(self, holders: list[str]) -> set[str]:
+        """The objects that these refer to, directly or not."""
+        reachable: set[str] = set()
+        queue = list(holders)
+        while queue:
+            for uid in self._references.get(queue.pop(), ()):
+                if uid not in reachable:
+                    reachable.add(uid)
+                    queue.append(uid)
+        return reachable
+
+
+def ref_of(value: Value) -> str | None:
+    """The uid that an encoded value refers to, if it is a reference."""
+    return cast(Ref, value).get("ref") if type(value) is dict else None
+
+
+def reference(uid: str | None) -> Value:
+    """The encoded value that refers to an entity; None for no uid."""
+    return None if uid is None else {"ref": uid}
+
+
+def object_ref(value: Value) -> str | None:
+    """The uid of the object that an encoded value refers to; None for a reference to anything else."""
+    uid = cast(Ref, value).get("ref") if type(value) is dict else None
+    return uid if uid is not None and uid[0] == "o" else None

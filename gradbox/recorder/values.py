@@ -1,0 +1,222 @@
+"""Python values to the wire. Looking never runs user code: exact types, the base classes' own methods, no repr."""
+
+import collections
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradbox.recorder import introspection
+from gradbox.recorder.introspection import instance_dict, is_any_of
+from gradbox.recorder.probes.arrays import Arrays
+from gradbox.recorder.probes.cells import wire_number
+from gradbox.recorder.probes.node_uids import NodeUids
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.tensors import Tensors
+from gradbox.recorder.uids import ObjectUids, object_ref
+from gradbox.wire import entities
+from gradbox.wire.base import Opaque, Ref, Value
+from gradbox.wire.entities import MAX_ITEMS
+
+MAX_VALUES = 20_000
+"""Values that one observation reports; containers beyond are named and not opened."""
+
+MIN_SPLICED = 8
+"""Items of the shortest container that is reported by splices."""
+
+MAX_TEXT = 1000
+MAX_DEPTH = 60
+
+_NUMBER_TYPES = (bool, int, float, complex)
+_SCALAR_TYPES = (bool, int, float, str)
+_TYPES_WITH_A_NAME = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.deque)
+_TYPES_WITH_A_TEXT = (torch.dtype, torch.device, torch.layout, torch.memory_format)
+
+
+def encode_text(value: str) -> str | Opaque:
+    """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), comes as an `Opaque`."""
+    if len(value) > MAX_TEXT:
+        value = value[:MAX_TEXT] + "…"
+    encoded = value.encode("utf-8", "backslashreplace").decode()
+    return value if encoded == value and value[MAX_TEXT:] == "" else {"py": "str", "text": encoded}
+
+
+class ValueEncoder:
+    """Encodes values, registers the tensors, arrays and nodes among them, and reports the containers."""
+
+    def __init__(
+        self, context: ProbeContext, objects: ObjectUids, tensors: Tensors, arrays: Arrays, node_uids: NodeUids
+    ) -> None:
+        self._context, self._delta = context, context.delta
+        self._tensors, self._arrays, self._node_uids = tensors, arrays, node_uids
+        self.objects = objects
+        self._budget = MAX_VALUES
+        self._on_opaque: Callable[[Any], None] | None = None
+
+    def begin_observation(self) -> None:
+        """An observation begins: containers are opened anew."""
+        self.objects.begin_observation()
+        self._budget = MAX_VALUES
+
+    def set_opaque_handler(self, handler: Callable[[Any], None] | None) -> None:
+        """Have values that are named by their type alone handed to `handler`."""
+        self._on_opaque = handler
+
+    def scalar(self, value: Any) -> Value:
+        """Like `encode`, for values that lead nowhere: small tuples come as text."""
+        kind = type(value)
+        if (
+            (kind is tuple or kind is list)
+            and len(value) <= 16
+            and all(is_any_of(type(v), _SCALAR_TYPES) for v in value)
+        ):
+            return {"py": kind.__name__, "text": repr(value)}
+        if issubclass(kind, torch.Tensor):
+            return {"py": "Tensor"}
+        return self.encode(value, MAX_DEPTH)
+
+    def encode(self, value: Any, depth: int = 0) -> Value:
+        """The value as the wire has it. depth: how many containers it lies in."""
+        kind = type(value)
+        self._budget -= 1
+        if value is None:
+            return None
+        if is_any_of(kind, _NUMBER_TYPES):
+            plain: Value = wire_number(value)
+            return plain
+        if kind is str:
+            return encode_text(value)
+        if issubclass(kind, torch.Tensor):
+            return {"ref": self._tensors.register(value)}
+        if issubclass(kind, np.ndarray):
+            uid = self._arrays.register(value)
+            return {"ref": uid} if uid else {"py": kind.__name__}
+        if issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy":
+            return {"py": kind.__name__, "text": str(value)[:MAX_TEXT]}
+        named = self._encode_by_name(value, kind)
+        if named is not None:
+            return named
+        if issubclass(kind, torch._C._FunctionBase) or "next_functions" in introspection.class_dict(kind):
+            return self._encode_node(value, kind)
+        if depth < MAX_DEPTH and self._budget > 0 and self._has_reported_items(value, kind):
+            return self._encode_object(value, kind, depth)
+        if self._on_opaque is not None:
+            self._on_opaque(value)
+        return {"py": introspection.class_name(kind)}
+
+    def _encode_by_name(self, value: Any, kind: type) -> Opaque | None:
+        """A value of Python's or torch's that a short text names; None for any other."""
+        if is_any_of(kind, _TYPES_WITH_A_TEXT):
+            return {"py": kind.__name__, "text": str(value)}
+        if is_any_of(kind, _TYPES_WITH_A_NAME):
+            if self._on_opaque is not None and kind is types.BuiltinFunctionType:
+                self._on_opaque(value)
+            return {"py": kind.__name__, "text": str(value.__name__)[:MAX_TEXT]}
+        if issubclass(kind, type):
+            return {"py": "type", "text": introspection.class_name(value)[:MAX_TEXT]}
+        if kind is bytes:
+            return {"py": "bytes", "text": repr(value[:MAX_TEXT])}
+        if kind is range or kind is slice:
+            plain = all(type(part) is int or part is None for part in (value.start, value.stop, value.step))
+            return {"py": kind.__name__, "text": repr(value) if plain else None}
+        return None
+
+    def _encode_node(self, node: Any, kind: type) -> Value:
+        """A node of the graph, which is then walked from there; a `ctx` outside of its graph is named by its type."""
+        self._context.observation.graph_roots.append(node)
+        try:
+            return {"ref": self._node_uids.uid_of(node)}
+        except Exception:
+            return {"py": introspection.class_name(kind)}
+
+    def _has_reported_items(self, value: Any, kind: type) -> bool:
+        if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer):
+            return True
+        if issubclass(kind, BaseException | types.ModuleType):
+            return False
+        is_shown = introspection.is_program_class(kind) or kind is types.SimpleNamespace
+        return is_shown and instance_dict(value) is not None
+
+    def _encode_object(self, value: Any, kind: type, depth: int) -> Ref:
+        uid, first = self.objects.uid_of(value)
+        if first:
+            facts: entities.Object = {"kind": "object", "type": introspection.class_name(kind)}
+            members: Iterator[Any] | None = None
+            length = 0
+            if issubclass(kind, dict):
+                facts["len"] = length = dict.__len__(value)
+                members = iter(list(dict.items(value))[:MAX_ITEMS])
+            else:
+                for base in _CONTAINERS[1:]:
+                    if issubclass(kind, base):
+                        facts["len"] = length = base.__len__(value)
+                        members = iter(list(base.__iter__(value))[:MAX_ITEMS])
+            if members is not None:
+                items: Any  # lists and tuples are one on the wire
+                if issubclass(kind, dict):
+                    items = [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in members]
+                else:
+                    encoded = (self.encode(v, depth + 1) for v in members)
+                    # kept as the other kind: it must not take the place of a list that the program frees
+                    items = tuple(encoded) if issubclass(kind, list) else list(encoded)
+                facts["items"], facts["elided"] = items, length - len(items) or None
+            attrs = dict(self._attributes(value, kind, depth))
+            facts["attrs"] = attrs or None
+            self.objects.set_referenced_objects(
+                uid, tuple(o for v in contained_values(facts) if (o := object_ref(v)) is not None)
+            )
+            self._update_container(uid, facts)
+        return {"ref": uid}
+
+    def _attributes(self, instance: Any, kind: type, depth: int) -> Iterator[tuple[str, Value]]:
+        members = instance_dict(instance)
+        if members is None:
+            return
+        if issubclass(kind, torch.nn.Module):
+            for part in ("_parameters", "_buffers", "_modules"):
+                for name, value in introspection.registered_members(members, part):
+                    yield name, self.encode(value, depth + 1)
+            for name, value in list(members.items()):
+                plain = type(name) is str and not name.startswith("_") and name != "training"
+                if plain and (introspection.is_program_class(kind) or issubclass(type(value), torch.Tensor)):
+                    yield name, self.encode(value, depth + 1)
+        elif issubclass(kind, torch.optim.Optimizer):
+            for name in ("param_groups", "state"):
+                if name in members:
+                    yield name, self.encode(members[name], depth + 1)
+        elif introspection.is_program_class(kind) or kind is types.SimpleNamespace:
+            for name, value in list(members.items())[:MAX_ITEMS]:
+                if type(name) is str:
+                    yield name, self.encode(value, depth + 1)
+
+    def _update_container(self, uid: str, facts: entities.Object) -> None:
+        """Report a container; one of which little changed by a splice."""
+        recorded = self._delta.object(uid)
+        old, new = recorded.get("items") if recorded is not None else None, facts.get("items")
+        if not old or not new or old == new or len(old) < MIN_SPLICED:
+            self._delta.update(uid, facts)
+            return
+        start = 0
+        while start < min(len(old), len(new)) and old[start] == new[start]:
+            start += 1
+        end = 0
+        while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+            end += 1
+        inserted = new[start : len(new) - end]
+        pending = self._delta.pending.get(uid, {})
+        if len(inserted) * 2 > len(new) or "items" in pending or "splice" in pending:
+            self._delta.update(uid, facts)
+        else:
+            self._delta.splice_items(uid, facts, (start, len(old) - start - end, inserted))
+
+
+def contained_values(facts: entities.Object) -> list[Value]:
+    """The values that an object holds: items, keys and attributes."""
+    values = list((facts.get("attrs") or {}).values())
+    item: Any
+    for item in facts.get("items") or ():
+        values += item if type(item) is list else [item]
+    return values

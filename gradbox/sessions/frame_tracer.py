@@ -1,0 +1,350 @@
+"""Follows one frame of code that runs as it is, instruction by instruction, and asks the recorder for its steps.
+
+Where an instruction of another statement comes, the one before is over: so several statements in a line, and one that goes
+over many lines, are told apart. What no event tells is not recorded: the value of a bare expression, of a test, and of what
+is sent to a generator.
+"""
+
+import ast
+import gc
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any, Protocol
+
+from gradbox.recorder.instrument import LOOPS
+from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.stack import program_line
+from gradbox.sessions.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
+from gradbox.sessions.value_stack import UNKNOWN
+from gradbox.sessions.waiting_return import waiting_return_value
+
+FORS = ("For", "AsyncFor")
+WITHS = ("With", "AsyncWith")
+TRIES = ("Try", "TryStar")
+BRANCHES = ("If", "Match")
+JUMPS = ("Break", "Continue")
+COMPOUND = (*LOOPS, *WITHS, *TRIES, *BRANCHES)
+STEPPED_AFTER = (*FORS, *WITHS, *TRIES)
+"""Compound statements that have a step of their own where they are over."""
+
+SUSPENDED = -3
+
+
+class ThreadTracer(Protocol):
+    """Who follows the thread; see `LineTracer`."""
+
+    active: bool
+    on_root_statement: Any
+
+
+class FrameTracer:
+    """The trace function of one frame, which alone holds on to it: it dies with the frame, and does not keep the frame.
+
+    other_trace: another tool's trace function for this frame, None without one; it hears of all but instructions.
+
+    `_statement` is the one that runs, NOWHERE after an exception; `_last_statement` also the one that an exception
+    ended. `_left_early`: compound statements that a jump or an exception leaves, after which there is no step.
+    `_reached_from_body`: the statement was reached from its own body. `_ended_handler`: the last statement of a handler
+    that is over, whose position what follows may have. `_exiting_with`: the `with` whose `__exit__` is asked about an
+    exception. `_pending_return`: the `return` that waits for `finally` and `with`; `_recorded_return` is the same once
+    it is recorded. `_pending_jump`: the `break` or `continue` that leaves blocks. `_sentinel`: of a waiting generator.
+    """
+
+    __slots__ = (
+        "__weakref__", "_code", "_ended_handler", "_exiting_with", "_is_root", "_last_statement", "_left_early",
+        "_pending_jump", "_pending_return", "_reached_from_body", "_recorded_return", "_recorder", "_sentinel",
+        "_statement", "_statements_or_special", "_suspended_at", "_table", "_thread_tracer", "other_trace",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        thread_tracer: ThreadTracer,
+        recorder: Recorder,
+        table: StatementTable,
+        frame: FrameType,
+        is_root: bool = False,
+    ) -> None:
+        self._thread_tracer, self._recorder, self._table = thread_tracer, recorder, table
+        self._code: CodeTable = table.code_table(frame.f_code)
+        self._statements_or_special = self._code.statements_or_special
+        self._statement = self._last_statement = self._exiting_with = self._pending_return = NOWHERE
+        self._suspended_at = self._pending_jump = self._recorded_return = NOWHERE
+        self._ended_handler: tuple[int, ...] = ()
+        self._left_early: set[int] = set()
+        self._reached_from_body = False
+        self._sentinel: Any = None
+        self._is_root = is_root
+        self.other_trace: Any = None
+
+    def belongs_to(self, thread_tracer: ThreadTracer) -> bool:
+        return self._thread_tracer is thread_tracer
+
+    def begin(self, frame: FrameType) -> None:
+        """The frame is entered: a call, or a generator that was made before anybody followed it goes on."""
+        k, resumes = frame.f_lasti // 2, self._code.resumes
+        suspended = resumes.get(k) or resumes.get(k + 1, "")  # the latter by an exception that is thrown in
+        if not suspended:
+            code = frame.f_code
+            self._recorder.frames.recorded_lines[id(frame)] = program_line(code, self._table.function_line(code))
+            self._recorder.on_call(0, frame=frame)
+            self._recorder.frames.recorded_lines.clear()
+            return
+        self.begin_midway(frame)
+        if suspended == "yield":
+            self._sentinel = self._recorder.on_resume(0, frame=frame)
+            self.mark_resumed()
+
+    def begin_midway(self, frame: FrameType) -> None:
+        """The frame runs already: the statement that is at work is the first."""
+        self._statement = self._last_statement = self._code.statements[frame.f_lasti // 2]
+
+    def leave(self, frame: FrameType, enclosing: int) -> None:
+        """Nothing of the frame is followed any more, though it goes on: what ran in it is over. enclosing: the
+        statement in whose block that was; NOWHERE where it was the frame's own.
+        """
+        if self._statement in (NOWHERE, SUSPENDED):
+            return
+        if self._table.kind(self._statement) == "Return":
+            self._record_step(frame, self._statement)
+        else:
+            self._finish_statement(frame, enclosing)
+        self._statement = NOWHERE
+
+    def mark_resumed(self) -> None:
+        """The generator goes on; by an exception, if that is the next event."""
+        if self._sentinel is not None and self._statement != SUSPENDED:
+            self._suspended_at, self._statement = self._statement, SUSPENDED
+
+    def __call__(self, frame: FrameType, event: str, value: Any) -> Any:
+        if event == "opcode":
+            i = self._statements_or_special[frame.f_lasti // 2]
+            if i == self._statement or i == NOWHERE:
+                return self
+            self._on_instruction(frame, frame.f_lasti // 2)
+        elif event == "return":
+            self._on_return_event(frame, value)
+        elif event == "exception":
+            self._on_exception_event(frame, value)
+        if self.other_trace is not None and event != "opcode":
+            self.other_trace = self.other_trace(frame, event, value) or self.other_trace
+        return self if self._thread_tracer.active else self.other_trace
+
+    def _on_instruction(self, frame: FrameType, k: int) -> None:
+        if self._statement == SUSPENDED:
+            self._statement, sentinel, self._sentinel = self._suspended_at, self._sentinel, None
+            sentinel(None)
+        i = self._code.statements[k]
+        if k in self._code.with_handlers:
+            self._exiting_with = i
+        if k in self._code.reraises:
+            if i not in (NOWHERE, self._statement, *self._ended_handler) and self._table.kind(i) == "Pass":
+                self._begin_statement(frame, i)  # the last of a `finally`, which has no other instruction
+            self._propagate_exception(frame)
+            return
+        if k in self._code.handler_ends:
+            self._end_handler(frame, i)
+            return
+        if i in self._ended_handler:
+            return
+        loop = self._code.endless_loop_starts.get(k)
+        if loop is not None and loop != self._statement:
+            self._begin_statement(frame, loop)
+        if i not in (NOWHERE, self._statement):
+            self._begin_statement(frame, i)
+
+    def _propagate_exception(self, frame: FrameType) -> None:
+        """The end of a `finally`, or nobody who took the exception."""
+        place, asker, self._exiting_with = self._statement, self._exiting_with, NOWHERE
+        if (
+            asker == place != NOWHERE and not frame.f_code.co_code[frame.f_lasti + 1]
+        ):  # a `with` passes on by `RERAISE 2`
+            self._left_early.difference_update((place, *self._enclosing_in_handler(place)))
+        if place != NOWHERE:
+            self._finish_statement(frame, NOWHERE)
+            self._left_early.update((place, *self._table.enclosing_statements(place)))
+        self._statement = NOWHERE
+
+    def _enclosing_in_handler(self, i: int) -> Iterator[int]:
+        """The statements around statement i within the `finally` or handler that it stands in, innermost first."""
+        for statement, part in self._table.enclosing_blocks(i):
+            if part.startswith(("handlers", "finalbody")):
+                return
+            yield statement
+
+    def _end_handler(self, frame: FrameType, i: int) -> None:
+        """A handler is over, and its exception dies: that is the `try` statement's, not the last one's in it.
+
+        i: the statement whose position the instruction has: the first that `pass`, `break` and the like have.
+        """
+        if i not in (NOWHERE, self._statement, *self._ended_handler):
+            self._begin_statement(frame, i)
+        last = self._statement
+        if last != NOWHERE and self._table.kind(last) == "Return":
+            self._record_return(frame, last, last)
+        elif NOWHERE == self._pending_return == self._pending_jump and last != NOWHERE:
+            around = next((j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NOWHERE)
+            if around != NOWHERE and self._table.kind(last) not in JUMPS:
+                self._begin_statement(frame, around)
+                self._ended_handler = (last, i)
+
+    def _begin_statement(self, frame: FrameType, i: int) -> None:
+        """Statement i begins, or goes on."""
+        if self._statement != NOWHERE:
+            self._finish_statement(frame, i)
+        place, table = self._last_statement, self._table
+        self._ended_handler = ()
+        entered = set(table.enclosing_blocks(i))
+        if place != NOWHERE:
+            entered.difference_update(table.enclosing_blocks(place))
+        for statement, part in entered:
+            if part.startswith("handlers"):
+                self._left_early.difference_update((statement, *table.enclosing_statements(statement)))
+            if part.startswith(("handlers", "finalbody")):
+                self._recorder.frames.recorded_lines[id(frame)] = table.part_line(statement, part)
+                self._recorder.on_caught(frame=frame)
+                self._recorder.frames.recorded_lines.clear()
+        self._reached_from_body = place != NOWHERE and i in table.enclosing_statements(place)
+        if i not in (self._pending_return, place) and not self._reached_from_body:
+            for silent in self._code.silent_before.get(i, ()):
+                self._record_step(frame, silent)
+        if table.kind(i) in LOOPS:
+            self._pending_jump = NOWHERE
+            if place != i and not self._reached_from_body:
+                self._recorder.on_loop(i, frame=frame)
+        self._statement = self._last_statement = i
+        if table.kind(i) in JUMPS:
+            self._record_jump(frame, i)
+        elif self._pending_jump != NOWHERE and i not in table.enclosing_statements(self._pending_jump):
+            self._pending_jump = NOWHERE
+        if self._is_root and self._thread_tracer.on_root_statement is not None:
+            self._thread_tracer.on_root_statement(i)
+
+    def _finish_statement(self, frame: FrameType, next_statement: int) -> None:
+        """The statement that ran is over, or its head is; `next_statement` comes next."""
+        i, table = self._statement, self._table
+        kind = table.kind(i)
+        around_next = () if next_statement == NOWHERE else (next_statement, *table.enclosing_statements(next_statement))
+        if self._exiting_with == i and i not in around_next:  # the `with` took the exception
+            self._left_early.difference_update((i, *table.enclosing_statements(i)))
+        self._exiting_with = NOWHERE
+        if kind in COMPOUND:
+            self._record_head(frame, i, kind, next_statement)
+        elif kind == "Return":
+            self._pending_return = i
+            self._left_early.update(table.enclosing_statements(i))
+            if next_statement != NOWHERE and not self._record_return(frame, i, next_statement):
+                self._record_step(frame, i)
+        elif kind == "Raise":
+            self._left_early.update(table.enclosing_statements(i))
+        elif kind not in JUMPS:
+            self._record_step(frame, i)
+        for left in ((i,) if kind in COMPOUND else ()) + tuple(table.enclosing_statements(i)):
+            if left in around_next:
+                break
+            if left not in self._left_early and self._has_step_after(left):
+                self._record_step(frame, left)
+            self._left_early.discard(left)
+
+    def _record_return(self, frame: FrameType, i: int, next_statement: int) -> bool:
+        """A `return` has its value, and `next_statement` comes before it leaves, see `waiting_return_value`: it is a
+        return now where its value can be told, which is the answer; else a statement now, and a return when it leaves.
+        """
+        if self._recorded_return == i:
+            return True
+        value = waiting_return_value(frame, self._table, i, next_statement)
+        if value is UNKNOWN:
+            return False
+        self._recorded_return = i
+        self._set_recorded_line(frame, i)
+        self._recorder.on_return(i, value, frame=frame)
+        self._recorder.frames.recorded_lines.clear()
+        return True
+
+    def _record_head(self, frame: FrameType, i: int, kind: str, next_statement: int) -> None:
+        part = (
+            ""
+            if next_statement == NOWHERE
+            else next((part for parent, part in self._table.enclosing_blocks(next_statement) if parent == i), "")
+        )
+        if kind in FORS:
+            due = part == "body"
+        elif kind in WITHS:
+            due = part == "body" and not self._reached_from_body
+        else:
+            due = kind not in TRIES and (kind == "While" or not self._reached_from_body)
+        if due and next_statement != i:
+            self._set_recorded_line(frame, i)
+            self._recorder.on_head(i, frame=frame)
+            self._recorder.frames.recorded_lines.clear()
+
+    def _record_jump(self, frame: FrameType, i: int) -> None:
+        """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left.
+
+        Its step comes before what it leaves, which may run the program's code: `with`, `finally`, a generator that dies.
+        """
+        if self._pending_jump != i:
+            self._record_step(frame, i)
+        self._pending_jump, self._pending_return, self._recorded_return = i, NOWHERE, NOWHERE
+        inside = True
+        for statement, part in self._table.enclosing_blocks(i):
+            if inside and self._table.kind(statement) in LOOPS and part == "body":
+                inside = False
+            if inside:
+                self._left_early.add(statement)
+            else:
+                self._left_early.discard(statement)
+
+    def _has_step_after(self, i: int) -> bool:
+        node = self._table.node(i)
+        return type(node).__name__ in STEPPED_AFTER and not (
+            isinstance(node, ast.Try | ast.TryStar) and not node.handlers
+        )
+
+    def _record_step(self, frame: FrameType, i: int) -> None:
+        self._set_recorded_line(frame, i)
+        self._recorder.on_step(i, frame=frame)
+        self._recorder.frames.recorded_lines.clear()
+
+    def _set_recorded_line(self, frame: FrameType, i: int) -> None:
+        """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
+        self._recorder.frames.recorded_lines[id(frame)] = self._table.line(i)
+
+    def _on_exception_event(self, frame: FrameType, error: Any) -> None:
+        k = frame.f_lasti // 2
+        if k in self._code.iterations and issubclass(error[0], StopIteration | StopAsyncIteration):
+            return  # it only ends a loop
+        if self._statement == SUSPENDED:
+            self._statement = self._suspended_at
+        self._sentinel = None
+        place = self._code.statements[k]
+        place = self._statement if place == NOWHERE else place
+        if place != NOWHERE:
+            self._left_early.update((place, *self._table.enclosing_statements(place)))
+            self._last_statement = place
+        self._ended_handler = ()
+        self._statement = self._exiting_with = self._pending_return = self._recorded_return = NOWHERE
+
+    def _on_return_event(self, frame: FrameType, value: Any) -> None:
+        k = frame.f_lasti // 2
+        if k in self._code.yields and self._statement != NOWHERE:  # else an exception came in where it waited
+            i = self._code.statements[k]
+            if type(value).__name__ == "async_generator_wrapped_value":
+                value = gc.get_referents(value)[0]
+            self._sentinel = self._recorder.on_resume(i, frame=frame)
+            self._recorder.on_yield(i, value, frame=frame)
+            return
+        if k in self._code.returns:
+            if self._statement != NOWHERE and self._table.kind(self._statement) == "Return":
+                self._pending_return = self._statement
+            elif self._statement != NOWHERE:
+                self._finish_statement(frame, NOWHERE)
+            if self._pending_return not in (NOWHERE, self._recorded_return):
+                self._set_recorded_line(frame, self._pending_return)
+                self._recorder.on_return(self._pending_return, value, frame=frame)
+                self._recorder.frames.recorded_lines.clear()
+        suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (0, 1, 2))
+        if self._is_root and not suspended and self._thread_tracer.on_root_statement is not None:
+            self._thread_tracer.on_root_statement(NOWHERE)
+
+
+assert SPECIAL not in (NOWHERE, SUSPENDED)

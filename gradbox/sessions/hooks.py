@@ -1,0 +1,186 @@
+"""What instrumented code of the user's process calls: constants of the code, so that no namespace holds them.
+
+Code may outlive its session, in functions and in generators that wait: its hooks then do nothing. They are
+`functools.partial` objects, which add no frame and can be pointed elsewhere.
+"""
+
+import ast
+import functools
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from gradbox.recorder import instrument
+from gradbox.recorder.instrument import Statements
+from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.stack import engine_waits, too_deep
+
+_PLACEHOLDER = "hook of gradbox"
+
+
+class Hooks:
+    """The hooks of one session. They record in the session's thread, and in those of torch's engine while that waits.
+
+    kept_statement: the statement whose value, of a bare expression, is kept; kept_value: that value.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder, self._thread = recorder, threading.get_ident()
+        self.kept_statement: int | None = None
+        self.kept_value: Any = None
+        self.by_name = {
+            instrument.STEP: functools.partial(self._on_step),
+            instrument.HEAD: functools.partial(self._on_head),
+            instrument.CALL: functools.partial(self._on_call),
+            instrument.RETURN: functools.partial(self._on_return),
+            instrument.VALUE: functools.partial(self._on_value),
+            instrument.YIELD: functools.partial(self._on_yield),
+            instrument.RESUME: functools.partial(self._on_resume),
+            instrument.CAUGHT: functools.partial(self._on_caught),
+            instrument.LOOP: functools.partial(self._on_loop),
+            instrument.LAMBDA: functools.partial(self._on_lambda),
+        }
+
+    def disconnect(self) -> None:
+        """Have all of them do nothing."""
+        for name, hook in self.by_name.items():
+            set_function(hook, HOOKS_WITHOUT_EFFECT[name])
+
+    def is_recorded(self) -> bool:
+        """Whether what this thread does is recorded."""
+        return is_recorded_thread(self._thread)
+
+    def _on_step(self, i: int) -> None:
+        if self.is_recorded():
+            self._recorder.on_step(i, frame=sys._getframe(1))
+
+    def _on_head(self, i: int, *test: Any) -> Any:
+        if self.is_recorded():
+            return self._recorder.on_head(i, *test, frame=sys._getframe(1))
+        return test[0] if test else None
+
+    def _on_call(self, i: int) -> None:
+        if too_deep():
+            raise RecursionError("maximum recursion depth exceeded")
+        if self.is_recorded():
+            self._recorder.on_call(i, frame=sys._getframe(1))
+
+    def _on_return(self, i: int, value: Any) -> Any:
+        return self._recorder.on_return(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+
+    def _on_value(self, i: int, value: Any) -> Any:
+        if i == self.kept_statement:
+            self.kept_value = value
+        return self._recorder.on_value(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+
+    def _on_yield(self, i: int, value: Any) -> Any:
+        return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+
+    def _on_resume(self, i: int) -> Callable[[Any], Any]:
+        return self._recorder.on_resume(i, frame=sys._getframe(1)) if self.is_recorded() else unchanged
+
+    def _on_caught(self) -> None:
+        if self.is_recorded():
+            self._recorder.on_caught(frame=sys._getframe(1))
+
+    def _on_loop(self, i: int) -> None:
+        if self.is_recorded():
+            self._recorder.on_loop(i, frame=sys._getframe(1))
+
+    def _on_lambda(self) -> None:
+        if too_deep():
+            raise RecursionError("maximum recursion depth exceeded")
+        if self.is_recorded():
+            self._recorder.on_lambda(frame=sys._getframe(1))
+
+
+def is_recorded_thread(session_thread: int) -> bool:
+    """Whether this thread is the session's, or one of torch's engine that the session's waits for."""
+    thread = threading.get_ident()
+    if thread == session_thread:
+        return True
+    started = threading._active.get(thread)  # type: ignore[attr-defined]
+    by_torch = started is None or isinstance(started, threading._DummyThread)
+    return by_torch and any(waiting == session_thread for waiting, _ in engine_waits)
+
+
+def set_function(hook: Any, function: Callable[..., Any]) -> None:
+    """Have a `functools.partial` call another function."""
+    hook.__setstate__((function, (), {}, None))
+
+
+def no_effect(*_: Any) -> None:
+    """A hook without effect that has no value to pass on."""
+
+
+def unchanged(value: Any) -> Any:
+    return value
+
+
+def pass_value(_: int, value: Any = None) -> Any:
+    """A hook without effect that passes on its value."""
+    return value
+
+
+def resume_unchanged(_: int) -> Callable[[Any], Any]:
+    return unchanged
+
+
+HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
+    instrument.STEP: no_effect,
+    instrument.HEAD: pass_value,
+    instrument.CALL: no_effect,
+    instrument.RETURN: pass_value,
+    instrument.VALUE: pass_value,
+    instrument.YIELD: pass_value,
+    instrument.RESUME: resume_unchanged,
+    instrument.CAUGHT: no_effect,
+    instrument.LOOP: no_effect,
+    instrument.LAMBDA: no_effect,
+}
+
+
+class _HookConstants(ast.NodeTransformer):
+    """Names of hooks become constants that stand for them."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in HOOKS_WITHOUT_EFFECT:
+            constant = ast.Constant((_PLACEHOLDER, node.id))  # type: ignore[arg-type]
+            return ast.copy_location(constant, node)
+        return node
+
+
+def compile_with_hooks(
+    tree: ast.Module, path: str, statements: Statements, line_offset: int, hooks: Hooks, flags: int = 0
+) -> CodeType:
+    """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them.
+
+    Raises what the compiler raises. Warns of nothing: who compiles the plain text has heard of it.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 20_000))
+    try:
+        tree, _ = instrument.instrument(tree, statements, line_offset)
+        tree = _HookConstants().visit(tree)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            code = compile(tree, path, "exec", flags, dont_inherit=True)
+        return bind_hooks(code, hooks)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def bind_hooks(code: CodeType, hooks: Hooks) -> CodeType:
+    """The code with the hooks in the place of the constants that stand for them."""
+    constants: list[Any] = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constants.append(bind_hooks(constant, hooks))
+        elif type(constant) is tuple and len(constant) == 2 and constant[0] == _PLACEHOLDER:
+            constants.append(hooks.by_name[constant[1]])
+        else:
+            constants.append(constant)
+    return code.replace(co_consts=tuple(constants))

@@ -1,0 +1,235 @@
+"""Records code that runs as it is: Python's trace events, turned into the calls that instrumented code makes by itself.
+
+In the program's files each instruction is announced before it runs; see `FrameTracer`. Outside of them only calls are.
+"""
+
+import ctypes
+import gc
+import sys
+import weakref
+from collections.abc import Callable, Mapping
+from types import FrameType, FunctionType, GeneratorType, MethodType
+from typing import Any, NoReturn
+
+from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.recorder_frames import is_recorder_frame
+from gradbox.recorder.stack import RECURSION_SLACK, has_steps
+from gradbox.sessions.frame_tracer import FrameTracer
+from gradbox.sessions.statement_table import NOWHERE, StatementTable
+
+_locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
+DEEP_STACK = 150
+"""Frames from which on it is worth asking whether the program has reached the recursion limit."""
+
+DEBUGGERS = {("bdb", "set_trace"), ("pydevd", "settrace"), ("pydevd", "_locked_settrace")}
+"""Functions by which debuggers begin, each by its module: `breakpoint()` and `pdb.set_trace()` call the first."""
+
+_FRAME_ATTRIBUTES = ("gi_frame", "cr_frame", "ag_frame")
+
+
+class LineTracer:
+    """Follows one thread from `start` to `stop`. Another tool's trace function, like that of a debugger or of coverage,
+    goes on: it is asked for each call, and for all that happens in the frames that it wants.
+
+    tables: by the file name that code has. on_root_statement: asked with the statement that begins in the frame of
+    `start`, NOWHERE for its end; for True the recording stops, by `stop` of whoever asked for it. was_taken: at `stop`
+    another trace function was there, or none, so that what had run since was not followed.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        tables: Mapping[str, StatementTable],
+        on_root_statement: Callable[[int], bool] | None = None,
+    ) -> None:
+        self.recorder, self._tables, self.on_root_statement = recorder, tables, on_root_statement
+        self.active = False
+        self.was_taken, self._taken_by = False, ""
+        self._previous_trace: Any = None
+        self._trace: Any = self._on_call
+        self._root: FrameType | None = None
+        self._root_trace: tuple[Any, bool] = (None, False)
+        self._frames: weakref.WeakSet[FrameTracer] = weakref.WeakSet()
+
+    def start(self, frame: FrameType | None) -> None:
+        """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now."""
+        self.active, self._previous_trace = True, sys.gettrace()
+        self.recorder.frames.locals.after_read = forget_locals if sys.version_info < (3, 13) else None
+        sys._getframe().f_trace_opcodes = True  # 3.12 asks for it when tracing begins
+        self._root = frame
+        if frame is not None:
+            self._root_trace = frame.f_trace, frame.f_trace_opcodes
+            tracer = FrameTracer(self, self.recorder, self._tables[frame.f_code.co_filename], frame, is_root=True)
+            tracer.begin_midway(frame)
+            self._follow(frame, tracer, frame.f_trace)
+        sys.settrace(self._trace)
+
+    def stop(self) -> None:
+        """Follow nothing any more: the trace function of Python and those of frames that run are what they were before."""
+        if not self.active:
+            return
+        self.active = False
+        now = sys.gettrace()
+        if now is self._trace:  # else a debugger has come, which stays
+            sys.settrace(self._previous_trace)
+        if sys.getprofile() == self._restore_trace:
+            sys.setprofile(None)
+        else:
+            self.was_taken, self._taken_by = now is not self._trace, module_name(now)
+        self.recorder.frames.locals.after_read = None
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            release_frame(frame)
+            frame = frame.f_back
+        if self._root is not None:
+            self._root.f_trace, self._root.f_trace_opcodes = self._root_trace
+        self._previous_trace = self._root = None
+        self._root_trace = (None, False)
+
+    def record_taken(self) -> bool:
+        """After `stop`: say in the next step that statements before it may be missing, where it was taken; whether it was."""
+        if self.was_taken:
+            self.recorder.append_event({"kind": "event", "event": "tracing_taken", "by": self._taken_by or None})
+        return self.was_taken
+
+    def release_generators(self) -> None:
+        """Let go of generators that wait, after `stop`; before it the trace would say that they are over."""
+        if self._frames:
+            release_suspended()
+
+    def leave(self, frame: FrameType, position: tuple[int, int] | None) -> None:
+        """What is followed of this frame is over. position: line and column of the statement in whose block it was,
+        None for the frame's own.
+        """
+        tracer: Any = frame.f_trace
+        if self.active and type(tracer) is FrameTracer:
+            tracer.leave(
+                frame, NOWHERE if position is None else self._tables[frame.f_code.co_filename].statement_at(*position)
+            )
+
+    def _follow(self, frame: FrameType, tracer: FrameTracer, other_trace: Any) -> None:
+        self._frames.add(tracer)
+        tracer.other_trace = other_trace
+        frame.f_trace, frame.f_trace_opcodes = tracer, True
+
+    def _on_call(self, frame: FrameType, event: str, _: Any) -> Any:
+        if event != "call" or not self.active:
+            return None
+        if is_deep() and not can_nest(RECURSION_SLACK - 1):
+            self._raise_recursion_error()
+        known: Any = frame.f_trace
+        other_trace = None if self._previous_trace is None else self._call_other_trace(frame)
+        code = frame.f_code
+        table = self._tables.get(code.co_filename)
+        if table is None:
+            if (frame.f_globals.get("__name__"), code.co_name) in DEBUGGERS:
+                self._give_way_to_debugger(frame)
+            return other_trace
+        if not has_steps(code):
+            if code.co_name == "<lambda>":
+                self.recorder.on_lambda(frame=frame)
+            return other_trace
+        if type(known) is FrameTracer and known.belongs_to(self):
+            known.other_trace = other_trace
+            known.mark_resumed()
+            return known
+        if not table.is_function(code):
+            return other_trace
+        tracer = FrameTracer(self, self.recorder, table, frame)
+        self._follow(frame, tracer, other_trace)
+        tracer.begin(frame)
+        return tracer if self.active else other_trace
+
+    def _give_way_to_debugger(self, frame: FrameType) -> None:
+        """A debugger begins, which takes the trace function, and would be told of each instruction if this went on."""
+        self.stop()
+        self.was_taken, self._taken_by = True, frame.f_globals["__name__"]
+
+    def _call_other_trace(self, frame: FrameType) -> Any:
+        """The other tool's trace function for a frame that begins, or goes on; it may have put itself in our place."""
+        if is_recorder_frame(frame):
+            return None
+        other_trace = self._previous_trace(frame, "call", None)
+        now = sys.gettrace()
+        if now is not self._trace:
+            self._previous_trace = now
+            sys.settrace(self._trace)
+        return other_trace
+
+    def _raise_recursion_error(self) -> NoReturn:
+        """End a call that plain Python would not have begun: the limit is raised while a session records.
+
+        Python takes a trace function away that raises. A profile function, which is asked next, puts it back.
+        """
+        if sys.getprofile() is None:
+            sys.setprofile(self._restore_trace)
+        raise RecursionError("maximum recursion depth exceeded")
+
+    def _restore_trace(self, *_: Any) -> None:
+        sys.setprofile(None)
+        if self.active:
+            sys.settrace(self._trace)
+
+
+def warn_tracing_taken(title: str) -> None:
+    """Warn the user, on stderr. title: of what is recorded."""
+    if sys.stderr is not None:
+        print(
+            f"gradbox: {title}: a debugger or the program replaced Python's trace function; steps after that may be missing",
+            file=sys.stderr,
+        )
+
+
+def module_name(function: Any) -> str:
+    """The module of a trace function, "" where that can't be told."""
+    function = function.__func__ if type(function) is MethodType else function
+    name = function.__globals__.get("__name__") if type(function) is FunctionType else ""
+    return name if type(name) is str else ""
+
+
+def is_deep() -> bool:
+    """Whether this is so far inside that the recursion limit may be near."""
+    try:
+        sys._getframe(DEEP_STACK)
+    except ValueError:
+        return False
+    return True
+
+
+def can_nest(calls: int) -> bool:
+    """Whether so many calls may still be nested here."""
+    try:
+        call_nested(calls - 1)
+    except RecursionError:
+        return False
+    return True
+
+
+def call_nested(calls: int) -> None:
+    """Call itself until so many are nested."""
+    if calls > 1:
+        call_nested(calls - 1)
+
+
+def release_frame(frame: FrameType) -> None:
+    """Leave a frame to the trace function that it had beside ours."""
+    tracer: Any = frame.f_trace
+    if type(tracer) is FrameTracer:
+        frame.f_trace, frame.f_trace_opcodes = tracer.other_trace, False
+
+
+def forget_locals(frame: FrameType) -> None:
+    """Have CPython forget that the locals of a frame were asked for.
+
+    Before 3.13 it writes what their dict holds back into the frame when a trace function returns, whatever that is by then.
+    """
+    _locals_to_fast(ctypes.py_object(frame), ctypes.c_int(0))
+
+
+def release_suspended() -> None:
+    """Take our trace functions off the frames of generators that wait."""
+    for value in gc.get_objects():
+        if type(value) is GeneratorType or type(value).__name__ in ("coroutine", "async_generator"):
+            frame = next((getattr(value, name) for name in _FRAME_ATTRIBUTES if hasattr(value, name)), None)
+            if frame is not None:
+                release_frame(frame)

@@ -1,0 +1,53 @@
+"""What a session is asked for: the files that it steps, its limits, and who is told of its steps."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gradbox.wire.records import RegionRecord
+from server.wire.link import FocusRecord
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """A file of the program. path: as its code names it. name: as it is shown, like `train.py` or `cell 3`."""
+
+    path: str
+    name: str
+    source: str
+
+
+class Sink(Protocol):
+    """Takes the lines of a trace."""
+
+    def write_header(self, line: bytes) -> None:
+        """The first line; once more where a module came that is stepped: then it takes the place of the one before."""
+
+    def write_step(self, line: bytes) -> None:
+        """A step."""
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """limits: steps, characters printed, tensors, bytes of the trace; where one is reached recording ends and the
+    program goes on. focus: see `thinning.Schedule`. module_is_outermost: the program's module is the outermost frame
+    that it knows, as in a script; in a notebook it is not. shows_earlier_names: names of the module from before the
+    session are shown, but for those that begin with `_` and `hidden_names` ones. also: globs of module names; modules
+    that the program imports are stepped where one matches, as `RecordedImports` says. arguments: of the command line,
+    as the trace tells them. region: what part of the program is recorded, if not all. sink: takes the lines of the
+    trace as they come, for a process that may die. progress: called when a step is recorded. before_output: called
+    before the program's text goes on.
+    """
+
+    limits: dict[str, int | float] = field(default_factory=dict)
+    focus: FocusRecord = field(default_factory=lambda: FocusRecord())
+    title: str = ""
+    module_is_outermost: bool = True
+    shows_earlier_names: bool = False
+    hidden_names: frozenset[str] = frozenset()
+    also: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    region: RegionRecord | None = None
+    sink: Sink | None = None
+    on_step: Callable[[], None] | None = None
+    before_output: Callable[[], None] | None = None

@@ -1,0 +1,351 @@
+"""Records a program in the process that it runs in, which is the user's: what is put in comes out again.
+
+Nothing is confined or refused here; seeds, threads, arguments, imports and files are the program's own affair.
+"""
+
+import ast
+import contextlib
+import functools
+import os
+import threading
+import time
+from collections.abc import Iterator
+from types import CodeType, FrameType, TracebackType
+from typing import Any, Self
+
+import torch
+
+from gradbox.language import policy
+from gradbox.recorder import recorder_frames, stack
+from gradbox.recorder.outcomes import error_record, lines_in_program, refused_outcome
+from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.run_context import RunContext
+from gradbox.recorder.streams import Stream
+from gradbox.recorder.trace_lines import cost_record, encode_line
+from gradbox.sessions import process_changes
+from gradbox.sessions.header import header
+from gradbox.sessions.hooks import Hooks, is_recorded_thread
+from gradbox.sessions.imports import RecordedImports
+from gradbox.sessions.line_tracer import LineTracer, warn_tracing_taken
+from gradbox.sessions.options import ProgramFile, SessionOptions
+from gradbox.sessions.session_code import SessionCode
+from gradbox.sessions.streams import recorded_stream, recorded_warnings
+from gradbox.wire import limits
+from gradbox.wire.limits import Limit
+from gradbox.wire.records import (
+    OutcomeLineRecord,
+    OutcomeRecord,
+    StepRecord,
+)
+
+STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
+
+OUTCOME_RESERVE_BYTES = 1 << 16
+"""Bytes of the trace that the outcome may need."""
+
+DEFAULT_LIMITS: dict[str, int | float] = {
+    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE
+}
+
+_active: list["Session"] = []
+
+
+def is_recording() -> bool:
+    """Whether a session has begun and not ended."""
+    return bool(_active)
+
+
+class Session:
+    """Records between `begin` and `end`; after `end` the process is as before, and `lines` are those of the trace.
+
+    files: what is stepped; the first is the program's main file. One session at a time.
+    """
+
+    def __init__(
+        self, options: SessionOptions, files: list[ProgramFile], namespace: dict[str, Any] | None = None
+    ) -> None:
+        self.options = options
+        self.limits = DEFAULT_LIMITS | options.limits
+        self.namespace: dict[str, Any] = {} if namespace is None else namespace
+        self.recorder: Recorder | None = None
+        self.hooks: Hooks | None = None
+        self.last_expression: Any = None
+        self._steps: list[bytes] = []
+        self._trace_bytes = 0
+        self._code = SessionCode(files)
+        self._outcome: OutcomeRecord | None = None
+        self._outcome_line: bytes | None = None
+        self._exit_stack = contextlib.ExitStack()
+        self._line_tracer: LineTracer | None = None
+        self._traced_frame: FrameType | None = None  # the frame that asked for `trace_lines`
+        self._muted_output = False
+        self._wall_start = self._cpu_start = 0.0
+        self._seed = 0
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The lines of the trace as a child writes them: header, steps, outcome."""
+        assert self._outcome_line is not None, "the session has not ended"
+        return [self._header_line(), *self._steps, self._outcome_line]
+
+    @property
+    def step_count(self) -> int:
+        """How many steps are recorded so far."""
+        return len(self._steps)
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it has begun, and neither ended nor reached a limit."""
+        return bool(_active) and _active[-1] is self and self._outcome is None
+
+    # Begin and end
+
+    def begin(self) -> None:
+        """Install what observes. Raises RuntimeError where another session runs, and where torch can't be asked."""
+        if _active:
+            raise RuntimeError("a session of gradbox is recording already")
+        if not hasattr(torch._C._autograd.SavedTensor, "unpack_hook"):
+            raise RuntimeError(
+                f"gradbox needs torch 2.11 or later to ask what autograd saved; this is {torch.__version__}"
+            )
+        self._wall_start, self._cpu_start, self._seed = time.perf_counter(), time.process_time(), torch.initial_seed()
+        _active.append(self)
+        self._exit_stack.callback(_active.remove, self)
+        try:
+            self._install()
+        except BaseException:
+            self._exit_stack.close()
+            raise
+
+    def _install(self) -> None:
+        hidden = None
+        if self.options.shows_earlier_names:
+            hidden = frozenset(n for n in self.namespace if n.startswith("_")) | self.options.hidden_names
+        context = RunContext(
+            self.namespace, self._code.statements, self.limits, self._write_step, self._stop_at_limit,
+            self.options.focus, hidden_names=hidden,
+            is_recorded=functools.partial(is_recorded_thread, threading.get_ident()),
+        )  # fmt: skip
+        self.recorder = recorder = Recorder(context)
+        self.hooks = hooks = Hooks(recorder)
+        enter = self._exit_stack.enter_context
+        self._exit_stack.callback(hooks.disconnect)
+        enter(process_changes.program_files(self._code.line_offsets))
+        enter(process_changes.program_classes(self._code.line_offsets))
+        enter(process_changes.unshared_attribute_dicts())
+        enter(process_changes.room_for_own_frames())
+        enter(process_changes.hidden_own_frames(self.options.module_is_outermost))
+        for name in STREAMS:
+            enter(recorded_stream(name, self._write_output, self.options.before_output))
+        enter(recorded_warnings(recorder.record_warning, self._without_output))
+        for probe in (recorder.ops, recorder.backward, recorder.swap, recorder.jit):
+            enter(probe)
+        enter(recorder.replacements.only_compilation())
+        if self.options.also:
+            enter(RecordedImports(self.options.also, self._add_module))
+
+    def _add_module(self, path: str, source: str) -> CodeType | None:
+        """The code of a module that is imported, whose statements are stepped; None where it is not to be.
+
+        Raises what the compiler raises.
+        """
+        if not self.is_recording or self.hooks is None:
+            return None
+        known = len(self._code.files)
+        code = self._code.compile_module(path, source, self.hooks)
+        if len(self._code.files) > known:
+            self._write_header()
+        return code
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Record what is left, and take out what was installed. error: by which the recorded part ended."""
+        if self not in _active:
+            return
+        self._stop_line_tracer()
+        tracer, taken = self._line_tracer, False
+        try:
+            if tracer is not None and self._outcome is None:
+                taken = tracer.record_taken()
+            if self._outcome is None:
+                self._record_outcome(error)
+        finally:
+            self._uninstall()
+        if taken:
+            warn_tracing_taken(self.options.title)
+        assert self._outcome is not None
+        line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
+        self._outcome_line = encode_line(line)
+
+    def __enter__(self) -> Self:
+        self.begin()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: TracebackType | None) -> None:
+        self.end(error)
+
+    def _uninstall(self) -> None:
+        recorder = self.recorder
+        assert recorder is not None
+        recorder.close()
+        if self._line_tracer is not None:
+            self._line_tracer.release_generators()
+        self._exit_stack.close()
+        self._code.restore()
+        recorder.observer.node_uids.remove_tokens()
+        self.recorder = self.hooks = self._traced_frame = None
+
+    def abandon(self) -> None:
+        """In a forked child: record nothing, leave the trace to the parent."""
+        self._stop_line_tracer()
+        self._outcome = {"status": "finished"}
+        self._code.forget()
+        self._uninstall()
+
+    # Running code
+
+    def record_begin(self, frame: FrameType | None = None) -> None:
+        """Record what is there already. frame: the innermost of the program's that run."""
+        if self.recorder is not None and self.is_recording:
+            line = 1 if frame is None else stack.program_line(frame.f_code, frame.f_lineno or 1)
+            self.recorder.record_begin(frame, line)
+
+    def trace_lines(self, frame: FrameType | None) -> None:
+        """Record what this frame does from here on, and all that it calls in the files: their code runs as it is.
+
+        frame: that of the first file's code which asks; None for what is called from now on.
+        """
+        assert self.recorder is not None
+        tables = self._code.statement_tables()
+        self._traced_frame = frame
+        self.record_begin(frame)
+        self._line_tracer = LineTracer(self.recorder, tables)
+        if self._outcome is None:
+            self._line_tracer.start(frame)
+        self._write_header()
+
+    def leave(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
+        """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
+
+        position: line and column of the statement in whose block the recorded part is, None for the frame's own.
+        """
+        if self._line_tracer is not None:
+            self._line_tracer.leave(frame, position)
+
+    def run(
+        self, code: ast.Module | str, namespace: dict[str, Any] | None = None, flags: int = 0
+    ) -> BaseException | None:
+        """Run the main file's code in `namespace`, every statement a step; what it raised is returned, not raised.
+
+        code: the file's text or tree. flags: as `compile` takes them. last_expression: the value of the last statement,
+        where that is an expression.
+        """
+        if namespace is not None and namespace is not self.namespace:
+            raise ValueError("the session was made for another namespace")
+        assert self.recorder is not None and self.hooks is not None, "the session has not begun"
+        file = self._code.files[0]
+        try:
+            compiled = self._compile(code, file, flags)
+        except SyntaxError as error:
+            self._outcome = refused_outcome([policy.syntax_refusal(error, file.source)])
+            return error
+        try:
+            exec(compiled, self.namespace)
+        except BaseException as error:
+            recorder_frames.drop_leading_frames(error)
+            recorder_frames.hide_recorder_frames(error)
+            self._record_outcome(error)
+            return error
+        finally:
+            self.last_expression = self.hooks.kept_value if self.hooks is not None else None
+        return None
+
+    def _compile(self, code: ast.Module | str, file: ProgramFile, flags: int) -> CodeType:
+        tree = ast.parse(code, file.path) if isinstance(code, str) else code
+        assert self.hooks is not None
+        rows = self._code.statements.rows
+        first = len(rows)
+        last = tree.body[-1] if tree.body else None
+        compiled = self._code.compile(tree, file.path, self.hooks, flags)
+        self._write_header()
+        if isinstance(last, ast.Expr):
+            self.hooks.kept_statement = max(k for k in range(first, len(rows)) if rows[k]["parent"] is None)
+        return compiled
+
+    # What is recorded
+
+    def _record_outcome(self, error: BaseException | None) -> None:
+        """Record how the program ended, once."""
+        recorder = self.recorder
+        if recorder is None or self._outcome is not None:
+            return
+        line = recorder.steps.line
+        outcome: OutcomeRecord = {"status": "finished"}
+        if error is not None:
+            recorder.record_exception(error)
+            with recorder.after_program():
+                record = error_record(error)
+            outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
+            line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
+        if self._outcome is None:  # else a limit was reached just now
+            recorder.record_end(line, self._traced_frame)
+        self._outcome = self._outcome or outcome
+
+    def _write_step(self, step: StepRecord) -> int:
+        if self._outcome is not None:
+            return 0
+        line = encode_line({"step": step})
+        if self._trace_bytes + len(line) > int(self.limits["trace"]) - OUTCOME_RESERVE_BYTES:
+            self._stop_at_limit("trace", self.limits["trace"])
+            return 0
+        self._steps.append(line)
+        if self.options.sink is not None:
+            self.options.sink.write_step(line)
+        self._trace_bytes += len(line)
+        if self.options.on_step is not None:
+            self.options.on_step()
+        return len(line)
+
+    def _stop_at_limit(self, limit: Limit, value: float) -> None:
+        """Record nothing any more; the program goes on at its own speed."""
+        if self._outcome is None and self.recorder is not None and self.hooks is not None:
+            line = self.recorder.steps.line
+            self._outcome = {"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}}
+            self.recorder.close()
+            self.hooks.disconnect()
+            self._stop_line_tracer()
+
+    def _stop_line_tracer(self) -> None:
+        if self._line_tracer is not None:
+            self._line_tracer.stop()
+
+    def _write_output(self, stream: Stream, text: str) -> None:
+        if not self._muted_output and self._outcome is None and self.recorder is not None:
+            self.recorder.write_output(stream, text)
+
+    @contextlib.contextmanager
+    def _without_output(self) -> Iterator[None]:
+        muted, self._muted_output = self._muted_output, True
+        try:
+            yield
+        finally:
+            self._muted_output = muted
+
+    def _header_line(self) -> bytes:
+        return encode_line(
+            {
+                "header": header(self._code.files, self._code.statements, self.limits, self.options, self._seed),
+                "deterministic": False,
+            }
+        )
+
+    def _write_header(self) -> None:
+        if self.options.sink is not None:
+            self.options.sink.write_header(self._header_line())
+
+
+def _after_fork_in_child() -> None:
+    for session in list(_active):
+        session.abandon()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

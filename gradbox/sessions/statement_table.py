@@ -1,0 +1,240 @@
+"""The statements of files that run as they are: the blocks they stand in, and which one an instruction is of.
+
+The rows are those that `instrument` makes of the same text, so a trace is the same whichever way it was recorded.
+"""
+
+import ast
+import dis
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from types import CodeType
+
+from gradbox.recorder.instrument import Function, Statements
+
+NOWHERE = -1
+"""The statement of an instruction that stands for no text: the one that ran before goes on."""
+
+SPECIAL = -2
+"""In `CodeTable.fast`: an instruction that may mean more than that its statement runs."""
+
+_SUSPENSIONS = {1: "yield", 2: "yield from", 3: "await"}
+"""What RESUME says of the instruction before it."""
+
+
+@dataclass
+class CodeTable:
+    """Of one code object, by instruction (half its offset): the statement, and which instructions mean more than that.
+
+    statements_or_special: the statements, but for special instructions. resumes: what they resume, "" where the
+    function begins. yields: by which a `yield` hands over its value. endless_loop_starts: the first instruction of a
+    `while True`, which has no test. handler_ends: by which an exception that a handler took is dropped. silent_before:
+    by statement, those right before it that have no instruction, like `global`.
+    """
+
+    statements: list[int]
+    statements_or_special: list[int] = field(default_factory=list)
+    reraises: set[int] = field(default_factory=set)
+    with_handlers: set[int] = field(default_factory=set)
+    returns: set[int] = field(default_factory=set)
+    yields: set[int] = field(default_factory=set)
+    iterations: set[int] = field(default_factory=set)
+    resumes: dict[int, str] = field(default_factory=dict)
+    endless_loop_starts: dict[int, int] = field(default_factory=dict)
+    handler_ends: set[int] = field(default_factory=set)
+    silent_before: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+_SET_BY_OPNAME = {
+    "RERAISE": "reraises",
+    "WITH_EXCEPT_START": "with_handlers",
+    "RETURN_VALUE": "returns",
+    "RETURN_CONST": "returns",
+    "FOR_ITER": "iterations",
+    "SEND": "iterations",
+}
+
+
+class StatementTable:
+    """The statements of one file, and its code objects.
+
+    statements: the table of all files, in which this one's rows begin at `first`. A part of a statement is named by the
+    field that has it: "body", "orelse", "finalbody", "handlers0", "cases1".
+    """
+
+    def __init__(self, tree: ast.Module, statements: Statements, first: int = 0) -> None:
+        self._rows, self._first = statements.rows, first
+        self._nodes: list[ast.stmt] = []
+        self._block_of: list[tuple[int, str] | None] = []
+        self._previous: dict[int, int] = {}
+        self._functions: dict[tuple[str, int], ast.stmt] = {}
+        self._add_body(tree.body, None)
+        self._starts = sorted((start_of(node), first + k) for k, node in enumerate(self._nodes))
+        self._enclosing: dict[int, tuple[tuple[int, str], ...]] = {}
+        self._tables: dict[CodeType, CodeTable] = {}
+
+    def node(self, i: int) -> ast.stmt:
+        """The syntax tree of statement i, whose lines are those of the file."""
+        return self._nodes[i - self._first]
+
+    def kind(self, i: int) -> str:
+        return self._rows[i]["kind"]
+
+    def line(self, i: int) -> int:
+        """The line of the program's source on which statement i begins."""
+        return self._rows[i]["line"]
+
+    def part_line(self, i: int, part: str) -> int:
+        """The line of the program's source on which a handler or another part of statement i begins."""
+        number = part.lstrip("abcdefghijklmnopqrstuvwxyz")
+        child = getattr(self.node(i), part.removesuffix(number))[int(number or 0)]
+        line: int = child.lineno
+        return line + self.line(i) - self.node(i).lineno
+
+    def enclosing_blocks(self, i: int) -> tuple[tuple[int, str], ...]:
+        """The blocks around a statement within its function, innermost first: each by its statement and the part of it."""
+        path = self._enclosing.get(i)
+        if path is None:
+            block = self._block_of[i - self._first]
+            path = self._enclosing[i] = () if block is None else (block, *self.enclosing_blocks(block[0]))
+        return path
+
+    def enclosing_statements(self, i: int) -> list[int]:
+        """The statements around statement i within its function, innermost first."""
+        return [parent for parent, _ in self.enclosing_blocks(i)]
+
+    def is_function(self, code: CodeType) -> bool:
+        """Whether it is the code of a function whose statements have rows."""
+        return (code.co_name, code.co_firstlineno) in self._functions
+
+    def function_line(self, code: CodeType) -> int:
+        """The line of the file on which the function begins, after its decorators."""
+        return self._functions[code.co_name, code.co_firstlineno].lineno
+
+    def code_table(self, code: CodeType) -> CodeTable:
+        """The table of one code object of the file."""
+        table = self._tables.get(code)
+        if table is None:
+            table = self._tables[code] = self._make_code_table(code)
+        return table
+
+    def statement_at(self, line: int, col: int) -> int:
+        """The innermost statement that holds a place of the file."""
+        k = bisect_right(self._starts, ((line, col), len(self._rows))) - 1
+        i: int | None = self._starts[k][1] if k >= 0 else None
+        while i is not None:
+            node = self.node(i)
+            if (line, col) < (node.end_lineno or 0, node.end_col_offset or 0):
+                return i
+            i = self._rows[i]["parent"]
+        return NOWHERE
+
+    def _add_body(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
+        before = NOWHERE
+        for node in body:
+            i = self._add_statement(node, block)
+            self._previous[i], before = before, i
+
+    def _add_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
+        i = self._append_statement(node, block)
+        if isinstance(node, Function):
+            self._add_function(node)
+        elif isinstance(node, ast.ClassDef):
+            self._add_methods(node)
+        else:
+            for part in ("body", "orelse", "handlers", "cases", "finalbody"):  # the order of `instrument`
+                children = getattr(node, part, [])
+                if part in ("handlers", "cases"):
+                    for k, child in enumerate(children):
+                        self._add_body(child.body, (i, f"{part}{k}"))
+                else:
+                    self._add_body(children, (i, part))
+        return i
+
+    def _append_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
+        self._nodes.append(node)
+        self._block_of.append(block)
+        return self._first + len(self._nodes) - 1
+
+    def _add_function(self, node: Function) -> None:
+        self._functions[node.name, start_of(node)[0]] = node
+        self._add_body(node.body, None)
+
+    def _add_methods(self, node: ast.ClassDef) -> None:
+        for member in ast.iter_child_nodes(node):
+            if isinstance(member, Function):
+                self._append_statement(member, None)
+                self._add_function(member)
+            elif isinstance(member, ast.ClassDef):
+                self._add_methods(member)
+
+    def _make_code_table(self, code: CodeType) -> CodeTable:
+        table = CodeTable([NOWHERE if line is None or col is None else self.statement_at(line, col)
+                           for line, _, col, _ in code.co_positions()])  # fmt: skip
+        instructions = list(dis.get_instructions(code))
+        before = NOWHERE
+        for instruction in instructions:
+            k = instruction.offset // 2
+            if instruction.opname in _SET_BY_OPNAME:
+                getattr(table, _SET_BY_OPNAME[instruction.opname]).add(k)
+            elif instruction.opname == "RESUME":
+                table.resumes[k] = _SUSPENSIONS.get((instruction.arg or 0) & 3, "")
+                if table.resumes[k] == "yield":
+                    table.yields.update((before, k))  # a frame that waits is at the one, since Python 3.13 at the other
+            before = k
+        self._add_endless_loops(table)
+        add_handler_ends(table, instructions)
+        self._add_silent_statements(table)
+        table.statements_or_special = list(table.statements)
+        for k in (*table.reraises, *table.with_handlers, *table.endless_loop_starts, *table.handler_ends):
+            table.statements_or_special[k] = SPECIAL
+        return table
+
+    def _add_silent_statements(self, table: CodeTable) -> None:
+        """Statements without an instruction, each before the next one that has some."""
+        present = set(table.statements)
+        for i in present - {NOWHERE}:
+            silent: list[int] = []
+            before = self._previous.get(i, NOWHERE)
+            while before != NOWHERE and before not in present and is_silent(self.node(before)):
+                silent.insert(0, before)
+                before = self._previous.get(before, NOWHERE)
+            if silent:
+                table.silent_before[i] = tuple(silent)
+
+    def _add_endless_loops(self, table: CodeTable) -> None:
+        """`while True` has no instruction of its own where a jump goes straight to its body."""
+        for k, i in enumerate(table.statements):
+            for loop, part in self.enclosing_blocks(i) if i != NOWHERE else ():
+                node = self.node(loop)
+                is_endless = part == "body" and isinstance(node, ast.While) and is_always_true(node.test)
+                if is_endless and loop not in table.endless_loop_starts.values():
+                    table.endless_loop_starts[k] = loop
+
+
+def start_of(node: ast.stmt) -> tuple[int, int]:
+    """Where a statement begins: a decorated one with its decorators."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([(node.lineno, node.col_offset), *((d.lineno, d.col_offset) for d in decorators)])
+
+
+def is_always_true(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def is_silent(node: ast.stmt) -> bool:
+    """Whether a statement may have no instruction: it declares names, or is a constant."""
+    return isinstance(node, ast.Global | ast.Nonlocal) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
+
+
+def add_handler_ends(table: CodeTable, instructions: list[dis.Instruction]) -> None:
+    """Find where handlers drop their exception, and where a `finally` that raised passes on: that is nobody's text."""
+    names = [instruction.opname for instruction in instructions]
+    for n, name in enumerate(names):
+        if names[n : n + 3] == ["COPY", "POP_EXCEPT", "RERAISE"]:
+            for passing in instructions[n : n + 3]:
+                table.statements[passing.offset // 2] = NOWHERE
+        if name != "POP_EXCEPT" or names[n + 1] == "RERAISE" or names[n - 2 : n] == ["RERAISE", "POP_TOP"]:
+            continue  # what passes an exception on, and a `with` that took one
+        table.handler_ends.add(instructions[n].offset // 2)

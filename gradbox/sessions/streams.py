@@ -1,0 +1,141 @@
+"""The process's own streams and warnings: what passes through them goes on as it would, and is recorded."""
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from gradbox.recorder import recorder_frames
+from gradbox.recorder.recorder_frames import CALLED_BY_KERNELS
+from gradbox.recorder.streams import Stream
+
+Emit = Callable[[Stream, str], None]
+
+
+_recorded_writes: list[Callable[[Any], Any]] = []
+"""The `write` of each stream that is recorded now."""
+
+
+class PassedText(str):
+    """Text for a stream that is not recorded a second time."""
+
+
+@contextlib.contextmanager
+def recorded_stream(name: Stream, emit: Emit, before_output: Callable[[], None] | None = None) -> Iterator[None]:
+    """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same object.
+
+    Streams that take no attributes have another in their place. before_output: called before text goes on.
+    """
+    stream = getattr(sys, name)
+    if stream is None:
+        yield
+        return
+    write = stream.write
+    if write in _recorded_writes:  # `sys.stdout = sys.stderr`: once is what was printed
+        yield
+        return
+
+    def recorded_write(text: Any) -> Any:
+        if before_output is not None:
+            before_output()
+        written = write(text)
+        if type(text) is str:
+            emit(name, text)
+        elif issubclass(type(text), str):
+            emit(name, str.__str__(text))
+        return written
+
+    own = getattr(stream, "__dict__", {})
+    replaced_write = own.get("write")
+    _recorded_writes.append(recorded_write)
+    try:
+        with _with_recorded_write(stream, name, recorded_write, replaced_write):
+            yield
+    finally:
+        _recorded_writes.remove(recorded_write)
+
+
+@contextlib.contextmanager
+def _with_recorded_write(
+    stream: Any, name: Stream, recorded_write: Callable[[Any], Any], replaced_write: Any
+) -> Iterator[None]:
+    """While entered, the stream writes with `recorded_write`. replaced_write: what it had among its attributes."""
+    try:
+        stream.write = recorded_write
+    except AttributeError:
+        replaced: Any = RecordedStream(stream, recorded_write)
+        setattr(sys, name, replaced)
+        try:
+            yield
+        finally:
+            if getattr(sys, name) is replaced:
+                setattr(sys, name, stream)
+        return
+    try:
+        yield
+    finally:
+        if getattr(stream, "write", None) is recorded_write:  # else the program put its own there
+            if replaced_write is None:
+                del stream.write
+            else:
+                stream.write = replaced_write
+
+
+class RecordedStream:
+    """A stream but for its `write`."""
+
+    def __init__(self, stream: Any, write: Callable[[str], Any]) -> None:
+        self._stream, self.write = stream, write
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+
+@contextlib.contextmanager
+def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], Any]) -> Iterator[None]:
+    """While entered, warnings that are shown go to `record` too, as category and text. muted: no output is recorded in it."""
+    original = warnings.showwarning
+
+    def show(
+        message: Any, category: type[Warning], filename: str, lineno: int, file: Any = None, line: str | None = None
+    ) -> None:
+        if is_own_file(
+            filename
+        ):  # torch's C++ warns in the name of the Python frame that runs, which is a kernel of ours
+            frame: Any = sys._getframe(1)
+            while frame is not None and (
+                is_own_file(frame.f_code.co_filename) or frame.f_code.co_filename == warnings.__file__
+            ):
+                if recorder_frames.is_recorder_frame(frame):
+                    frame.f_globals.pop("__warningregistry__", None)
+                frame = frame.f_back
+            if frame is not None:
+                registry = frame.f_globals.setdefault("__warningregistry__", {})
+                module = frame.f_globals.get("__name__", "<unknown>")
+                warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
+                return
+        record(category.__name__, str(message))
+        with muted():
+            original(message, category, filename, lineno, file, line)
+
+    setattr(warnings, "showwarning", show)
+    try:
+        yield
+    finally:
+        if warnings.showwarning is show:
+            setattr(warnings, "showwarning", original)
+
+
+def is_own_file(filename: str) -> bool:
+    """Whether a file is the recorder's, or torch's that its kernels call."""
+    return (
+        filename.startswith(recorder_frames.RECORDER_FOLDER)
+        or filename == CALLED_BY_KERNELS
+        or Path(filename) == Path(__file__)
+    )

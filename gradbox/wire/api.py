@@ -1,0 +1,149 @@
+"""What the HTTP interface takes and answers besides traces."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from gradbox.wire.base import STRICT, FailFastList, Model, RequestModel
+from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
+from gradbox.wire.trace import Focus, Status
+
+MAX_INPUT = 10_000
+"""Characters that a program may be given to read."""
+
+Input = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
+"""What `input()` and `sys.stdin` read: lines that were typed before the run."""
+
+
+class Job(Model):
+    """A run as a worker gets it. check: its gradients are compared with finite differences, and it has no steps."""
+
+    source: str
+    device: Literal["cpu", "cuda"] = "cpu"
+    seed: int = 0
+    limits: dict[str, int | float] = {}
+    focus: Focus | None = None
+    input: str = ""
+    check: GradientCheckOptions | None = None
+
+
+class RunRequest(RequestModel):
+    """A program to run, exactly as pasted. explain: the answer has findings too, in that language."""
+
+    source: str = Field(examples=["a = torch.tensor([1., 2.], requires_grad=True)\na.clone().sum().backward()\n"])
+    device: Literal["cpu", "cuda"] = "cpu"
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
+    focus: Focus | None = Field(default=None, examples=[None])
+    input: Input = ""
+    explain: bool = Field(default=False, strict=True)
+    language: Literal["en", "zh"] = "en"
+
+
+PIPELINE = [
+    {"operation": "leaf", "operands": {"data": "[1., 2., 4.]"}, "name": "a"},
+    {"operation": "clone", "operands": {"a": "a"}, "name": "b"},
+    {"operation": "sum", "operands": {"a": "b"}, "name": "loss"},
+    {"operation": "backward", "operands": {"loss": "loss"}},
+]
+"""A pipeline that computes a gradient."""
+
+MAX_ITEMS = 500
+"""Items of a pipeline."""
+
+
+class PipelineItem(RequestModel):
+    """An operation of the catalogue (`GET /api/operations`) as a statement.
+
+    operands: by name; one that is left out is written as the catalogue proposes it. name: of the result; left out, it is
+    `y`, or `y2`, `y3` … where that is taken.
+    """
+
+    operation: str = Field(max_length=100)
+    operands: dict[str, Annotated[str, Field(max_length=1000)] | int | float] = {}
+    name: Annotated[str, Field(max_length=100)] | None = None
+
+
+def _either(schema: dict[str, Any]) -> None:
+    """Of `source` and `pipeline` exactly one is required."""
+    schema["required"] = [name for name in schema.get("required", []) if name != "source"]
+    if not schema["required"]:
+        del schema["required"]
+    schema["oneOf"] = [{"required": ["source"]}, {"required": ["pipeline"]}]
+    schema["examples"] = [{"pipeline": PIPELINE}]
+
+
+class RunOrPipelineRequest(RunRequest):
+    """A program to run: exactly as pasted, or as a pipeline of operations, of which the server makes its source."""
+
+    model_config = ConfigDict(**STRICT, json_schema_extra=_either)
+
+    pipeline: FailFastList[PipelineItem] = Field(default=[], min_length=1, max_length=MAX_ITEMS, examples=[PIPELINE])
+
+    @model_validator(mode="before")
+    @classmethod
+    def check_program(cls, value: Any) -> Any:
+        """One of the two is there."""
+        if isinstance(value, dict) and "pipeline" in value:
+            if "source" in value:
+                raise ValueError("it has a source and a pipeline; give one of them")
+            return {**value, "source": ""}
+        return value
+
+
+class GradientCheckRequest(RequestModel):
+    """A program as it was pasted, whose gradients are to be compared with finite differences.
+
+    backward: which call of `backward` or `torch.autograd.grad` that is not within another, from 0; null for the last. elements: at most so many are
+    varied; each takes two runs, or four.
+    """
+
+    source: str = Field(examples=["x = torch.tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"])
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
+    input: Input = ""
+    backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = Field(default=None, examples=[None])
+    elements: int = Field(default=200, ge=1, le=1000, strict=True)
+
+
+class GradientCheckReply(Model):
+    """What became of a check. status: how the run ended; message: why there is no check, or what the program raised."""
+
+    status: Status
+    message: str = ""
+    check: GradientCheck | None
+
+
+class Started(Model):
+    """A run that goes on without the asker: where its trace will be, and where to hear of it."""
+
+    id: str
+    url: str
+    events: str
+
+
+class State(Model):
+    """How far a run is. ahead: programs before it in the queue. status: the outcome's, once it is done."""
+
+    id: str
+    state: Literal["queued", "running", "done"]
+    ahead: int | None = None
+    status: str | None = None
+
+
+class Password(RequestModel):
+    """What a host asks for who does not want everybody."""
+
+    password: str
+
+
+class Problem(Model):
+    """The one shape of an error: a stable `code`, a sentence, and where it helps the field or line it is about."""
+
+    code: str
+    message: str
+    field: str | None = None
+    line: int | None = None
+    retry_after: float | None = None
+
+
+class ProblemReply(Model):
+    error: Problem

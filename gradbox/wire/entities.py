@@ -1,0 +1,312 @@
+"""The things that are drawn. In a step's `set` only the fields that changed are present; `null` means absent.
+
+`existed` says that a thing was there before the recording began: the step that has it first did not make it, and how it was
+made is not known.
+"""
+
+from typing import Annotated, Any, Literal, NotRequired, Required
+
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
+
+from gradbox.wire.base import FailFastList, JsonTuple, Number, Uid, Value, closed_typed_dict
+
+MAX_CELLS = 1024
+"""Elements up to which a storage, or a gradient, is listed whole."""
+
+MAX_ITEMS = 200
+"""Items of a container that are reported; the rest is counted in `elided`."""
+
+BINS, STRETCHES = 16, 64
+"""Bins of a summary's histogram, and parts of a storage whose means it lists."""
+
+CellList = Annotated[list[Number], Field(fail_fast=True, max_length=MAX_CELLS)]
+"""All elements of a storage, or of a gradient."""
+
+Cells = dict[str, CellList]
+"""Elements in memory order for each dtype under which a live handle reads the bytes."""
+
+CellIndex = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,2}|10[01][0-9]|102[0-3])$")]
+"""The place of an element in such a list, as the name of a JSON object's member."""
+
+Item = Value | JsonTuple[tuple[Value, Value]]
+"""What a container holds: a value, or a key with its value."""
+
+Items = Annotated[list[Item], Field(fail_fast=True, max_length=MAX_ITEMS)]
+ItemIndex = Annotated[int, Field(ge=0, le=MAX_ITEMS)]
+
+MAX_BLOCKS = 1000
+"""Blocks of an allocator that are listed; of a run that has more only the sums are reported."""
+
+Bytes = Annotated[int, Field(ge=0)]
+
+BlockIndex = Annotated[int, Field(ge=0, le=MAX_BLOCKS)]
+
+
+@closed_typed_dict
+class Summary(TypedDict, total=False):
+    """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
+
+    `heat` are the means of equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+    """
+
+    min: Number | None
+    max: Number | None
+    mean: Number | None
+    bins: Annotated[list[int], Field(fail_fast=True, max_length=BINS)] | None
+    heat: Annotated[list[Number], Field(fail_fast=True, max_length=STRETCHES)] | None
+
+
+@closed_typed_dict
+class Within(TypedDict):
+    """This storage's bytes lie inside another's, `at` bytes from its start."""
+
+    storage: Uid
+    at: int
+
+
+@closed_typed_dict
+class Storage(TypedDict, total=False):
+    """A block of memory. `cells` is whole up to 1,024 elements; beyond, `summary` and `windows` ([from, values])."""
+
+    kind: Literal["storage"]
+    device: str | None
+    nbytes: int | None
+    cells: Cells | None
+    cells_at: dict[str, dict[CellIndex, Number]] | None
+    summary: dict[str, Summary] | None
+    windows: dict[str, FailFastList[JsonTuple[tuple[int, FailFastList[Number]]]]] | None
+    within: Within | None
+    exposed: bool | None
+    held_by: FailFastList[Uid] | None
+    existed: bool | None
+
+
+@closed_typed_dict
+class Wraps(TypedDict, total=False):
+    """What a functorch wrapper wraps."""
+
+    by: Required[str]
+    level: Required[int]
+    dim: int | None
+    value: Value
+
+
+@closed_typed_dict
+class Quantization(TypedDict):
+    """How the integers of a quantized tensor stand for numbers; a list of each per channel along `axis`."""
+
+    scheme: str
+    scale: float | FailFastList[float]
+    zero_point: float | FailFastList[float]
+    axis: NotRequired[int]
+
+
+@closed_typed_dict
+class Tensor(TypedDict, total=False):
+    """A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it."""
+
+    kind: Literal["tensor"]
+    type: str | None
+    shape: FailFastList[int] | None
+    dtype: str | None
+    device: str | None
+    layout: str | None
+    storage: Uid | None
+    offset: int | None
+    stride: FailFastList[int] | None
+    counter: Uid | None
+    base: Uid | None
+    requires_grad: bool | None
+    leaf: bool | None
+    grad_fn: Uid | None
+    output_nr: int | None
+    grad: Uid | None
+    retains_grad: bool | None
+    bits: FailFastList[Literal["conj", "neg", "inference"]] | None
+    parts: dict[str, Uid] | None
+    wraps: Wraps | None
+    tangent: Uid | None
+    quant: Quantization | None
+    hooks: int | None
+    attrs: dict[str, Value] | None
+    existed: bool | None
+
+
+@closed_typed_dict
+class Array(TypedDict, total=False):
+    """A numpy array; `at` and `steps` in bytes from the start of its storage."""
+
+    kind: Literal["array"]
+    type: str | None
+    shape: FailFastList[int] | None
+    dtype: str | None
+    storage: Uid | None
+    at: int | None
+    steps: FailFastList[int] | None
+    writeable: bool | None
+    existed: bool | None
+
+
+@closed_typed_dict
+class Counter(TypedDict, total=False):
+    """A version counter: views and `detach()` share it, `.data` has its own."""
+
+    kind: Literal["counter"]
+    value: int | None
+
+
+InputNumber = Annotated[int, Field(ge=0, le=100_000)]
+"""The number of a node's input; readers go through all up to the highest."""
+
+SlotState = Literal["ok", "stale", "changed", "detached", "freed", "packed", "unknown"]
+
+
+@closed_typed_dict
+class Slot(TypedDict, total=False):
+    """A saved tensor of a node; `state` is what torch answers when the slot is read.
+
+    `stale`: torch will raise; `changed`: other bytes at the version it expects. `detached`: it was detached in place,
+    which torch still lets one read, and backward refuses.
+    """
+
+    tensor: Uid | None
+    storage: Uid | None
+    dtype: str | None
+    offset: int | None
+    shape: FailFastList[int] | None
+    stride: FailFastList[int] | None
+    counter: Uid | None
+    expected: int | None
+    state: Required[SlotState]
+    detached: bool | None
+
+
+@closed_typed_dict
+class Node(TypedDict, total=False):
+    """A node of the autograd graph; `next` are its edges, `[uid, input_nr]`, `saved` its slots as torch names them."""
+
+    kind: Literal["node"]
+    name: str | None
+    next: FailFastList[JsonTuple[tuple[Uid, InputNumber]] | None] | None
+    variable: Uid | None
+    saved: dict[str, Slot] | None
+    attrs: dict[str, Value] | None
+    custom: bool | None
+    released: bool | None
+    born: int | None
+    existed: bool | None
+
+
+@closed_typed_dict
+class Object(TypedDict, total=False):
+    """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out."""
+
+    kind: Literal["object"]
+    type: str | None
+    len: int | None
+    items: Items | None
+    splice: Annotated[list[JsonTuple[tuple[ItemIndex, ItemIndex, Items]]], Field(max_length=1)] | None
+    attrs: dict[str, Value] | None
+    elided: int | None
+    existed: bool | None
+
+
+@closed_typed_dict
+class Frame(TypedDict, total=False):
+    """A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller."""
+
+    kind: Literal["frame"]
+    name: str | None
+    caller: Uid | None
+    line: int | None
+    state: Literal["running", "suspended"] | None
+    vars: dict[str, Value] | None
+    unset: FailFastList[str] | None
+
+
+@closed_typed_dict
+class Backward(TypedDict, total=False):
+    """One call of the engine."""
+
+    kind: Literal["backward"]
+    stmt: int | None
+    api: Literal["backward", "grad"] | None
+    roots: FailFastList[Uid | None] | None
+    inputs: FailFastList[Uid] | None
+    keep_graph: bool | None
+    create_graph: bool | None
+    parent: Uid | None
+
+
+@closed_typed_dict
+class Mode(TypedDict, total=False):
+    """The modes in force."""
+
+    kind: Literal["mode"]
+    grad: bool | None
+    inference: bool | None
+    autocast: str | None
+    anomaly: bool | None
+    default_dtype: str | None
+    saved_hooks: bool | None
+    functorch: FailFastList[str] | None
+
+
+@closed_typed_dict
+class Block(TypedDict):
+    """A block of the caching allocator, in bytes. `requested`: what was asked for, where `size` is that rounded up."""
+
+    address: Bytes
+    size: Bytes
+    state: str
+    requested: NotRequired[Bytes | None]
+    storage: NotRequired[Uid | None]
+
+
+@closed_typed_dict
+class Segment(TypedDict):
+    """Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
+
+    stream: the number of the stream that it serves, by first appearance, where that is not the default one. private: it belongs
+    to a graph, or to a `torch.cuda.MemPool`.
+    """
+
+    size: Bytes
+    pool: str
+    stream: NotRequired[BlockIndex]
+    private: NotRequired[bool]
+
+
+@closed_typed_dict
+class Device(TypedDict, total=False):
+    """Memory of a device in bytes. `blocks` fill the `segments` one after the other; `splice` changes `blocks`."""
+
+    kind: Literal["device"]
+    name: str | None
+    allocated: int | None
+    reserved: int | None
+    peak: int | None
+    segments: FailFastList[Segment] | None
+    blocks: FailFastList[Block] | None
+    splice: Annotated[list[JsonTuple[tuple[BlockIndex, BlockIndex, FailFastList[Block]]]], Field(max_length=1)] | None
+
+
+Entity = Storage | Tensor | Array | Counter | Node | Object | Frame | Backward | Mode | Device
+
+ENTITIES: dict[str, Any] = {
+    "s": Storage,
+    "t": Tensor,
+    "a": Array,
+    "c": Counter,
+    "n": Node,
+    "o": Object,
+    "f": Frame,
+    "b": Backward,
+    "m": Mode,
+    "d": Device,
+}
+"""The letter of a uid says which entity it names."""
+
+ADAPTERS: dict[str, TypeAdapter[Any]] = {letter: TypeAdapter(entity) for letter, entity in ENTITIES.items()}
+"""What validates the fields of each."""

@@ -1,0 +1,336 @@
+"""The events of a step: what happened in it besides operations and printed text.
+
+`EVENTS` is the one table of events: the tracer, the page and the terminal read from it what they do with each.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from gradbox.wire.base import FailFastList, JsonTuple, Uid, closed_typed_dict
+from gradbox.wire.entities import SlotState
+from gradbox.wire.limits import Limit
+
+
+@closed_typed_dict
+class Region(TypedDict):
+    """Elements of a storage, in elements of the dtype named."""
+
+    offset: int
+    shape: FailFastList[int]
+    stride: FailFastList[int]
+    dtype: NotRequired[str | None]
+
+
+@closed_typed_dict
+class BaseEvent(TypedDict):
+    """What every event has: `op` is an index in the step's log, `span` the steps between which it was not observed."""
+
+    kind: Literal["event"]
+    op: NotRequired[int | None]
+    span: NotRequired[JsonTuple[tuple[int, int]] | None]
+
+
+@closed_typed_dict
+class StorageAllocated(BaseEvent):
+    event: Literal["storage_allocated"]
+    storage: Uid
+
+
+@closed_typed_dict
+class StorageFreed(BaseEvent):
+    event: Literal["storage_freed"]
+    storage: Uid
+
+
+@closed_typed_dict
+class Written(BaseEvent):
+    """Bytes of a storage changed: `changed` counts the elements that hold other bytes than before.
+
+    null for a storage too big to keep a copy of.
+    """
+
+    event: Literal["written"]
+    storage: Uid
+    region: NotRequired[Region | None]
+    changed: int | None
+    by: NotRequired[Uid | None]
+
+
+_From = TypedDict("_From", {"from": int})
+
+
+@closed_typed_dict
+class VersionBumped(BaseEvent, _From):
+    event: Literal["version_bumped"]
+    counter: Uid
+    to: int
+
+
+@closed_typed_dict
+class SlotEvent(BaseEvent):
+    """What happened to what a node saved."""
+
+    node: Uid
+    slot: str
+
+
+@closed_typed_dict
+class BrokenSlotEvent(SlotEvent):
+    """A slot holds no longer what backward needs.
+
+    by: the handle through which the step's operations last wrote the slot's memory, as `by` of `written`; of a stale
+    slot, the last of those that wear its version counter; of a detached one, the handle that was detached. Absent where
+    no recorded operation did it (numpy writes without one), or where that handle's counter is not known.
+    """
+
+    by: NotRequired[Uid | None]
+
+
+@closed_typed_dict
+class Saved(SlotEvent):
+    event: Literal["saved"]
+
+
+@closed_typed_dict
+class SavedStale(BrokenSlotEvent):
+    event: Literal["saved_stale"]
+
+
+@closed_typed_dict
+class SavedChangedSilently(BrokenSlotEvent):
+    event: Literal["saved_changed_silently"]
+
+
+@closed_typed_dict
+class SavedDetached(BrokenSlotEvent):
+    event: Literal["saved_detached"]
+
+
+@closed_typed_dict
+class PathCut(BaseEvent):
+    """A result of a tensor that requires grad which no gradient will come back through, and why."""
+
+    event: Literal["path_cut"]
+    tensor: Uid
+    result: NotRequired[Uid | None]
+    name: str
+    reason: Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
+
+
+@closed_typed_dict
+class GraphReleased(BaseEvent):
+    event: Literal["graph_released"]
+    node: Uid
+
+
+@closed_typed_dict
+class GradAccumulated(BaseEvent):
+    event: Literal["grad_accumulated"]
+    tensor: Uid
+    grad: Uid
+    first: bool
+
+
+@closed_typed_dict
+class HookRan(BaseEvent):
+    """Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
+
+    hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
+    Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor that
+    no Python object stands for any more.
+    """
+
+    event: Literal["hook_ran"]
+    hook: Literal["tensor", "post_accumulate_grad"]
+    tensor: Uid
+    node: Uid
+    count: int
+
+
+@closed_typed_dict
+class HookLeft(BaseEvent):
+    """Hooks of a tensor stayed with the node that it had before a write in place gave it another; `count` of them."""
+
+    event: Literal["hook_left"]
+    tensor: Uid
+    node: Uid
+    count: int
+
+
+@closed_typed_dict
+class ContextKept(BaseEvent):
+    """A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by `save_for_backward`."""
+
+    event: Literal["context_kept"]
+    node: Uid
+    tensor: Uid
+    name: str
+
+
+@closed_typed_dict
+class IndexCopyWritten(BaseEvent):
+    """A write into the memory that an advanced index (`x[mask]`, `x[[1, 3]]`) allocated for its result, and that is lost.
+
+    tensor: which was indexed, and did not change; copy: the result. No operator read it after the write, and it died with the
+    statement. op: the last operation that wrote it.
+    """
+
+    event: Literal["index_copy_written"]
+    tensor: Uid
+    copy: Uid
+
+
+@closed_typed_dict
+class IndicesRepeated(BaseEvent):
+    """A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
+
+    count: of the places that the indices name; distinct: of the different ones among them.
+    """
+
+    event: Literal["indices_repeated"]
+    tensor: Uid
+    count: int
+    distinct: int
+
+
+@closed_typed_dict
+class UninitializedRead(BaseEvent):
+    """An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written."""
+
+    event: Literal["uninitialized_read"]
+    tensor: Uid
+
+
+@closed_typed_dict
+class Warned(BaseEvent):
+    event: Literal["warning"]
+    category: str
+    text: str
+
+
+@closed_typed_dict
+class Replaced(BaseEvent):
+    """The program asked for something that is done otherwise here.
+
+    what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of them
+    loads its data itself.
+    """
+
+    event: Literal["replaced"]
+    what: Literal["compile", "workers"]
+    count: NotRequired[int | None]
+
+
+@closed_typed_dict
+class TracingTaken(BaseEvent):
+    """A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after the step
+    before may be missing. by: the module of the function that is there now.
+    """
+
+    event: Literal["tracing_taken"]
+    by: NotRequired[str | None]
+
+
+@closed_typed_dict
+class LimitReached(BaseEvent):
+    event: Literal["limit"]
+    limit: Limit
+
+
+@closed_typed_dict
+class TracerFault(BaseEvent):
+    """The recorder failed at something; the program was not disturbed and the picture lacks what is named."""
+
+    event: Literal["tracer_fault"]
+    text: str
+
+
+Event = Annotated[
+    StorageAllocated
+    | StorageFreed
+    | Written
+    | VersionBumped
+    | Saved
+    | SavedStale
+    | SavedChangedSilently
+    | SavedDetached
+    | PathCut
+    | GraphReleased
+    | GradAccumulated
+    | HookRan
+    | HookLeft
+    | ContextKept
+    | IndexCopyWritten
+    | IndicesRepeated
+    | UninitializedRead
+    | Warned
+    | Replaced
+    | TracingTaken
+    | LimitReached
+    | TracerFault,
+    Field(discriminator="event"),
+]
+
+
+Severity = Literal["error", "warning", "note", "info"]
+Mark = Literal["broken", "written", "cut"]
+"""A mark on the timeline; how each looks is the timeline's business."""
+
+
+@dataclass(frozen=True)
+class EventRow:
+    """What there is to know of an event besides its fields.
+
+    severity: `error` for what ends or breaks a backward pass or the run, `warning` for what is lost, `note` for what a
+    reader looks for, `info` for what belongs to it. observed: an observation finds that it happened since the one
+    before, so it carries `span` where statements passed unseen. sentence: a key of the locales, in which a field of the
+    event may stand in braces; the sentence's own arguments are the event's fields, uids by the names that the program
+    has for them. mark: of its step on the timeline. state: the slot's state that it reports. opening: a reader is first
+    shown the step with the event of the least number. in_visits: told of a node's visit in backward too. implied: the
+    step's `set` and `gone` say the same.
+    """
+
+    model: Any
+    severity: Severity
+    observed: bool = False
+    sentence: str | None = None
+    mark: Mark | None = None
+    state: SlotState | None = None
+    opening: int | None = None
+    in_visits: bool = True
+    implied: bool = False
+
+
+EVENTS: dict[str, EventRow] = {
+    "storage_allocated": EventRow(StorageAllocated, "info", observed=True, implied=True),
+    "storage_freed": EventRow(StorageFreed, "info", observed=True, implied=True),
+    "written": EventRow(Written, "note", observed=True, sentence="written", mark="written", opening=3, in_visits=False),
+    "version_bumped": EventRow(VersionBumped, "info", observed=True, sentence="bumped", in_visits=False),
+    "saved": EventRow(Saved, "info", observed=True, sentence="saved", in_visits=False, implied=True),
+    "saved_stale": EventRow(
+        SavedStale, "error", observed=True, sentence="stale", mark="broken", state="stale", opening=2
+    ),
+    "saved_changed_silently": EventRow(
+        SavedChangedSilently, "error", observed=True, sentence="silent", mark="broken", state="changed", opening=1
+    ),
+    "saved_detached": EventRow(
+        SavedDetached, "error", observed=True, sentence="detached", mark="broken", state="detached"
+    ),
+    "path_cut": EventRow(PathCut, "warning", observed=True, sentence="cut_{reason}", mark="cut", opening=4),
+    "graph_released": EventRow(GraphReleased, "info", observed=True, sentence="released"),
+    "grad_accumulated": EventRow(GradAccumulated, "note"),
+    "hook_ran": EventRow(HookRan, "note", sentence="hook_{hook}"),
+    "hook_left": EventRow(HookLeft, "warning", observed=True, sentence="hook_left"),
+    "context_kept": EventRow(ContextKept, "info", observed=True, sentence="context_kept"),
+    "index_copy_written": EventRow(IndexCopyWritten, "warning", sentence="index_copy_written"),
+    "indices_repeated": EventRow(IndicesRepeated, "note", sentence="indices_repeated"),
+    "uninitialized_read": EventRow(UninitializedRead, "warning", sentence="uninitialized"),
+    "warning": EventRow(Warned, "warning", sentence="warning"),
+    "replaced": EventRow(Replaced, "note", sentence="replaced_{what}"),
+    "tracing_taken": EventRow(TracingTaken, "warning", sentence="tracing_taken"),
+    "limit": EventRow(LimitReached, "error", sentence="limit"),
+    "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),
+}

@@ -1,0 +1,131 @@
+"""What is to be said of a run: findings with their words, and fixes that were run."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from gradbox.wire.api import Input
+from gradbox.wire.base import FailFastList, Model
+from gradbox.wire.trace import Trace
+
+FindingSeverity = Literal["error", "warning", "note"]
+
+
+class FindingLink(Model):
+    """A step on the way from the cause to the effect. role: what it has to do with it, as `saved` or `written`."""
+
+    line: int
+    step: int
+    role: str
+    text: str
+
+
+class FixHint(Model):
+    """A fix that may help: the name of an edit of `gradbox.language.fixes`, its line, and what it needs of the trace."""
+
+    kind: str
+    line: int
+    step: int
+    facts: dict[str, str | int] = {}
+
+
+class LineEdit(Model):
+    """A line of the source and what stands there instead: null where it is removed; of several lines where some are added."""
+
+    line: int
+    old: str
+    new: str | None
+
+
+class Fix(Model):
+    """An edit of the source that was run. outcome: how its run ended, and what it gave; text: what the edit does."""
+
+    edits: FailFastList[LineEdit]
+    outcome: str
+    text: str
+
+
+class Offer(Model):
+    """What torch itself has that helps with a finding. text: in a sentence; url: of its documentation."""
+
+    text: str
+    url: str
+
+
+class ProposalRequest(Model):
+    """A program as it was pasted, and the hints and names of one finding."""
+
+    source: str
+    hints: FailFastList[FixHint]
+    names: FailFastList[str]
+
+
+class Proposal(Model):
+    """A changed program, not run yet. source: the whole of it; args: the holes of the sentence of its kind."""
+
+    kind: str
+    source: str
+    edits: FailFastList[LineEdit]
+    args: dict[str, str | int]
+
+
+class Proposals(Model):
+    proposals: FailFastList[Proposal]
+
+
+class Finding(Model):
+    """line: of the cause, in the normalised source; lines: of the chain, in order, each once; step: of the cause.
+
+    names: what the reader calls what it is about. text: the whole in one paragraph; what, why, todo: its parts.
+    offers: what torch itself has for it. explains_error: it says why the program raised. hints: which fixes there may be; fixes: those that were run and help.
+    """
+
+    kind: str
+    severity: FindingSeverity
+    variant: str | None = None
+    line: int
+    lines: FailFastList[int]
+    step: int
+    names: FailFastList[str]
+    text: str
+    what: str
+    why: str
+    todo: str
+    chain: FailFastList[FindingLink]
+    hints: FailFastList[FixHint] = []
+    explains_error: bool = False
+    fixes: FailFastList[Fix] = []
+    offers: FailFastList[Offer] = []
+
+
+LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"
+
+
+class FixRequest(Model):
+    """A program as it was pasted, and the finding that fixes are wanted for: its kind and the line of its cause."""
+
+    source: str = Field(examples=[LEAF_WRITE])
+    device: Literal["cpu", "cuda"] = "cpu"
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
+    input: Input = ""
+    language: Literal["en", "zh"] = "en"
+    kind: str = Field(max_length=60, examples=["leaf_inplace"])
+    line: int = Field(ge=1, le=10**6, strict=True, examples=[3])
+
+
+class Fixes(Model):
+    """The fixes that work, the best first."""
+
+    fixes: FailFastList[Fix]
+
+
+class Findings(Model):
+    """The best first."""
+
+    findings: FailFastList[Finding]
+
+
+class ExplainedTrace(Trace):
+    """A trace, and what there is to say of it where that was asked for."""
+
+    findings: FailFastList[Finding] | None = None

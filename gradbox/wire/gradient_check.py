@@ -1,0 +1,124 @@
+"""Whether gradients are right: what is asked of a run, and torch's values beside those of finite differences."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StrictFloat, model_validator
+
+from gradbox.wire.base import Model, NotFinite
+
+Number = StrictFloat | NotFinite
+
+MAX_LEAVES, MAX_CORNERS, MAX_ELEMENTS = 200, 20, 1000
+"""Leaves and corners that a check lists, and elements that it varies, of all leaves together."""
+
+MAX_DIMENSIONS = 128
+Sizes = Annotated[list[int], Field(fail_fast=True, max_length=MAX_DIMENSIONS)]
+"""A shape or an index. Most operations of torch take no more than 64 dimensions."""
+
+Verdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
+"""agrees: torch's value is the slope. rounding: torch's formula is right, its value has lost digits in its precision. kink:
+the slopes to both sides differ, and torch's value lies between them. unknown: there is no slope to compare with. cut: the
+loss depends on it, and no gradient came. differs: torch's value is not the slope. unused: the loss does not depend on it.
+"""
+
+LeafProblem = Literal["written_between", "changed_unseen", "not_followed", "view", "nested", "not_real", "no_time"]
+"""Why a leaf can't be varied. written_between: a statement writes into it between two uses. changed_unseen: a write that
+torch does not see overwrote the change. not_followed: no operation was seen to use its memory. view: a result that has the
+memory of what it was made from. nested: its gradient came by a backward within this one. not_real: it is complex or sparse.
+no_time: the time was over.
+"""
+
+CheckProblem = Literal[
+    "no_backward",
+    "raised",
+    "not_one_loss",
+    "not_repeatable",
+    "not_in_double",
+    "no_leaves",
+    "not_real",
+    "too_long",
+    "no_time",
+]
+"""Why nothing can be compared. no_backward: that call is not reached. raised: the program raised before, or in it.
+not_one_loss: it computes several gradients at once, or within a transform of `torch.func`. not_repeatable: two runs with the same seed give different losses. not_in_double: the program does not run in float64.
+too_long: it calls more operations than are followed. no_time: two runs took the time that there is.
+"""
+
+
+class GradientCheckOptions(Model):
+    """backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last. elements: at most so many are varied."""
+
+    backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
+    elements: int = Field(default=200, ge=1, le=MAX_ELEMENTS, strict=True)
+
+
+class ElementCheck(Model):
+    """One element of a leaf. index: in each dimension.
+
+    torch: what backward gave in the program's own precision; double: in float64; null where none came. numeric: the central
+    difference quotient; left, right: those to both sides, where they differ. difference: between torch and numeric,
+    relative to the larger.
+    """
+
+    index: Sizes
+    torch: Number | None
+    double: Number | None
+    numeric: Number | None
+    left: Number | None = None
+    right: Number | None = None
+    difference: float | None
+    verdict: Verdict
+
+
+class LeafCheck(Model):
+    """A leaf, or a tensor whose gradient the call asks for. name: what the program calls it; null where nothing does. line:
+    where its value was made.
+
+    elements: that it has; rows: those that were varied. verdict: the gravest of theirs; worst: which of the rows has it.
+    hooked: hooks of the leaf may have changed torch's values. problem_line: of the statement that the problem is about.
+    """
+
+    name: str | None
+    line: int | None
+    shape: Sizes
+    dtype: str
+    elements: int
+    verdict: Verdict
+    worst: int | None = None
+    hooked: bool = False
+    problem: LeafProblem | None = None
+    problem_line: int | None = None
+    rows: Annotated[list[ElementCheck], Field(fail_fast=True, max_length=MAX_ELEMENTS)] = []
+
+
+class Corner(Model):
+    """An operation of the forward run that has an input exactly where its slope jumps."""
+
+    op: str
+    line: int | None
+
+
+class GradientCheck(Model):
+    """Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
+
+    backward: which call, from 0; line: its statement. loss: in the program's precision; double: in float64. runs: how often
+    the program ran. complete: whether the time sufficed for all elements that were to be varied.
+    """
+
+    problem: CheckProblem | None = None
+    message: str = ""
+    backward: int | None = None
+    line: int | None = None
+    loss: Number | None = None
+    double: Number | None = None
+    runs: int = 0
+    complete: bool = True
+    corners: Annotated[list[Corner], Field(fail_fast=True, max_length=MAX_CORNERS)] = []
+    leaves: Annotated[list[LeafCheck], Field(fail_fast=True, max_length=MAX_LEAVES)] = []
+
+    @model_validator(mode="after")
+    def check_elements(self) -> Self:
+        """The leaves share the elements that are varied."""
+        if sum(len(leaf.rows) for leaf in self.leaves) > MAX_ELEMENTS:
+            raise ValueError(f"more than {MAX_ELEMENTS} elements")
+        return self

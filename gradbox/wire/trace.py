@@ -1,0 +1,288 @@
+"""The trace: what a run was, step by step, and how it ended."""
+
+import re
+from typing import Annotated, Any, Literal, NotRequired, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+from typing_extensions import TypedDict
+
+from gradbox.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed_typed_dict
+from gradbox.wire.entities import ADAPTERS, CellList, Summary
+from gradbox.wire.gradient_check import GradientCheck
+from gradbox.wire.limits import Limit
+from gradbox.wire.log import LogEntry
+from gradbox.wire.program import Program, Refusal, Repair
+
+SCHEMA = 1
+"""Raised by anything that does more than add; then `gradbox.wire.upgrade` learns to read the old one."""
+
+
+MAX_LOOPS = 1000
+"""Loops whose iterations a focus counts."""
+
+MAX_NESTED_LOOPS = 64
+"""Loops around a statement; Python compiles no more than twenty blocks in one another."""
+
+
+def check_counted_loops(value: Any) -> Any:
+    """Refuses at once, before a dictionary with numbers for keys is made, what could make one slow."""
+    if isinstance(value, dict):
+        if len(value) > MAX_LOOPS:
+            raise ValueError(f"it counts the iterations of {len(value)} loops; {MAX_LOOPS} are allowed")
+        if not all(isinstance(loop, int) or _STATEMENT.fullmatch(loop) for loop in value):
+            raise ValueError("its names are the numbers of statements")
+    return value
+
+
+_STATEMENT = re.compile(r"[0-9]{1,7}", re.ASCII)
+
+LoopCounts = Annotated[dict[Annotated[int, Field(ge=0, le=10**7)], Index], BeforeValidator(check_counted_loops)]
+"""Iterations by the statement of their loop. Numbers that are multiples of 2^61 - 1 share one hash: a dictionary of
+many takes time that grows with the square of their number."""
+
+
+class Focus(RequestModel):
+    """What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
+
+    loop: its statement; iteration: the counts from 0 of the loops around it and, last, its own. storage: the elements
+    [from, to) of one, from that step on; its uid is the one that the same program's trace gave it. counts: loops by
+    statement and which iteration of the whole run, from 1, is shown. repeatable: whether the program printed and ended
+    as in the run before.
+    """
+
+    loop: Index | None = None
+    iteration: Annotated[list[Index], Field(fail_fast=True, max_length=MAX_NESTED_LOOPS)] | None = None
+    storage: Uid | None = None
+    step: Index = 0
+    from_: Index | None = Field(alias="from", default=None)
+    to: Index | None = None
+    counts: LoopCounts | None = None
+    repeatable: bool | None = None
+
+    @field_validator("iteration", mode="before")
+    @classmethod
+    def path(cls, value: Any) -> Any:
+        """A number stands for the iteration of a loop that no other is around."""
+        return [value] if type(value) is int else value
+
+    @model_validator(mode="after")
+    def check_single_target(self) -> "Focus":
+        """It names one target with all of its parts."""
+        targets = [(self.loop, self.iteration), (self.storage, self.from_, self.to), (self.counts,)]
+        named = [parts for parts in targets if any(part is not None for part in parts)]
+        if len(named) != 1 or any(part is None for part in named[0]):
+            raise ValueError("give loop and iteration, or storage, from and to")
+        return self
+
+
+MAX_REGIONS, MAX_ARGUMENTS = 1000, 1000
+"""Regions, and arguments of the command line, that a runtime lists."""
+
+
+class Region(Model):
+    """A part of a run that was recorded, while the rest ran unseen.
+
+    name: as its program or its user called it. first_line, last_line: of the source, where it is a range of lines.
+    iteration: of the outermost loop, from 0, where it is one. step: the first of its steps.
+    """
+
+    name: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    iteration: int | None = None
+    step: int | None = None
+
+
+class Runtime(Model):
+    """What ran the program. device_name: of the processor or the GPU, as its maker gives it.
+
+    input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
+    worker: the name of the worker that ran it, where there are workers on other machines.
+    recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
+    user's files, imports and arguments. Such a program is not run again from its trace.
+    regions: the parts of the run that were recorded, where that is not all of it.
+    arguments: what came after the file on the command line.
+    """
+
+    torch: str
+    numpy: str
+    python: str
+    tracer: str
+    device: str
+    device_name: str | None = None
+    seed: int
+    hash_seed: int
+    threads: int
+    limits: dict[str, int | float]
+    input: str | None = None
+    worker: str | None = None
+    recorded: Literal["own process"] | None = None
+    regions: Annotated[list[Region], Field(fail_fast=True, max_length=MAX_REGIONS)] | None = None
+    arguments: Annotated[list[str], Field(fail_fast=True, max_length=MAX_ARGUMENTS)] | None = None
+
+
+@closed_typed_dict
+class Grad(TypedDict):
+    """A gradient as it passed: its elements in logical order, or a summary of them."""
+
+    shape: FailFastList[int]
+    dtype: str
+    layout: str
+    cells: NotRequired[CellList | None]
+    summary: NotRequired[Summary | None]
+    storage: NotRequired[Uid | None]
+
+
+@closed_typed_dict
+class Visit(TypedDict):
+    """One node run by the engine: `grad_inputs[i]` travels the node's i-th edge."""
+
+    backward: Uid
+    node: Uid
+    grad_outputs: FailFastList[Grad | None]
+    grad_inputs: FailFastList[Grad | None]
+    accumulates: NotRequired[Uid | None]
+    failed: NotRequired[bool | None]
+
+
+StepKind = Literal["begin", "statement", "head", "call", "return", "yield", "resume", "raise", "visit", "end"]
+Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost"]
+
+
+class Step(Model):
+    """The state after what this step names: apply `set`, then `gone`.
+
+    shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
+    holds an output to lay beside it, and where showing runs none of the program's code.
+    """
+
+    i: int
+    kind: StepKind
+    stmt: int | None = None
+    line: int
+    iter: FailFastList[int] | None = None
+    frame: Uid | None = None
+    depth: int = 0
+    skipped: int | None = None
+    value: Value = None
+    shown: str | None = None
+    set: dict[Uid, Fields] = {}
+    gone: FailFastList[Uid] = []
+    log: FailFastList[LogEntry] = []
+    visit: Visit | None = None
+
+    @field_validator("set")
+    @classmethod
+    def entities(cls, value: dict[str, Fields]) -> dict[str, Fields]:
+        """Each uid's fields are those of the entity that its letter names."""
+        for uid, fields in value.items():
+            adapter = ADAPTERS.get(uid[0])
+            if adapter is None:
+                raise ValueError(f"{uid}: no entity has this letter")
+            adapter.validate_python(fields)
+        return value
+
+
+class StackEntry(Model):
+    line: int
+    frame: str
+
+
+class Cause(Model):
+    type: str
+    message: str
+    line: int | None = None
+
+
+class Error(Model):
+    """Python's own type, text and line; for `refused`, every refusal at once."""
+
+    type: str
+    message: str
+    line: int | None = None
+    step: int | None = None
+    stack: FailFastList[StackEntry] = []
+    cause: Cause | None = None
+    refusals: FailFastList[Refusal] = []
+    repairs: FailFastList[Repair] = []
+
+
+class Stopped(Model):
+    limit: Limit
+    value: float
+    line: int | None = None
+
+
+class Outcome(Model):
+    status: Status
+    error: Error | None = None
+    stopped: Stopped | None = None
+    signal: int | None = None
+
+    @model_validator(mode="after")
+    def with_its_reason(self) -> Self:
+        """What ended otherwise than well says by what."""
+        reason = {"finished": self, "cancelled": self, "stopped": self.stopped}.get(self.status, self.error)
+        if reason is None:
+            raise ValueError(f"{self.status} without its reason")
+        return self
+
+
+class Cost(Model):
+    wall_ms: float
+    cpu_ms: float
+    peak_bytes: int
+
+
+class Header(Model):
+    schema_: int = Field(alias="schema", default=SCHEMA)
+    program: Program
+    runtime: Runtime
+
+
+class Trace(Header):
+    """A whole run. gradient_check: of one that compared gradients, and recorded no steps."""
+
+    steps: FailFastList[Step] = []
+    focus: Focus | None = None
+    outcome: Outcome
+    cost: Cost
+    gradient_check: GradientCheck | None = None
+
+
+class HeaderLine(Model):
+    """The first line out of a worker. deterministic: whether nothing in the program gives it another result each time."""
+
+    header: Header
+    deterministic: bool = False
+
+
+class StepLine(Model):
+    """A step, sent as soon as it is recorded."""
+
+    step: Step
+
+
+class OutcomeLine(Model):
+    """The last line, where the worker lived to write it.
+
+    again: `Focus.counts` of a run that would show more. gradient_check: of a job that asked for one.
+    """
+
+    outcome: Outcome
+    cost: Cost
+    again: LoopCounts | None = None
+    gradient_check: GradientCheck | None = None
+
+
+Line = Annotated[HeaderLine | StepLine | OutcomeLine, Field(union_mode="left_to_right")]
+
+
+def trace_json(trace: Trace) -> str:
+    """The trace as JSON, without the fields that are absent by default."""
+    return trace.model_dump_json(by_alias=True, exclude_unset=True)
+
+
+def trace_document(trace: Trace) -> dict[str, Any]:
+    """The trace as plain JSON values, without the fields that are absent by default."""
+    return trace.model_dump(mode="json", by_alias=True, exclude_unset=True)

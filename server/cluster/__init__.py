@@ -1,0 +1,1 @@
+"""The parts of a server with workers on other machines."""

@@ -1,0 +1,52 @@
+"""The last line of `python -m server doctor`: for whom this server is ready, and why not for more."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from server.operating.settings_checks import host_names, is_loopback
+from server.settings import Settings
+
+CheckResult = tuple[str, str, str]
+"""(subject, value, problem); the problem is "" where there is none."""
+
+REQUIRED_CHECKS = ("workers", "a small program", "store, ", "queue")
+"""How the subjects begin without which visitors can't run, save or open programs."""
+
+MINOR_CHECKS = ("font, ", "disk", "worker ")
+"""How the subjects begin whose problems keep nobody from using the server."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """text: one line. public: whether the server is ready for strangers."""
+
+    text: str
+    public: bool
+
+
+def judge(rows: Sequence[CheckResult], settings: Settings) -> Verdict:
+    """The verdict of a report."""
+    broken = [
+        f"{subject}: {problem}" for subject, _, problem in rows if problem and subject.startswith(REQUIRED_CHECKS)
+    ]
+    if broken:
+        return Verdict(f"Verdict: not ready, because {'; '.join(broken)}", False)
+    reasons = [*private_reasons(rows, settings)]
+    if reasons:
+        return Verdict(f"Verdict: ready for yourself, not for public use, because {'; '.join(reasons)}", False)
+    remarks = sum(bool(problem) for _, _, problem in rows)
+    remark = f"; {remarks} remark{'s' if remarks > 1 else ''} above" if remarks else ""
+    return Verdict(f"Verdict: ready for public use{remark}", True)
+
+
+def private_reasons(rows: Sequence[CheckResult], settings: Settings) -> Iterator[str]:
+    """What keeps the server from being one for strangers."""
+    for subject, _, problem in rows:
+        if problem and not subject.startswith((*REQUIRED_CHECKS, *MINOR_CHECKS)):
+            yield f"{subject}: {problem}"
+    if settings.sandbox == "best":
+        yield "GRADBOX_SANDBOX is best, so that the server would start without a layer as well: set it to require"
+    if all(is_loopback(name) for name in host_names(settings)):
+        yield "GRADBOX_HOSTS has names of this machine only"
+    if not settings.public_url:
+        yield "GRADBOX_PUBLIC_URL is not set"

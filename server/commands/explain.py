@@ -1,0 +1,116 @@
+"""`python -m server explain`: the findings of programs, for reading or as JSON, one a line."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.terminal import finding_lines, has_colours, load_sentences, paint
+from gradbox.wire.api import GradientCheckReply, Job
+from gradbox.wire.findings import Finding
+from gradbox.wire.gradient_check import GradientCheckOptions
+from gradbox.wire.trace import Trace
+from server.pictures.drawing_queue import DrawingQueue
+from server.pictures.renderer_client import Renderer, RenderingFailed
+from server.pool.interface import PoolInterface
+from server.runs.explainer import find_findings
+from server.runs.fixes import FixTrials
+from server.runs.gradient_checks import gradient_check_reply
+from server.runs.gradient_report import GradientReport
+from server.settings import Settings
+
+INPUT_HELP = "what input() and sys.stdin read; - is the standard input"
+JSON_FIELDS = {"kind", "severity", "line", "lines", "step", "names", "text", "fixes", "offers"}
+CACHE_BYTES = 1 << 20
+"""Bytes of findings that are kept: each program is explained once."""
+
+
+def add_arguments(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    explain = commands.add_parser("explain", help="run programs and say what went wrong, and why")
+    explain.add_argument("files", nargs="+", metavar="FILE", help="a Python program; - is the standard input")
+    explain.add_argument("--seed", type=int, default=0)
+    explain.add_argument("--input", metavar="FILE", help=INPUT_HELP)
+    explain.add_argument("--json", action="store_true", help="print one JSON object a line")
+    explain.add_argument("--fix", action="store_true", help="try fixes, and print those that work")
+    explain.add_argument(
+        "--check-gradients",
+        action="store_true",
+        help="compare the gradients of the last backward or torch.autograd.grad with finite differences",
+    )
+    explain.add_argument("--language", choices=("en", "zh"), default="en")
+
+
+class ExplainCommand:
+    """Explains traces and prints what was found. stdin_text: what a fixed program reads."""
+
+    def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, stdin_text: str) -> None:
+        self._pool, self._settings, self._args, self._stdin_text = pool, settings, args, stdin_text
+        self._renderer = Renderer(CACHE_BYTES)
+
+    async def close(self) -> None:
+        await self._renderer.close()
+
+    async def explain(self, name: str, trace: RecordedTrace) -> bool:
+        """Print the findings of one trace; False where they could not be made."""
+        try:
+            findings = await find_findings(self._renderer, trace.body, self._args.language)
+            if self._args.fix:
+                await self._try_fixes(trace, findings)
+        except RenderingFailed as error:
+            print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
+            return False
+        gradients = await self._check_gradients(trace) if self._args.check_gradients else None
+        if self._args.json:
+            reply: dict[str, Any] = {
+                "findings": [finding.model_dump(mode="json", include=JSON_FIELDS) for finding in findings]
+            }
+            if gradients is not None:
+                reply["gradients"] = gradients.model_dump(mode="json")
+            print(json.dumps(reply, ensure_ascii=False), flush=True)
+        else:
+            words, colours = load_sentences(self._args.language), has_colours(sys.stdout)
+            lines = [*report_lines(name, trace.decoded(), findings, words, colours)]
+            if gradients is not None:
+                lines += [*GradientReport(gradients, self._args.language).lines(), ""]
+            print("\n".join(lines), flush=True)
+        return True
+
+    async def _check_gradients(self, trace: RecordedTrace) -> GradientCheckReply:
+        program = trace.decoded().program
+        job = Job(
+            source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.limits(),
+            check=GradientCheckOptions(), input=self._stdin_text,
+        )  # fmt: skip
+        return gradient_check_reply((await self._pool.run(job)).body)
+
+    async def _try_fixes(self, trace: RecordedTrace, findings: list[Finding]) -> None:
+        """Give each finding its fixes that work. Raises RenderingFailed."""
+
+        async def run(source: str) -> bytes:
+            job = Job(source=source, seed=self._args.seed, limits=self._settings.limits(), input=self._stdin_text)
+            result = await self._pool.run(job)
+            return result.body
+
+        program = trace.decoded().program
+        trials = FixTrials(
+            self._renderer, DrawingQueue(1), program.pasted or program.source, findings, run, self._args.language
+        )
+        for finding in findings:
+            finding.fixes = await trials.fixes(finding)
+
+
+def report_lines(
+    name: str, trace: Trace, findings: list[Finding], sentences: dict[str, str], colours: bool
+) -> Iterator[str]:
+    """The lines to read of one program: every finding with the lines of code that it rests on."""
+    source = trace.program.source.split("\n")
+    yield paint(f"# {name}", "dim", colours)
+    for finding in findings:
+        yield from finding_lines(finding, source, sentences, colours, trace.program.files)
+        yield ""
+    if not findings:
+        error = trace.outcome.error
+        yield f"{trace.outcome.status}: {error.type}: {error.message}" if error else "nothing to explain"
+        yield ""

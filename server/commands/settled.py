@@ -1,0 +1,129 @@
+"""`python -m server settled`: runs the program of every claim on this host's torch and prints the verdicts."""
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gradbox.terminal import has_colours, paint
+from gradbox.wire.api import Job
+from server import PROJECT_FOLDER
+from server.gallery.claims import Verdict, claims_document, verdict_of, with_claims
+from server.gallery.scenarios import LANGUAGES, load_scenarios
+from server.pool.local import Pool
+from server.pool.zygote import WorkersUnavailable
+from server.settings import Settings
+
+WIDTH = 100
+COLUMN_WIDTH = 22
+VERDICT_WORDS = {True: ("holds", "note"), False: ("does not hold", "error"), None: ("no verdict", "warning")}
+"""What is said of a verdict, and in which colour."""
+
+
+class ComparisonError(Exception):
+    """The file to compare with can't be read. The message names it."""
+
+
+def add_arguments(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    settled = commands.add_parser("settled", help="test what is said of PyTorch, by running it on this host's torch")
+    settled.add_argument("--json", action="store_true", help="print a document that --compare reads")
+    settled.add_argument("--compare", metavar="FILE", help="what --json printed elsewhere: say what is different here")
+    settled.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+
+
+async def run(args: argparse.Namespace, settings: Settings) -> int:
+    """The exit status: 0 if every claim has a verdict, 1 if one has none, 2 if the file to compare with can't be read."""
+    try:
+        other = read_document(args.compare) if args.compare else None
+    except ComparisonError as error:
+        print(error, file=sys.stderr)
+        return 2
+    pool = Pool(settings)
+    await pool.start()
+    try:
+        verdicts, versions = await run_claims(pool, settings)
+    except WorkersUnavailable as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        await pool.close()
+    here = claims_document(verdicts, versions)
+    if args.json:
+        print(json.dumps(here, ensure_ascii=False, indent=2))
+    else:
+        colours = has_colours(sys.stdout)
+        lines = (
+            difference_lines(here, other, args.language, colours)
+            if other
+            else verdict_table(here, args.language, colours)
+        )
+        print("\n".join(lines))
+    return 1 if any(verdict.holds is None for verdict in verdicts) else 0
+
+
+async def run_claims(pool: Pool, settings: Settings) -> tuple[list[Verdict], dict[str, str]]:
+    """The verdicts, and the versions that the runs had. Raises WorkersUnavailable."""
+    verdicts, versions = [], {}
+    for scenario in with_claims(load_scenarios(PROJECT_FOLDER / "scenarios")):
+        trace = json.loads((await pool.run(Job(source=scenario.source, limits=settings.limits()))).json())
+        versions = trace["runtime"]
+        assert scenario.claim is not None
+        verdicts.append(Verdict(scenario, verdict_of(trace, scenario.claim.holds)))
+    return verdicts, versions
+
+
+def read_document(name: str) -> dict[str, Any]:
+    """What `--json` wrote into a file. Raises ComparisonError."""
+    try:
+        read = json.loads(Path(name).read_text("utf-8"))
+        claims = {claim["name"]: claim["holds"] for claim in read["claims"]}
+        return {"torch": str(read["torch"]), "claims": claims}
+    except OSError as error:
+        raise ComparisonError(f"{name}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ComparisonError(f"{name}: this is not what `settled --json` prints") from error
+
+
+def verdict_table(document: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
+    """A line for each claim, or some where it is long, and how many hold."""
+    for claim in document["claims"]:
+        yield from claim_lines(claim, VERDICT_WORDS[claim["holds"]], language, colours)
+    holding, refuted, unknown = (
+        sum(claim["holds"] is holds for claim in document["claims"]) for holds in VERDICT_WORDS
+    )
+    yield ""
+    yield (
+        f"{len(document['claims'])} claims on torch {document['torch']}, numpy {document['numpy']}, "
+        f"Python {document['python']}: "
+        f"{holding} hold, {refuted} do not{f', {unknown} have no verdict' if unknown else ''}"
+    )
+
+
+def difference_lines(document: dict[str, Any], other: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
+    """The claims whose verdict is another one than in the other document, or that only one of the two has."""
+    theirs = other["claims"]
+    changed = [claim for claim in document["claims"] if claim["holds"] is not theirs.get(claim["name"], claim["holds"])]
+    for claim in changed:
+        was = VERDICT_WORDS[theirs[claim["name"]]][0]
+        yield from claim_lines(
+            claim, (f"{was} -> {VERDICT_WORDS[claim['holds']][0]}", VERDICT_WORDS[claim["holds"]][1]), language, colours
+        )
+    for name in [claim["name"] for claim in document["claims"] if claim["name"] not in theirs]:
+        yield f"{name}: tested here only"
+    for name in theirs.keys() - {claim["name"] for claim in document["claims"]}:
+        yield f"{name}: tested there only"
+    yield f"torch {other['torch']} -> {document['torch']}: {len(changed)} of {len(document['claims'])} verdicts changed"
+
+
+def claim_lines(claim: dict[str, Any], verdict: tuple[str, str], language: str, colours: bool) -> Iterator[str]:
+    """The verdict's words and colour, the scenario's name, and under them the belief."""
+    words, colour = verdict
+    yield f"{paint(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
+    yield from (
+        " " * (COLUMN_WIDTH + 1) + line
+        for line in textwrap.wrap(claim["belief"][language], WIDTH - COLUMN_WIDTH)
+        if line
+    )

@@ -1,0 +1,1 @@
+"""The gallery: scenarios, lessons, and what is made of them."""

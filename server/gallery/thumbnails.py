@@ -1,0 +1,152 @@
+"""Thumbnails of operations and stills of scenarios: each drawn once from a trace, after visitors' programs."""
+
+import asyncio
+import contextlib
+import functools
+import hashlib
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.wire.api import Job
+from gradbox.wire.pictures import DrawRequest, Theme
+from server.gallery.scenarios import Scenario
+from server.operations.catalogue import TABLES, example
+from server.pictures.renderer_client import Renderer
+from server.pool.fair_queue import Busy
+from server.pool.interface import PoolInterface
+from server.pool.zygote import WorkersUnavailable
+from server.settings import Settings
+from server.wire.problems import ProblemError
+
+MAX_WAIT = 1.5
+"""Seconds that a request waits for a thumbnail."""
+
+IDLE_WAIT = 3.0
+"""Seconds for which one that is asked for waits until no program runs; then it takes its turn in the queue."""
+
+POLL_INTERVAL = 0.05
+"""Seconds between two looks at whether the workers are free."""
+
+RETRY_SECONDS = 60.0
+"""Seconds before a thumbnail that could not be made is tried again."""
+
+THEMES: tuple[Theme, ...] = get_args(Theme)
+
+log = logging.getLogger("gradbox.thumbnails")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A program to draw. line: whose last step a still shows; None where the renderer chooses."""
+
+    kind: Literal["thumbnail", "still"]
+    source: str
+    line: int | None = None
+
+
+@functools.cache
+def operation_examples() -> dict[str, Example]:
+    """The example of each operation, by its name."""
+    return {row.name: Example("thumbnail", example(row)) for rows in TABLES.values() for row in rows}
+
+
+def scenario_examples(scenarios: list[Scenario]) -> dict[str, Example]:
+    """The program of each scenario, by its name."""
+    return {scenario.name: Example("still", scenario.source, scenario.still_line) for scenario in scenarios}
+
+
+class Thumbnails:
+    """At most one is being made at a time, and each once, in every theme, for as many requests as want it."""
+
+    def __init__(
+        self, pool: PoolInterface, renderer: Renderer, settings: Settings, examples: Mapping[str, Example]
+    ) -> None:
+        self._pool, self._renderer, self._settings, self._examples = pool, renderer, settings, examples
+        self._pictures: dict[str, dict[Theme, bytes]] = {}
+        self._tasks: dict[str, asyncio.Task[dict[Theme, bytes]]] = {}
+        self._failed_at: dict[str, float] = {}
+        self._turn = asyncio.Lock()
+
+    async def entity_tag(self, name: str) -> str:
+        """Of torch's version, the code that draws, and the example. Raises ProblemError (404, 503)."""
+        example = self._example(name)
+        try:
+            async with asyncio.timeout(MAX_WAIT):
+                await self._pool.wait_until_booted()
+        except (TimeoutError, WorkersUnavailable):
+            raise no_thumbnail_error("the workers are not ready") from None
+        parts = (self._pool.versions.get("torch", ""), self._renderer.version, example)
+        return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
+
+    async def get(self, name: str, theme: Theme, max_wait: float = MAX_WAIT) -> bytes:
+        """The thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 where it is not made in that time."""
+        example = self._example(name)
+        if name not in self._pictures:
+            if time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
+                raise no_thumbnail_error("this thumbnail could not be made", RETRY_SECONDS)
+            if name not in self._tasks:
+                self._tasks[name] = asyncio.create_task(self._draw_themes(name, example))
+                self._tasks[name].add_done_callback(lambda task: self._finish(name, task))
+            await asyncio.wait((self._tasks[name],), timeout=max_wait)
+        if name not in self._pictures:
+            raise no_thumbnail_error("this thumbnail is not made yet")
+        return self._pictures[name][theme]
+
+    async def close(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _example(self, name: str) -> Example:
+        if name not in self._examples:
+            raise ProblemError(404, "not_found", "there is no picture of that name", field="name")
+        return self._examples[name]
+
+    async def _draw_themes(self, name: str, example: Example) -> dict[Theme, bytes]:
+        """Run the example and draw its trace in every theme. Raises ProblemError, WorkersUnavailable."""
+        async with self._turn:
+            trace = None
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(IDLE_WAIT):
+                    while self._pool.queue.running:
+                        await asyncio.sleep(POLL_INTERVAL)
+            while trace is None:
+                try:
+                    trace = await self._pool.run(Job(source=example.source, limits=self._settings.limits()))
+                except Busy:
+                    await asyncio.sleep(POLL_INTERVAL)
+            if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
+                raise no_thumbnail_error(f"the example was {trace.status}", RETRY_SECONDS)
+            step = last_step_at(trace, example.line)
+            drawn: dict[Theme, bytes] = {}
+            for theme in THEMES:
+                draw = DrawRequest(kind=example.kind, step=step, title=name, theme=theme)
+                drawn[theme] = await self._renderer.get_drawing(f"{example.kind} {name}", draw, trace.body, None)
+            return drawn
+
+    def _finish(self, name: str, task: "asyncio.Task[dict[Theme, bytes]]") -> None:
+        del self._tasks[name]
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
+            self._pictures[name] = task.result()
+            self._failed_at.pop(name, None)
+        else:
+            self._failed_at[name] = time.monotonic()
+            log.error("the thumbnail of %s could not be made: %s", name, error)
+
+
+def last_step_at(trace: RecordedTrace, line: int | None) -> int | None:
+    """The number of the last step of a line; None where no line is asked for, or none ran there."""
+    if line is None:
+        return None
+    return max((step.i for step in trace.decoded().steps if step.line == line), default=None)
+
+
+def no_thumbnail_error(message: str, seconds: float = 2.0) -> ProblemError:
+    return ProblemError(503, "no_picture", f"{message}; try again in {seconds:.0f} s", retry_after=seconds)

@@ -1,0 +1,1 @@
+"""HTTP: connections and their bounds, the protocol with its deadlines, caching, security headers."""

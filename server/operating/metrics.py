@@ -1,0 +1,138 @@
+"""The server's metrics, for Prometheus."""
+
+from functools import partial
+from operator import attrgetter
+from typing import Protocol
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+from gradbox.wire.api import Job
+from server.pool.cache import Cache
+from server.pool.executions import Result
+from server.pool.interface import PoolInterface
+from server.store.health import StoreHealth
+from server.store.repository import StoreTotals
+
+DURATION_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+REQUEST_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class SharedStateHealth(Protocol):
+    """What web processes share. reachable: whether they do now."""
+
+    @property
+    def reachable(self) -> bool: ...
+
+
+class Metrics:
+    """The metrics of one server. quota: bytes. shared: with other web processes, None where there is one."""
+
+    def __init__(
+        self,
+        pool: PoolInterface,
+        cache: Cache,
+        health: StoreHealth,
+        quota: int,
+        shared: SharedStateHealth | None = None,
+    ) -> None:
+        registry = self._registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._runs = Counter("gradbox_runs", "Runs, by outcome.", ("status", "device"), registry=registry)
+        self._limits = Counter("gradbox_limits", "Runs that were stopped by a limit.", ("limit",), registry=registry)
+        self._seconds = Histogram(
+            "gradbox_run_seconds", "Duration of runs.", buckets=DURATION_BUCKETS, registry=registry
+        )
+        self._refused = Counter("gradbox_refused", "Requests for a run that were refused.", ("why",), registry=registry)
+        self._saves = Counter("gradbox_saves", "Programs saved.", registry=registry)
+        self._saves_refused = Counter(
+            "gradbox_saves_refused", "Requests to save a program that were refused.", ("why",), registry=registry
+        )
+        self._sign_ins_failed = Counter("gradbox_failed_sign_ins", "Sign-ins with a wrong password.", registry=registry)
+        self._requests = Histogram(
+            "gradbox_http_request_seconds",
+            "Time until the answer to a request begins; status none: its client left before.",
+            ("method", "route", "status"),
+            buckets=REQUEST_BUCKETS,
+            registry=registry,
+        )
+        self._add_gauges(pool, cache, health, quota)
+        self._add_queue_gauges(pool)
+        if shared is not None:
+            sentence = "Whether rate limits and results are shared with the other web processes now (1) or not (0)."
+            Gauge("gradbox_shared_reachable", sentence, registry=registry).set_function(lambda: int(shared.reachable))
+
+    def _add_gauges(self, pool: PoolInterface, cache: Cache, health: StoreHealth, quota: int) -> None:
+        """What is asked of the parts of the server whenever the metrics are read."""
+
+        def totals() -> StoreTotals:
+            return health.state.totals or StoreTotals()
+
+        for name, sentence, ask in (
+            ("spare_children", "Idle worker processes.", lambda: pool.spares),
+            ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.ready)),
+            ("boots", "Starts of the workers' first process.", lambda: pool.boots),
+            ("cache_hits", "Runs answered from the cache.", lambda: cache.hits),
+            ("cache_misses", "Runs whose result was not in the cache.", lambda: cache.misses),
+            ("cache_bytes", "Size of the cached results in bytes.", lambda: cache.size),
+            (
+                "store_reachable",
+                "Whether the database answered the last query (1) or not (0).",
+                lambda: int(bool(health.state.reachable)),
+            ),
+            ("scenarios", "Saved programs.", lambda: totals().programs),
+            ("scenarios_removed", "Saved programs that were removed by the host.", lambda: totals().removed),
+            ("scenario_bytes", "Size of all saved programs and series in bytes.", lambda: totals().size),
+            ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
+        ):
+            Gauge(f"gradbox_{name}", sentence, registry=self._registry).set_function(ask)
+
+    def _add_queue_gauges(self, pool: PoolInterface) -> None:
+        for name, sentence, of in (
+            ("waiting", "Programs in the queue.", attrgetter("waiting")),
+            ("queue_age_seconds", "Time that the oldest program in the queue has waited.", attrgetter("age")),
+            ("running", "Programs that are running.", attrgetter("running")),
+        ):
+            by_queue = Gauge(f"gradbox_{name}", sentence, ("queue",), registry=self._registry)
+            for label, queue in pool.queues.items():
+                by_queue.labels(label).set_function(partial(of, queue))
+
+    def run_finished(self, job: Job, result: Result) -> None:
+        """Count a run by its outcome."""
+        self._runs.labels(result.status, job.device).inc()
+        self._seconds.observe(result.seconds)
+        if result.limit is not None:
+            self._limits.labels(result.limit).inc()
+
+    def run_refused(self, why: str) -> None:
+        """Count a request for a run that was refused: busy, limited or no_worker."""
+        self._refused.labels(why).inc()
+
+    def save_refused(self, why: str) -> None:
+        """Count a program that was not saved: limited, too_large, full, removed or no_store."""
+        self._saves_refused.labels(why).inc()
+
+    def program_saved(self) -> None:
+        self._saves.inc()
+
+    def request_answered(self, method: str, route: str, status: str, seconds: float) -> None:
+        """Count a request. route: its template. status: the class of the answer's, like 2xx; none where there was none."""
+        self._requests.labels(method, route, status).observe(seconds)
+
+    def sign_in_failed(self) -> None:
+        self._sign_ins_failed.inc()
+
+    def counts(self, name: str) -> dict[str, int]:
+        """The counts of a counter by the value of its first label; under "" where it has no label."""
+        counts: dict[str, int] = {}
+        for sample in next(family for family in self._registry.collect() if family.name == f"gradbox_{name}").samples:
+            if sample.name.endswith("_total"):
+                label = next(iter(sample.labels.values()), "")
+                counts[label] = counts.get(label, 0) + int(sample.value)
+        return counts
+
+    def value(self, name: str) -> float:
+        """The present value of a gauge."""
+        return self._registry.get_sample_value(f"gradbox_{name}") or 0.0
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)

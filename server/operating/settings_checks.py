@@ -1,0 +1,115 @@
+"""Checks of settings, alone and together: errors keep the server from starting, warnings are logged."""
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from server.settings import SettingError, Settings
+from server.store.database import parse_database_url
+from server.visitors.clients import parse_networks
+
+MIN_PASSWORD = 8
+"""Characters of a password."""
+
+_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_ORIGIN = r"(?!none\b)(?:'self'|https?:|(?:https?://)?(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::\d{1,5})?/?)"
+_FRAMES = re.compile(rf"\*|'none'|{_ORIGIN}(?: +{_ORIGIN})*", re.IGNORECASE | re.ASCII)
+_PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
+
+
+def check_settings(settings: Settings, worker: bool = False) -> None:
+    """Raises SettingError for the first setting with which the server, or a worker of a queue, can't work."""
+    for name in host_names(settings):
+        if not _NAME.fullmatch(name):
+            raise SettingError(
+                f"GRADBOX_HOSTS has {name!r}; it takes names without scheme and port, like gradbox.example.org"
+            )
+    if settings.public_url:
+        parse_public_url(settings.public_url)
+    if settings.password and len(settings.password) < MIN_PASSWORD:
+        raise SettingError(f"GRADBOX_PASSWORD has {len(settings.password)} characters; it takes {MIN_PASSWORD} or more")
+    for setting in ("TRUSTED_PROXIES", "ADDRESSES", "OPERATORS"):
+        parse_networks(getattr(settings, setting.lower()), setting)
+    if not _FRAMES.fullmatch(settings.frames):
+        raise SettingError(
+            f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org, separated by spaces"
+        )
+    parse_database_url(settings.database_url, Path(settings.data))
+    if settings.queue_url:
+        check_queue(settings)
+        if not worker and not settings.secret:
+            raise SettingError(
+                "GRADBOX_QUEUE_URL needs GRADBOX_SECRET, the same in all web processes: else each takes the cookies of the others for forged"
+            )
+
+
+def check_queue(settings: Settings) -> None:
+    """Raises SettingError where web processes and workers can't share a queue with these settings."""
+    try:
+        url = urlsplit(settings.queue_url)
+        valid = url.scheme in ("redis", "rediss") and bool(url.hostname) and url.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise SettingError("GRADBOX_QUEUE_URL takes a URL like redis://:password@host:6379/0, or rediss:// for TLS")
+    missing = [name for name in ("celery", "redis") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise SettingError(f"GRADBOX_QUEUE_URL needs {' and '.join(missing)}: pip install gradbox[cluster]")
+
+
+def warnings(settings: Settings) -> Iterator[tuple[str, str]]:
+    """(setting, consequence) for each value that is valid, but probably not intended."""
+    public = parse_public_url(settings.public_url) if settings.public_url else None
+    host = host_header(public) if public else ""
+    if public and host not in host_names(settings):
+        yield "GRADBOX_HOSTS", f"requests to GRADBOX_PUBLIC_URL will be refused: {host} is not in it"
+    if public and public.scheme == "https" and not settings.trusted_proxies:
+        yield (
+            "GRADBOX_TRUSTED_PROXIES",
+            "GRADBOX_PUBLIC_URL is https, which requires a proxy; without its address here all visitors share one rate limit",
+        )
+    if public and public.scheme == "http" and settings.password and not is_loopback(host):
+        yield "GRADBOX_PASSWORD", f"it is sent to {host} without encryption"
+    if not settings.secret and (settings.password or (public and not is_loopback(host))):
+        yield (
+            "GRADBOX_SECRET",
+            "it is not set: a restart invalidates the cookies of all visitors and ends their sessions",
+        )
+    if settings.queue_url and not settings.database_url:
+        yield (
+            "DATABASE_URL",
+            "it is not set: web processes and workers on other machines than this one do not see its saved programs",
+        )
+
+
+def parse_public_url(url: str) -> SplitResult:
+    """The parts of GRADBOX_PUBLIC_URL. Raises SettingError."""
+    try:
+        url_parts = urlsplit(url)
+        port = url_parts.port
+    except ValueError:
+        url_parts, port = SplitResult("", "", "", "", ""), None
+    valid = url_parts.scheme in ("http", "https") and _NAME.fullmatch(host_header(url_parts)) and port != 0
+    if not valid or re.search(r"[\s?#]", url) or "@" in url_parts.netloc or not _PATH.fullmatch(url_parts.path):
+        raise SettingError(
+            f"GRADBOX_PUBLIC_URL is {url!r}; it takes http:// or https://, a host, and optionally a port and a path"
+        )
+    return url_parts
+
+
+def host_header(url: SplitResult) -> str:
+    """The host as in a Host header, without the port."""
+    host = url.hostname or ""
+    return f"[{host}]" if ":" in host else host
+
+
+def host_names(settings: Settings) -> list[str]:
+    """The names of GRADBOX_HOSTS, in lower case."""
+    return [name.strip().lower() for name in settings.hosts.split(",")]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the name means this machine."""
+    return host in ("localhost", "[::1]") or host.startswith("127.")

@@ -1,0 +1,1 @@
+"""Runs for visitors: asked for, explained, compared, fixed, checked."""

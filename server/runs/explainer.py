@@ -1,0 +1,69 @@
+"""Findings of a trace: the page's own functions, run in the renderer's process, and their reply validated."""
+
+import hashlib
+import zlib
+from collections.abc import Awaitable, Callable
+
+from pydantic import TypeAdapter
+
+from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
+from gradbox.wire.base import Model
+from gradbox.wire.findings import Finding
+from gradbox.wire.pictures import DrawRequest
+from gradbox.wire.reading import Reading
+from server.pictures.renderer_client import Renderer
+
+FINDINGS = TypeAdapter(list[Finding])
+
+
+class Summary(Model):
+    """How a run ended. finished: to its end; text: in one sentence, with its gradients and its loss."""
+
+    finished: bool
+    text: str
+
+
+async def no_limit() -> None:
+    """Called before an explanation that counts against no limit."""
+
+
+async def find_findings(
+    renderer: Renderer,
+    trace: bytes,
+    language: str = "en",
+    name: str | None = None,
+    before_drawing: Callable[[], Awaitable[None]] = no_limit,
+    owner: str = "",
+) -> list[Finding]:
+    """What there is to say of a run, the best first.
+
+    trace: its JSON, gzipped. name: of the trace, for the cache; its digest where there is none. before_drawing: is
+    awaited unless the findings are cached. owner: who waits for them. Raises RenderingFailed, and what `before_drawing`
+    raises.
+    """
+    digest = name or hashlib.sha256(trace).hexdigest()
+    body = await renderer.get_drawing(
+        digest, DrawRequest(kind="findings", language=language), trace, before_drawing, owner
+    )
+    return FINDINGS.validate_json(body)
+
+
+async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> Summary:
+    """How a run ended. trace: its JSON, gzipped. Raises RenderingFailed."""
+    digest = hashlib.sha256(trace).hexdigest()
+    body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, no_limit)
+    return Summary.model_validate_json(body)
+
+
+async def readable_run(renderer: Renderer, trace: bytes, language: str = "en") -> Reading:
+    """A run for reading in a terminal. trace: its JSON, gzipped. Raises RenderingFailed."""
+    digest = hashlib.sha256(trace).hexdigest()
+    body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, no_limit)
+    return Reading.model_validate_json(body)
+
+
+def with_findings(trace: bytes, findings: list[Finding]) -> bytes:
+    """The gzipped JSON of a trace with its findings as one more field. Slow: call it outside of the event loop."""
+    text = zlib.decompress(trace, wbits=GZIP_WINDOW_BITS).rstrip()
+    body = text[:-1] + b',"findings":' + FINDINGS.dump_json(findings) + b"}"
+    return zlib.compress(body, 1, GZIP_WINDOW_BITS)

@@ -1,0 +1,136 @@
+"""Runs for clients: what they ask for is checked and limited, then run or found in the cache."""
+
+import asyncio
+from typing import Protocol
+
+from gradbox.wire.api import Job, RunRequest
+from gradbox.wire.gradient_check import GradientCheckOptions
+from server.http.disconnection import ClientGone, Disconnected
+from server.pool.executions import Executions, Result, Subscription
+from server.pool.fair_queue import Client
+from server.pool.interface import PoolInterface
+from server.settings import Settings
+from server.visitors.shared_limits import SharedRateLimiter
+from server.wire.problems import ProblemError
+
+
+class OtherRuns(Protocol):
+    """The runs that other web processes accepted: see `server.runs.relay.RunRelay`."""
+
+    @property
+    def name(self) -> str: ...
+
+    def start(self, executions: Executions) -> None: ...
+
+    async def find(self, run: str) -> Subscription | None: ...
+
+    async def stop(self, run: str) -> bool: ...
+
+
+class RunService:
+    """limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing.
+
+    other_processes: the runs of other web processes, None where there is none.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        pool: PoolInterface,
+        executions: Executions,
+        limits: SharedRateLimiter,
+        live_limits: SharedRateLimiter,
+        other_processes: OtherRuns | None = None,
+    ) -> None:
+        self._settings, self._pool, self._executions = settings, pool, executions
+        self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
+
+    def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
+        """The job that a request asks for. check: it compares gradients instead. Raises ProblemError (413, 422)."""
+        size = len(body.source.encode("utf-8", "surrogatepass"))
+        if size > self._settings.source:
+            message = f"the program has {size} bytes; {self._settings.source} are allowed"
+            raise ProblemError(413, "too_large", message, field="source")
+        if body.device not in self._pool.devices:
+            message = f"this server has no {body.device} worker: {self._pool.problem(body.device)}"
+            raise ProblemError(422, "no_device", message, field="device")
+        source = body.source.encode("utf-8", "replace").decode()
+        lines = body.input.encode("utf-8", "replace").decode()
+        limits = self._settings.limits()
+        return Job(
+            source=source, device=body.device, seed=body.seed, limits=limits, focus=body.focus, input=lines, check=check
+        )  # fmt: skip
+
+    async def cached(self, body: RunRequest) -> Result | None:
+        """The result of an earlier run, where it is still cached. Raises ProblemError."""
+        return await self._executions.cached(self.create_job(body))
+
+    async def start(
+        self,
+        body: RunRequest,
+        client: Client,
+        count_cached: bool = False,
+        check: GradientCheckOptions | None = None,
+        live: bool = False,
+    ) -> Subscription:
+        """A subscription to the run; where its result is cached, it is done. count_cached: whether it then counts as a
+        run.
+
+        check: the run compares gradients instead. live: nobody pressed a button for it. Raises ProblemError,
+        RateLimited, Busy, WorkersUnavailable.
+        """
+        if live and self._settings.live_mode == "off":
+            raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
+        job = self.create_job(body, check)
+        result = await self._executions.cached(job)
+        if result is None or count_cached:
+            await (self._live_limits if live else self._limits).hit(client)
+        if result is not None:
+            return self._executions.finished_subscription(result)
+        return await self._executions.subscribe(job, client)
+
+    async def find(self, id_: str) -> Subscription:
+        """The subscription of this id, whichever web process accepted it. Raises ProblemError (404)."""
+        subscription = self._executions.get(id_)
+        if subscription is None and self._other_processes is not None:
+            subscription = await self._other_processes.find(id_)
+        if subscription is None:
+            raise no_run_error()
+        return subscription
+
+    async def stop(self, id_: str) -> None:
+        """End a run, whichever web process accepted it. Raises ProblemError (404)."""
+        subscription = self._executions.get(id_)
+        if subscription is not None:
+            self._executions.stop(subscription)
+        elif self._other_processes is None or not await self._other_processes.stop(id_):
+            raise no_run_error()
+
+    async def wait(
+        self, subscription: Subscription, disconnected: Disconnected, timeout: float | None = None
+    ) -> Result | None:
+        """The result of a run; None where `timeout` seconds were not enough.
+
+        A client that has gone loses its subscription; this then raises ClientGone.
+        """
+        if subscription.execution.result is not None:
+            return subscription.execution.result
+        waiting = asyncio.ensure_future(self._executions.result(subscription))
+        watching = asyncio.ensure_future(disconnected())
+        try:
+            await asyncio.wait((waiting, watching), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return await waiting
+            if watching.done():
+                self._executions.unsubscribe(subscription)
+                raise ClientGone
+            return None
+        finally:
+            watching.cancel()
+            waiting.cancel()
+
+
+def no_run_error() -> ProblemError:
+    """404 for an id that no run has."""
+    message = "there is no such run; a finished one is kept for some minutes"
+    return ProblemError(404, "no_run", message, field="id")

@@ -1,0 +1,1 @@
+"""Saved programs and series, and what is made of them."""

@@ -1,0 +1,119 @@
+"""Saved programs: saving one under a permalink, finding it, and running it once more."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+from gradbox.wire.api import RunRequest
+from server.operating import log
+from server.operating.metrics import Metrics
+from server.pool.executions import Result
+from server.pool.fair_queue import Client
+from server.pool.zygote import WorkersUnavailable
+from server.saved.large_traces import TraceReader
+from server.store.comparison import load_header, runtime_versions
+from server.store.contents import ContentRemoved, QuotaExceeded, iso_time
+from server.store.database import StoreUnavailable
+from server.store.ids import canonical_json
+from server.store.repository import ProgramTooLarge, Repository, SavedProgram
+from server.visitors.rate_limits import RateLimited
+from server.visitors.shared_limits import SharedRateLimiter, SharedSaveSpace
+from server.wire.problems import ProblemError
+from server.wire.saved_programs import Content, Rerun, SavedProgramReply
+
+RunProgram = Callable[[RunRequest], Awaitable[Result]]
+"""Runs a program for the client who asks. Raises ProblemError."""
+
+REFUSAL_ERRORS = (RateLimited, StoreUnavailable, ContentRemoved, ProgramTooLarge, QuotaExceeded)
+
+
+class ProgramService:
+    """limits, save_space: of saves, and of their bytes."""
+
+    def __init__(
+        self, store: Repository, limits: SharedRateLimiter, save_space: SharedSaveSpace, metrics: Metrics
+    ) -> None:
+        self._store, self._limits, self._save_space, self._metrics = store, limits, save_space, metrics
+        self.reader = TraceReader()
+
+    async def find(self, id_: str) -> SavedProgram:
+        """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
+        program = await self._store.find(id_)
+        if program is None:
+            raise ProblemError(404, "no_scenario", "there is no program at this address", field="id")
+        return program
+
+    async def save(self, content: Content, client: Client, run: RunProgram) -> tuple[SavedProgram, bool]:
+        """The saved program, and whether it is new; the same content is saved once. Its trace is made by `run`.
+
+        Raises ProblemError (422, for an unknown parent), RateLimited, ContentRemoved, ProgramTooLarge, QuotaExceeded,
+        StoreUnavailable, WorkersUnavailable, and what `run` raises.
+        """
+        text = canonical_json(content)
+        with self._counting_refusals():
+            program = await self._store.find_content(text)
+            if program is not None:
+                return program, False
+            if content.parent is not None and not await self._store.exists(content.parent):
+                raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
+            await self._save_space.take(client, 1)  # before it is run, whether there is any
+            await self._limits.hit(client)
+        trace = (await run_content(content, run)).body
+        versions = runtime_versions(await asyncio.to_thread(load_header, trace))
+        with self._counting_refusals():
+            await self._save_space.take(client, len(text) + len(trace))
+            id_, new = await self._store.save(text, trace, versions)
+            program = await self.find(id_)
+        log.event_log.info("save", id=id_, bytes=len(text) + len(trace), new=new)
+        if new:
+            self._metrics.program_saved()
+        return program, new
+
+    async def rerun(self, id_: str, run: RunProgram) -> Rerun:
+        """How the result differs today. What was saved stays as it is. Raises what `find` and `run` do."""
+        program = await self.find(id_)
+        result = await run_content(program.content, run)
+        new = await asyncio.to_thread(load_header, result.body)
+        parts, step = await self.reader.read("compare", program.trace, result.body)
+        return Rerun(
+            id=program.id,
+            changed=bool(parts),
+            differs=parts,
+            step=step,
+            repeatable=result.deterministic,
+            was=program.versions,
+            now=runtime_versions(new),
+        )
+
+    @contextmanager
+    def _counting_refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except REFUSAL_ERRORS as error:
+            self._metrics.save_refused(error.problem.code)
+            raise
+
+
+async def run_content(content: Content, run: RunProgram) -> Result:
+    """What running a program gives. Raises WorkersUnavailable where the run was lost or cancelled."""
+    settings = content.settings
+    result = await run(
+        RunRequest(
+            source=content.source,
+            device=settings.device,
+            seed=settings.seed,
+            focus=settings.focus,
+            input=settings.input,
+        )
+    )
+    if result.status in ("lost", "cancelled"):
+        raise WorkersUnavailable("the run was lost; try again")
+    return result
+
+
+def describe(program: SavedProgram, url: str) -> SavedProgramReply:
+    """What the interface answers about a program. url: its permalink."""
+    content = {name: getattr(program.content, name) for name in Content.model_fields}
+    return SavedProgramReply(
+        **content, id=program.id, url=url, created=iso_time(program.created), versions=program.versions
+    )

@@ -1,0 +1,130 @@
+"""Series: saving one under a permalink, and finding it with what there still is of its programs."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+
+from server.operating import log
+from server.pool.fair_queue import Client
+from server.store.comparison import count_steps
+from server.store.contents import ContentRemoved, iso_time
+from server.store.ids import canonical_json
+from server.store.repository import Repository, SavedProgram
+from server.store.series import SavedSeries, SeriesStore
+from server.visitors.shared_limits import SharedRateLimiter, SharedSaveSpace
+from server.wire.problems import ProblemError
+from server.wire.series import SeriesContent, SeriesItem, SeriesItemReply, SeriesReply
+
+MAX_KNOWN_COUNTS = 10_000
+"""Programs whose number of steps is kept in memory."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A saved series with the titles of its programs; None for one that the host removed."""
+
+    saved: SavedSeries
+    titles: list[str | None]
+
+    @property
+    def items(self) -> list[SeriesItem]:
+        return self.saved.content.items
+
+    def item(self, place: int) -> SeriesItem:
+        """The item at a place, from 1. Raises ProblemError (404)."""
+        if not 1 <= place <= len(self.items):
+            message = f"this series has no program {place}; it has {len(self.items)}"
+            raise ProblemError(404, "no_item", message, field="place")
+        return self.items[place - 1]
+
+    def first_available(self) -> int:
+        """The place, from 1, of the first program that there is. Raises ContentRemoved where all were removed."""
+        for place, title in enumerate(self.titles, 1):
+            if title is not None:
+                return place
+        raise ContentRemoved("series' programs")
+
+
+class SeriesService:
+    """limits, save_space: of saves, and of their bytes; programs and series count together."""
+
+    def __init__(
+        self, store: SeriesStore, programs: Repository, limits: SharedRateLimiter, save_space: SharedSaveSpace
+    ) -> None:
+        self._store, self._programs, self._limits, self._save_space = store, programs, limits, save_space
+        self._step_counts: dict[str, int] = {}  # of steps, by program: they never change
+        self.reading_lock = asyncio.Lock()
+        """Held by who reads the traces of a series: one at a time, for that has the processor for a while."""
+
+    async def find(self, id_: str) -> Series:
+        """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
+        saved = await self._store.find(id_)
+        if saved is None:
+            raise ProblemError(404, "no_series", "there is no series at this address", field="id")
+        titles = await self._programs.titles(item.program for item in saved.content.items)
+        return Series(saved, [titles.get(item.program) for item in saved.content.items])
+
+    async def program(self, series: Series, place: int) -> SavedProgram:
+        """The program at a place, from 1. Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
+        with suppress(ContentRemoved):
+            program = await self._programs.find(series.item(place).program)
+            if program is not None:
+                return program
+        message = f"the host of this server has removed program {place} of this series; the others are still there"
+        raise ProblemError(410, "removed", message, field="place")
+
+    async def save(self, content: SeriesContent, client: Client) -> tuple[Series, bool]:
+        """The saved series, and whether it is new; the same content is saved once.
+
+        Raises ProblemError (422) that names the item and its field, RateLimited, ContentRemoved, QuotaExceeded, StoreUnavailable.
+        """
+        text = canonical_json(content)
+        await self._save_space.take(client, 1)
+        await self._limits.hit(client)
+        await self._check_items(content.items)
+        await self._save_space.take(client, len(text))
+        id_, new = await self._store.save(text)
+        log.event_log.info("save series", id=id_, bytes=len(text), new=new)
+        return await self.find(id_), new
+
+    async def _check_items(self, items: list[SeriesItem]) -> None:
+        """Raises ProblemError where a program is not there, or has no such step."""
+        titles = await self._programs.titles(item.program for item in items)
+        for place, item in enumerate(items):
+            if titles.get(item.program) is None:
+                message = f"items.{place}: there is no saved program {item.program} on this server"
+                raise ProblemError(422, "no_program", message, field=f"items.{place}.program")
+            if item.step is None:
+                continue
+            count = await self._count_steps(item.program)
+            if item.step >= count:
+                message = f"items.{place}: there is no step {item.step}; this program has {count} steps"
+                raise ProblemError(422, "no_step", message, field=f"items.{place}.step")
+
+    async def _count_steps(self, id_: str) -> int:
+        async with self.reading_lock:
+            if id_ not in self._step_counts:
+                program = await self._programs.find(id_)
+                while len(self._step_counts) >= MAX_KNOWN_COUNTS:
+                    del self._step_counts[next(iter(self._step_counts))]
+                self._step_counts[id_] = await asyncio.to_thread(count_steps, program.trace) if program else 0
+            return self._step_counts[id_]
+
+
+def describe(series: Series, url: str) -> SeriesReply:
+    """What the interface answers about a series. url: its permalink."""
+    saved = series.saved
+    items = [
+        SeriesItemReply(**item.model_dump(), title=title or "", available=title is not None)
+        for item, title in zip(series.items, series.titles, strict=True)
+    ]
+    content = saved.content
+    return SeriesReply(
+        id=saved.id,
+        url=url,
+        created=iso_time(saved.created),
+        title=content.title,
+        description=content.description,
+        language=content.language,
+        items=items,
+    )

@@ -1,0 +1,1 @@
+"""Visitors: who asks, whether they may, and how often."""

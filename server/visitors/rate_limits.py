@@ -1,0 +1,221 @@
+"""Rate limits of visitors and addresses, in this process."""
+
+import math
+import time
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable
+
+from limits import RateLimitItem, parse_many
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from server.commands.settings_docs import format_bytes
+from server.pool.fair_queue import Client
+from server.settings import SettingError
+from server.wire.problems import ProblemError
+
+MAX_KEYS, MAX_HITS = 100_000, 1_000_000
+"""Keys whose hits are stored, and hits of all of them; those hit longest ago are evicted first."""
+
+BURST_SHARE = 0.25
+"""The part of the requests of a limit that may come at once."""
+
+
+class RateLimited(ProblemError):
+    """Too many requests. whose: `a visitor` or `an address`. limit: like `60 runs per minute`. retry_after: seconds.
+
+    action: is limited: run, save, picture, sign-in, request.
+    """
+
+    def __init__(self, subject: str, limit: str, retry_after: float, action: str = "run") -> None:
+        message = f"{subject} may ask for {limit}; try again in {math.ceil(retry_after)} s"
+        super().__init__(429, "limited", message, retry_after=retry_after)
+        self.limit, self.retry_after, self.action = limit, retry_after, action
+
+
+class RateLimiter:
+    """Limits like `60/minute`, or several separated by semicolons, of a client and of its address. Raises SettingError.
+
+    clock: in seconds. action: is limited (run, save, picture, sign-in). names: of the two settings, for errors.
+    """
+
+    def __init__(
+        self,
+        client_limits: str,
+        address_limits: str,
+        clock: Callable[[], float] = time.monotonic,
+        action: str = "run",
+        names: tuple[str, str] = ("RATE_LIMIT", "ADDRESS_LIMIT"),
+    ) -> None:
+        self._client = parse_limits(names[0], client_limits, action)
+        self._address = parse_limits(names[1], address_limits, action)
+        self.action = action
+        self._clock = clock
+        self._limiter = MovingWindowRateLimiter(MovingWindows(clock))
+
+    def hit(self, client: Client) -> None:
+        """Count a request. Raises RateLimited, and then counts nothing."""
+        self.check(client)
+        self.count(client)
+
+    def count(self, client: Client) -> None:
+        """Count a request that a limit may refuse to count."""
+        for limit, subject, key in self.keyed_limits(client):
+            self._limiter.hit(limit, subject, key)
+
+    def check(self, client: Client) -> None:
+        """Raises RateLimited if another request would exceed a limit."""
+        exceeded: list[RateLimited] = []
+        for limit, subject, key in self.keyed_limits(client):
+            if not self._limiter.test(limit, subject, key):
+                wait = self._limiter.get_window_stats(limit, subject, key).reset_time - self._clock()
+                exceeded.append(self.refusal(limit, subject, max(wait, 0.0)))
+        if exceeded:
+            raise max(exceeded, key=lambda error: error.retry_after)
+
+    def refusal(self, limit: RateLimitItem, subject: str, wait: float) -> RateLimited:
+        """What is raised where a limit is exceeded for so many seconds. subject: `a visitor` or `an address`."""
+        return RateLimited(subject, describe_limit(limit, self.action), wait, self.action)
+
+    def keyed_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+        """Each limit with its subject, and the key that its requests are counted under."""
+        limits = [(limit, "a visitor", client.id) for limit in self._client]
+        return limits + [(limit, "an address", client.address) for limit in self._address]
+
+
+class MovingWindows(MemoryStorage):
+    """The times of the latest hits of each key, for at most MAX_KEYS keys.
+
+    The library's own storage never drops a key (330 bytes each), and walks through all of them in a thread.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._clock = clock
+        self._hits: OrderedDict[str, list[float]] = OrderedDict()
+        self._count = 0  # of all hits
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        hits = self._recent(key, expiry)
+        if len(hits) + amount > limit:
+            return False
+        hits += [self._clock()] * amount
+        self._count += amount
+        self._hits[key] = hits
+        self._hits.move_to_end(key)
+        while len(self._hits) > MAX_KEYS or self._count > MAX_HITS:
+            self._count -= len(self._hits.popitem(last=False)[1])
+        return True
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
+        hits = self._recent(key, expiry)
+        return (hits[0] if hits else self._clock()), len(hits)
+
+    def _recent(self, key: str, expiry: int) -> list[float]:
+        hits = self._hits.get(key, [])
+        left = bisect_right(hits, self._clock() - expiry)
+        del hits[:left]
+        self._count -= left
+        return hits
+
+
+class TokenBuckets:
+    """A bucket of tokens for each key: so many at most, and as many again in so many seconds.
+
+    Of each key one number is stored, however many tokens it takes: when its bucket will be full again.
+    """
+
+    def __init__(self, capacity: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._seconds_per_token, self._clock = seconds, seconds / capacity, clock
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._full_at)
+
+    def take(self, key: str, tokens: float = 1.0) -> float:
+        """Take the tokens and return 0.0; or take none, and return the seconds until they are there.
+
+        Of more tokens than a bucket holds, it takes all that it holds.
+        """
+        now = self._clock()
+        full = self._full_after(key, tokens, now)
+        if full > now + self._seconds:
+            return full - now - self._seconds
+        self._full_at[key] = full
+        self._full_at.move_to_end(key)
+        while len(self._full_at) > MAX_KEYS:
+            self._full_at.popitem(last=False)
+        return 0.0
+
+    def wait(self, key: str, tokens: float) -> float:
+        """The seconds until the tokens could be taken; 0.0 where they can be now."""
+        now = self._clock()
+        full = self._full_after(key, tokens, now)
+        return full - now - self._seconds if full > now + self._seconds else 0.0
+
+    def _full_after(self, key: str, tokens: float, now: float) -> float:
+        return max(self._full_at.get(key, now), now) + min(tokens * self._seconds_per_token, self._seconds)
+
+
+class SaveSpace:
+    """The bytes that a network may save in a day. seconds: of a day."""
+
+    def __init__(self, size: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.size, self.seconds, self._buckets = size, seconds, TokenBuckets(size, seconds, clock)
+
+    def take(self, client: Client, size: int) -> None:
+        """Count a program of so many bytes. Raises RateLimited."""
+        wait = self._buckets.take(client.network, size)
+        if wait:
+            raise self.refusal(wait)
+
+    def check(self, client: Client, size: int) -> None:
+        """Raises RateLimited if a program of so many bytes would be too much."""
+        wait = self._buckets.wait(client.network, size)
+        if wait:
+            raise self.refusal(wait)
+
+    def refusal(self, wait: float) -> RateLimited:
+        """What is raised where there is space again in so many seconds."""
+        return RateLimited("an address", f"saving {format_bytes(self.size)} of programs per day", wait, "save")
+
+
+class RequestLimiter:
+    """Limits of the requests of a network, of whatever kind: `1200/minute`, a part of them at once. Raises SettingError."""
+
+    def __init__(self, limit: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = [
+            (
+                describe_limit(item, "request"),
+                TokenBuckets(item.amount * BURST_SHARE, item.get_expiry() * BURST_SHARE, clock),
+            )
+            for item in parse_limits("REQUEST_LIMIT", limit, "request")
+        ]
+
+    def hit(self, client: Client) -> None:
+        """Count a request. Raises RateLimited."""
+        for limit, buckets in self._limits:
+            wait = buckets.take(client.network)
+            if wait:
+                raise RateLimited("an address", limit, wait, "request")
+
+
+def parse_limits(name: str, text: str, action: str) -> list[RateLimitItem]:
+    """The limits in the text of a setting. Raises SettingError."""
+    try:
+        limits = parse_many(text)
+    except ValueError:
+        limits = []
+    if not limits or any(limit.amount < 1 for limit in limits):
+        raise SettingError(f"GRADBOX_{name} is {text!r}; it takes {action}s in a time, like 60/minute")
+    return limits
+
+
+def describe_limit(limit: RateLimitItem, action: str) -> str:
+    """In words, like `60 runs per minute` or `5 runs per 2 hours`."""
+    unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
+    return f"{limit.amount} {action}{'s' * (limit.amount > 1)} per {unit}"
