@@ -20,7 +20,7 @@ import torch._dynamo  # or the first optimizer pays for it
 from benchmarks.other_tracers import MODULES, TOOLS, measure
 from benchmarks.programs import STEPS, adam, adam_loop, beside_living_tensors, chain, loop, rebind
 from gradbox.recorder.probes import ops
-from server.wire.link import JobRecord
+from gradbox.wire.job_records import JobRecord
 from server.worker.run import run
 
 LIMITS = {"steps": 10**9, "trace": 10**10, "output": 10**9}

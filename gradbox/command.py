@@ -12,17 +12,21 @@ import tempfile
 from pathlib import Path
 
 from gradbox import __version__, doctor
-from gradbox.engine_loader import ENGINE_FOLDER, load
-from gradbox.part_recorder import MAX_RECORDINGS
-from gradbox.parts import PartOptions
+from gradbox.installation import PACKAGE_FOLDER
+from gradbox.parts import MAX_RECORDINGS, PartOptions
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script_process import Recorded, Script, record
+from gradbox.terminal import has_colours
 from gradbox.viewer import show
 
 OPEN_HELP = "run a script as python would, record it, and open the picture in the browser"
 NO_TORCH = (
     "gradbox: PyTorch is not installed here: `pip install torch` (see https://pytorch.org for the build that fits)"
+)
+NO_SERVER = (
+    "gradbox: the web application is not part of this package; run it from a checkout (`make run`) or from the image, "
+    "as docs/docker.md says"
 )
 NOTHING_RECORDED = "gradbox: nothing was recorded: the process ended before the script began"
 NO_PART_RECORDED = "gradbox: nothing was recorded: none of the parts that were asked for came"
@@ -149,7 +153,10 @@ def run_server(arguments: list[str]) -> int:
     """`python -m server …`, with the data of its user's account where no setting says otherwise."""
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "gradbox"
     os.environ.setdefault("GRADBOX_DATA", str(data))
-    sys.path.insert(0, str(ENGINE_FOLDER))
+    sys.path.insert(0, str(PACKAGE_FOLDER.parent))
+    if not (PACKAGE_FOLDER.parent / "server/__main__.py").is_file():
+        print(NO_SERVER, file=sys.stderr)
+        return EXIT_CANNOT_BEGIN
     if importlib.util.find_spec("torch") is None:
         print(NO_TORCH, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
@@ -220,7 +227,7 @@ def output_runs(args: argparse.Namespace, recorded: Recorded, in_parts: bool) ->
     """
     runs = recorded.runs
     if args.command == "trace" and args.pretty:
-        colours = load("gradbox.terminal").has_colours(sys.stdout)
+        colours = has_colours(sys.stdout)
         print("\n\n".join(run.pretty(colours) for run in runs.values()))
     elif args.command == "trace":
         for run in runs.values():

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradbox import __version__
-from gradbox.engine_loader import ENGINE_FOLDER
+from gradbox.installation import STATIC_FOLDER
 from gradbox.run import Run
 from gradbox.script_process import Script, record
 from gradbox.viewer import has_browser
@@ -73,7 +73,7 @@ def all_checks() -> Iterator[CheckResult]:
     yield CheckResult("python", f"{platform.python_version()}, {sys.executable}")
     torch = query_torch()
     yield from torch_checks(torch)
-    built = (ENGINE_FOLDER / "static/dist/offline.js").is_file()
+    built = (STATIC_FOLDER / "dist/offline.js").is_file()
     yield CheckResult("page", "built" if built else "missing", "" if built else "build it with `make build`")
     if built and torch is not None and torch.get("can_ask"):
         yield from recording_checks()

@@ -3,6 +3,7 @@
 import argparse
 import ast
 import contextlib
+import importlib
 import inspect
 import shlex
 from typing import Any, NoReturn
@@ -13,9 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from gradbox import page
-from gradbox.engine_loader import load
-from gradbox.region import STATELESS_TYPES
 from gradbox.run import Run
+from gradbox.sessions.options import STATELESS_TYPES, ProgramFile, SessionOptions
 
 TRACE_BYTES = 2_000_000
 """Of a cell's trace. It makes about 1 MB of the notebook, the viewer's 0.3 MB among them; beyond, recording ends and the
@@ -88,11 +88,13 @@ class Magic:
                 "%%gradbox: a cell with `await` outside of a function can't be recorded; put the part to record into a "
                 "cell without it"
             )
-        in_process, options_module = load("gradbox.sessions.session"), load("gradbox.sessions.options")
+        sessions = importlib.import_module(
+            "gradbox.sessions.session"
+        )  # imports torch, which a notebook may not need yet
         title = " ".join([f"cell {number}", *options.name])
-        program = options_module.ProgramFile(path, title, shown_source(cell, source))
-        session = in_process.Session(
-            options_module.SessionOptions(
+        program = ProgramFile(path, title, shown_source(cell, source))
+        session = sessions.Session(
+            SessionOptions(
                 limits={"steps": options.steps, "trace": TRACE_BYTES}, title=title, module_is_outermost=False,
                 shows_earlier_names=True, hidden_names=hidden_names(shell, tree), also=tuple(options.also),
             ),

@@ -12,7 +12,7 @@ from string import Template
 
 import jinja2
 
-from gradbox.engine_loader import ENGINE_FOLDER
+from gradbox.installation import STATIC_FOLDER, TEMPLATES_FOLDER
 
 LANGUAGES = ("en", "zh")
 
@@ -142,7 +142,7 @@ def _escaped_script_json(text: str) -> str:
 @cache
 def _built_file(name: str) -> str:
     """A built file of the front end. Raises FileNotFoundError with what to do."""
-    path = ENGINE_FOLDER / "static/dist" / name
+    path = STATIC_FOLDER / "dist" / name
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: build the page with `make build`")
     return path.read_text("utf-8")
@@ -152,7 +152,7 @@ def _built_file(name: str) -> str:
 def _offline_markup(language: str) -> str:
     """The markup of the offline file."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ENGINE_FOLDER / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.FileSystemLoader(TEMPLATES_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    say: dict[str, str] = json.loads((ENGINE_FOLDER / f"static/locales/{language}.json").read_text("utf-8"))
+    say: dict[str, str] = json.loads((STATIC_FOLDER / f"locales/{language}.json").read_text("utf-8"))
     return environment.get_template("partials/_offline.html").render(lang=language, say=say, away="")

@@ -13,11 +13,8 @@ from types import FrameType
 from typing import Any
 
 from gradbox.line_files import LABEL_FILE, LineFiles
-from gradbox.parts import Part, PartOptions
+from gradbox.parts import MAX_RECORDINGS, Part, PartOptions
 from gradbox.region import begin_session
-
-MAX_RECORDINGS = 20
-"""Recordings of one run; later ones are told and not made."""
 
 
 class PartWatcher:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from gradbox.training_loops import LOOPS, loops_that_train
 
+MAX_RECORDINGS = 20
+"""Recordings of one run, at most; no later one is made."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 Compound = (*LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)

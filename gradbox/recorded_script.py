@@ -5,6 +5,7 @@
 
 import builtins
 import contextlib
+import importlib
 import importlib.util
 import json
 import os
@@ -15,10 +16,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from gradbox.engine_loader import load
 from gradbox.interrupts import note_received_signals
 from gradbox.line_files import LineFiles
 from gradbox.recorded_parts import run_parts
+from gradbox.sessions.options import ProgramFile, SessionOptions
+from gradbox.sessions.session import Session
 
 EXIT_INTERRUPTED = 130
 PROGRESS_SECONDS = 0.2
@@ -113,14 +115,13 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
             sys.stdout = second_stderr()
         return run_parts(request, path, module.__dict__, source, progress.count_step, progress.clear)
     files = LineFiles(Path(request["folder"]))
-    in_process, options_module = load("gradbox.sessions.session"), load("gradbox.sessions.options")
     progress = Progress(sys.stderr, request["quiet"])
-    options = options_module.SessionOptions(
+    options = SessionOptions(
         limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,
         sink=files, on_step=progress.count_step, before_output=progress.clear,
     )  # fmt: skip
     module = sys.modules["__main__"] = create_main_module(path, spec)
-    session = in_process.Session(options, [options_module.ProgramFile(path, Path(path).name, source)], module.__dict__)
+    session = Session(options, [ProgramFile(path, Path(path).name, source)], module.__dict__)
     if request["stdout_to_stderr"]:
         sys.stdout = second_stderr()
     try:

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from gradbox.engine_loader import load
 from gradbox.run import Run, check_target
+from gradbox.sessions import session
+from gradbox.sessions.options import STATELESS_TYPES, ProgramFile, SessionOptions
 from gradbox.showing import show_region, write_and_report
 
 runs: list[Run] = []
@@ -30,9 +31,6 @@ DASH_C = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
 """Of Python's command line: the option `-c`, alone or after others in one word, and a program that follows in that word."""
 
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
-
-STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
-"""Types of names from before a recording that are not drawn: they are no state of the program."""
 
 
 class watch:  # noqa: N801 a context manager that is used like a function
@@ -125,8 +123,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
 def is_recording() -> bool:
     """Whether something records in this process."""
-    recording: bool = load("gradbox.sessions.session").is_recording()
-    return recording
+    return session.is_recording()
 
 
 def begin_session(
@@ -144,22 +141,21 @@ def begin_session(
     namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. options:
     more of `SessionOptions`. Raises RuntimeError where something else records, OSError without the file's text.
     """
-    in_process, options_module = load("gradbox.sessions.session"), load("gradbox.sessions.options")
-    if in_process.is_recording():
+    if session.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
-    files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in stepped_files(path, also)]
-    settings = options_module.SessionOptions(**{
+    files = [ProgramFile(file, shown_name(file), text) for file, text in stepped_files(path, also)]
+    settings = SessionOptions(**{
         "limits": {} if steps is None else {"steps": steps}, "module_is_outermost": False, "shows_earlier_names": True,
         "title": title, "hidden_names": hidden_names(namespace), **options,
     })  # fmt: skip
-    session = in_process.Session(settings, files, namespace)
-    session.begin()
+    begun = session.Session(settings, files, namespace)
+    begun.begin()
     try:
-        session.trace_lines(frame)
+        begun.trace_lines(frame)
     except BaseException:
-        session.end()
+        begun.end()
         raise
-    return session
+    return begun
 
 
 def hidden_names(namespace: dict[str, Any]) -> frozenset[str]:

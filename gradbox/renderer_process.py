@@ -21,10 +21,10 @@ from typing import Any, BinaryIO
 import resvg_py
 from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
 
+from gradbox.installation import STATIC_FOLDER
 from gradbox.wire.pictures import DrawReply, DrawRequest
-from server import PROJECT_FOLDER
 
-DIST = PROJECT_FOLDER / "static/dist"
+DIST = STATIC_FOLDER / "dist"
 PR_SET_PDEATHSIG = 1
 TIMEOUT = 8.0
 MAX_HEAP_BYTES = 512 << 20

@@ -10,8 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradbox import page
-from gradbox.engine_loader import ENGINE_FOLDER, load
+from gradbox import page, terminal
+from gradbox.assembly.assemble import assemble, crash_error
+from gradbox.installation import PACKAGE_FOLDER
+from gradbox.pretty import pretty_lines
+from gradbox.wire.api import Job
+from gradbox.wire.assembly import AssemblyRequest, Usage
+from gradbox.wire.findings import Finding
+from gradbox.wire.pictures import DrawReply, DrawRequest
+from gradbox.wire.program import ProgramFile
+from gradbox.wire.reading import Reading
+from gradbox.wire.trace import Error, Outcome
 
 RENDERER_MODULE = "gradbox.renderer_process"
 ENDED_ABRUPTLY = "it ended without Python's own end, as os._exit does"
@@ -47,18 +56,15 @@ class Run:
         ended. Raises ValueError for lines of no trace.
         """
         data = list(lines)
-        wire, outcome = load("gradbox.wire.assembly"), None
+        outcome = None
         if signal:
-            error = load("server.pool.machine_workers").crash_error(signal, None)
-            outcome = load("gradbox.wire.trace").Outcome(status="crashed", signal=signal, error=error)
+            outcome = Outcome(status="crashed", signal=signal, error=crash_error(signal, None))
         elif not complete:
-            trace = load("gradbox.wire.trace")
-            outcome = trace.Outcome(status="crashed", error=trace.Error(type="Exit", message=ENDED_ABRUPTLY))
+            outcome = Outcome(status="crashed", error=Error(type="Exit", message=ENDED_ABRUPTLY))
         cost = json.loads(data[-1]).get("cost") if data and outcome is None else None
-        usage = wire.Usage(wall_ms=cost["wall_ms"]) if cost else wire.Usage()
-        job = load("gradbox.wire.api").Job(source="")
-        request = wire.AssemblyRequest(job=job, own_process=True, outcome=outcome, usage=usage)
-        assembly = load("gradbox.assembly.assemble").assemble(request, b"".join(data))
+        usage = Usage(wall_ms=cost["wall_ms"]) if cost else Usage()
+        request = AssemblyRequest(job=Job(source=""), own_process=True, outcome=outcome, usage=usage)
+        assembly = assemble(request, b"".join(data))
         if assembly.rejected:
             raise ValueError(assembly.rejected)
         return cls(assembly.trace.json(), title, **options)
@@ -78,12 +84,10 @@ class Run:
     @cached_property
     def _findings(self) -> list[Any]:
         reply = render(self.body, kind="findings", language=self.language)
-        finding = load("gradbox.wire.findings").Finding
-        return [finding.model_validate(value) for value in json.loads(reply)]
+        return [Finding.model_validate(value) for value in json.loads(reply)]
 
     def explain(self, max_findings: int | None = None) -> str:
         """The findings in words, with the lines of code that they rest on. max_findings: the best of them; None for all."""
-        terminal = load("gradbox.terminal")
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
         parts = [
@@ -98,12 +102,10 @@ class Run:
         colours: those of a terminal.
         """
         reply = render(self.body, kind="reading", language=self.language)
-        reading = load("gradbox.wire.reading").Reading.model_validate_json(reply)
-        words = load("gradbox.terminal").load_sentences(self.language)
+        reading = Reading.model_validate_json(reply)
+        words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"]
-        lines = load("gradbox.pretty").pretty_lines(
-            self.title, reading, self.findings(), source, words, colours, self._program_files()
-        )
+        lines = pretty_lines(self.title, reading, self.findings(), source, words, colours, self._program_files())
         return "\n".join(lines)
 
     def summary(self) -> str:
@@ -121,13 +123,12 @@ class Run:
 
     def _program_files(self) -> list[Any]:
         """Those of the source, where it has several."""
-        file = load("gradbox.wire.program").ProgramFile
-        return [file.model_validate(value) for value in self.trace["program"].get("files", ())]
+        return [ProgramFile.model_validate(value) for value in self.trace["program"].get("files", ())]
 
     def _line_label(self, line: int) -> str:
         """A line of the source, with its file where there are several."""
         files = self._program_files()
-        place: str = load("gradbox.terminal").place_text(line, files)
+        place: str = terminal.place_text(line, files)
         return place if files else f"line {place}"
 
     def page(self) -> str:
@@ -197,17 +198,16 @@ def failure_text(outcome: dict[str, Any]) -> str:
 
 def render(trace: bytes, **fields: Any) -> bytes:
     """What the page's own code makes of a trace, in a process with V8. fields: of `DrawRequest`. Raises RuntimeError."""
-    pictures = load("gradbox.wire.pictures")
     packed = gzip.compress(trace, 1)
-    request = pictures.DrawRequest(size=len(packed), **fields).model_dump_json().encode()
+    request = DrawRequest(size=len(packed), **fields).model_dump_json().encode()
     inherited = os.environ.get("PYTHONPATH")
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(ENGINE_FOLDER), *([inherited] if inherited else [])])
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE_FOLDER.parent), *([inherited] if inherited else [])])
     }
     try:
         done = subprocess.run(
             [sys.executable, "-m", RENDERER_MODULE], input=request + b"\n" + packed, capture_output=True,
-            timeout=TIMEOUT, env=environment, cwd=ENGINE_FOLDER, check=False,
+            timeout=TIMEOUT, env=environment, cwd=PACKAGE_FOLDER.parent, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"it took more than {TIMEOUT:.0f} seconds") from None
@@ -217,7 +217,7 @@ def render(trace: bytes, **fields: Any) -> bytes:
         raise RuntimeError(
             done.stderr.decode(errors="replace").strip() or "the process that explains ended without a word"
         )
-    reply = pictures.DrawReply.model_validate_json(head)
+    reply = DrawReply.model_validate_json(head)
     if reply.failed is not None:
         raise RuntimeError(reply.failed)
     if reply.steps is not None:

@@ -5,16 +5,16 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from gradbox.installation import STATIC_FOLDER
 from gradbox.wire.findings import Finding
 from gradbox.wire.program import ProgramFile
-from server import PROJECT_FOLDER
 
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
 
 
 def load_sentences(language: str) -> dict[str, str]:
     """The page's sentences in a language, by key."""
-    words: dict[str, str] = json.loads((PROJECT_FOLDER / f"static/locales/{language}.json").read_text("utf-8"))
+    words: dict[str, str] = json.loads((STATIC_FOLDER / f"locales/{language}.json").read_text("utf-8"))
     return words
 
 

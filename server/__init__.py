@@ -3,7 +3,10 @@
 import os
 from pathlib import Path
 
-__version__ = "0.1.0"
+from gradbox import __version__
+
+__all__ = ["HELPER_ENVIRONMENT", "PACKAGE_FOLDERS", "PROJECT_FOLDER", "__version__"]
+
 PROJECT_FOLDER = Path(__file__).parent.parent
 """Where the folders `server`, `static`, `templates` and `scenarios` are."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
-from server.wire.link import JobRecord
+from gradbox.wire.job_records import JobRecord
 from server.worker.run import run
 from tests.tracing import HOST, qualified
 

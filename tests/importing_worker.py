@@ -2,7 +2,8 @@
 
 import importlib
 
-from server.wire.link import ChildJob, WorkerOptions
+from gradbox.wire.job_records import ChildJob
+from server.wire.link import WorkerOptions
 from server.worker.child import Worker, WriteLines
 from server.worker.threads import require_one_thread
 

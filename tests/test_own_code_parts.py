@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from gradbox.command import main
-from gradbox.part_recorder import MAX_RECORDINGS
-from gradbox.parts import PartOptions, choose_parts
+from gradbox.parts import MAX_RECORDINGS, PartOptions, choose_parts
 from gradbox.recorded_parts import run_parts
 from gradbox.run import Run
 from gradbox.run_list import run_pages

@@ -8,18 +8,19 @@ outcome, the cost and the focus are written by us. All of it happens in a proces
 import io
 import math
 import os
+import signal
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ConfigDict, ValidationError
 from pydantic_core import from_json
 
+from gradbox import __version__
 from gradbox.assembly.assembled_trace import AssembledTrace
 from gradbox.wire.api import Job
 from gradbox.wire.assembly import AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.program import Program
 from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, Runtime, Step
-from server import __version__
 
 MAX_LOGGED_BYTES = 4000
 """Most bytes of a child's line that are logged."""
@@ -247,3 +248,11 @@ def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
     if job.input:
         runtime.input = job.input
     return runtime
+
+
+def crash_error(signal_number: int, line: int | None) -> Error:
+    """The error of a run whose process a signal killed. line: that it was at, where that is known."""
+    names = {known.value: known.name for known in signal.Signals}
+    return Error(
+        type="Crash", message=f"killed by signal {signal_number} ({names.get(signal_number, 'unknown')})", line=line
+    )

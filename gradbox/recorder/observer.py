@@ -24,7 +24,7 @@ from gradbox.recorder.reachability import Reachability
 from gradbox.recorder.uids import ObjectUids, WeakUids
 from gradbox.recorder.values import ValueEncoder
 from gradbox.wire import events
-from server.wire.link import FocusRecord
+from gradbox.wire.job_records import FocusRecord
 
 _TRANSITION_EVENTS = {row.state: name for name, row in events.EVENTS.items() if row.state is not None}
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradbox.recorder.instrument import Statements
+from gradbox.wire.job_records import FocusRecord
 from gradbox.wire.limits import Limit
 from gradbox.wire.records import StepRecord
-from server.wire.link import FocusRecord
 
 
 def always_true() -> bool:

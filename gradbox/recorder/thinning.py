@@ -11,7 +11,7 @@ from types import FrameType
 from gradbox.recorder.instrument import Statements
 from gradbox.recorder.introspection import traceback_of
 from gradbox.recorder.stack import is_program
-from server.wire.link import FocusRecord
+from gradbox.wire.job_records import FocusRecord
 
 UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
 """The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""

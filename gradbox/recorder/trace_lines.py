@@ -7,8 +7,8 @@ from time import perf_counter, process_time
 from pydantic_core import to_json
 
 from gradbox.language import policy
+from gradbox.wire.job_records import FaultLine
 from gradbox.wire.records import CostRecord, LineRecord, StatementRecord
-from server.wire.link import FaultLine
 
 
 def statement_records(source: str, rows: list[StatementRecord]) -> list[StatementRecord]:

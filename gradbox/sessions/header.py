@@ -9,13 +9,13 @@ from typing import cast
 import numpy as np
 import torch
 
+from gradbox import __version__
 from gradbox.language.program_files import FileText, join_files
 from gradbox.recorder.device_name import device_name
 from gradbox.recorder.instrument import Statements
 from gradbox.recorder.trace_lines import statement_records
 from gradbox.sessions.options import ProgramFile, SessionOptions
 from gradbox.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord, RuntimeRecord
-from server import __version__
 
 
 def header(

@@ -4,8 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gradbox.wire.job_records import FocusRecord
 from gradbox.wire.records import RegionRecord
-from server.wire.link import FocusRecord
+
+STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
+"""Types of names from before a recording that are not drawn: they are no state of the program."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gradbox.assembly.assemble import crash_error
 from gradbox.wire.api import Job
 from gradbox.wire.assembly import Usage
 from gradbox.wire.trace import Error, Outcome, Stopped
@@ -278,10 +279,3 @@ def line_at_end(child: Child) -> int | None:
     """The program's line in the traceback that a child was asked for, or that it wrote when it crashed."""
     match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
     return int(match[1]) if match else None
-
-
-def crash_error(signal_number: int, line: int | None) -> Error:
-    names = {known.value: known.name for known in signal.Signals}
-    return Error(
-        type="Crash", message=f"killed by signal {signal_number} ({names.get(signal_number, 'unknown')})", line=line
-    )

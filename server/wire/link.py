@@ -1,4 +1,4 @@
-"""What passes between the server and its workers: options and messages of the zygote, the job of a child.
+"""What passes between the server and its workers: options and messages of the zygote.
 
 Each is one JSON object. The server and the zygote are held to these declarations by the type checker; what a child
 writes back is not believed but validated, by the models of `trace`. Nothing of pydantic is needed here, so that a
@@ -6,7 +6,7 @@ zygote can start without it.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NotRequired, final
+from typing import final
 
 from typing_extensions import TypedDict
 
@@ -93,64 +93,3 @@ class ExitedMessage(TypedDict):
 
 ZygoteMessage = ReadyMessage | FailedMessage | SpareMessage | ExitedMessage
 """What the zygote sends to the server."""
-
-FocusRecord = TypedDict(
-    "FocusRecord",
-    {
-        "loop": int,
-        "iteration": list[int],
-        "storage": str,
-        "step": int,
-        "from": int,
-        "to": int,
-        "counts": dict[str, int],
-        "repeatable": bool,
-    },
-    total=False,
-)
-"""The fields of `trace.Focus`, as a child reads them: JSON makes strings of the keys of `counts`."""
-
-
-class GradientCheckOptionsRecord(TypedDict):
-    """`gradient_check.GradientCheckOptions`, as a child reads it."""
-
-    elements: int
-    backward: NotRequired[int]
-
-
-@final
-class JobRecord(TypedDict):
-    """`api.Job`, as a child reads it."""
-
-    source: str
-    device: NotRequired[Literal["cpu", "cuda"]]
-    seed: NotRequired[int]
-    limits: NotRequired[dict[str, int | float]]
-    focus: NotRequired[FocusRecord]
-    input: NotRequired[str]
-    check: NotRequired[GradientCheckOptionsRecord]
-
-
-@final
-class AnswerJobRecord(TypedDict):
-    """`matrix.AnswerJob`, as a child reads it."""
-
-    programs: list[str]
-
-
-class AnswerRecord(TypedDict):
-    """`matrix.Answer`, as a child writes it."""
-
-    printed: str
-    line: NotRequired[int]
-    raised: NotRequired[str]
-
-
-ChildJob = JobRecord | AnswerJobRecord
-"""What a child is given to do."""
-
-
-class FaultLine(TypedDict):
-    """What a child writes instead of an outcome where the recorder itself failed."""
-
-    fault: str

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import torch
 
 from gradbox.recorder.stack import PROGRAM
-from server.wire.link import AnswerJobRecord, AnswerRecord
+from gradbox.wire.job_records import AnswerJobRecord, AnswerRecord
 from server.worker.run import seed_generators
 
 MAX_MESSAGE = 300

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from server.wire.link import ChildJob, FaultLine
+from gradbox.wire.job_records import ChildJob, FaultLine
 from server.worker.confine import Confinement, clear_environment
 from server.worker.threads import require_one_thread
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NoReturn
 
-from server.wire.link import ChildJob
+from gradbox.wire.job_records import ChildJob
 from server.worker.answers import answer_all
 from server.worker.run import run
 

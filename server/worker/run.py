@@ -38,6 +38,7 @@ from gradbox.recorder.streams import OutputStream, input_stream
 from gradbox.recorder.trace_lines import cost_record, encode_line, statement_records
 from gradbox.wire import limits
 from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
+from gradbox.wire.job_records import FocusRecord, JobRecord
 from gradbox.wire.limits import Limit
 from gradbox.wire.records import (
     HeaderLineRecord,
@@ -49,7 +50,6 @@ from gradbox.wire.records import (
     StepRecord,
 )
 from server import __version__
-from server.wire.link import FocusRecord, JobRecord
 from server.worker.files.install import install_files
 
 DEFAULT_LIMITS: dict[str, int | float] = {

@@ -9,7 +9,7 @@ from gradbox.recorder.probes.holders import Holders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.wire.entities import MAX_CELLS
-from server.wire.link import FocusRecord
+from gradbox.wire.job_records import FocusRecord
 
 MAX_WRITTEN_ELEMENTS = 256
 """Written elements of a big storage that stay in its windows."""

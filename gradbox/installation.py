@@ -1,0 +1,11 @@
+"""Where this installation has what is not code: the page's scripts and styles, its sentences and templates.
+
+In a checkout these are folders beside `gradbox`; in a wheel they are in gradbox/assets.
+"""
+
+from pathlib import Path
+
+PACKAGE_FOLDER = Path(__file__).resolve().parent
+ASSETS_FOLDER = PACKAGE_FOLDER / "assets" if (PACKAGE_FOLDER / "assets").is_dir() else PACKAGE_FOLDER.parent
+STATIC_FOLDER = ASSETS_FOLDER / "static"
+TEMPLATES_FOLDER = ASSETS_FOLDER / "templates"
