@@ -19,7 +19,7 @@ READS = {
     "torch.sys.modules": "p = torch.sys.modules['posix']\nprint(p.read(p.open(SECRET, 0), 99))",
     "a shell": "print(torch.os.popen('cat ' + SECRET).read())",
     "the import of builtins": "print(vars(torch.builtins)['__imp' 'ort__']('os').listdir(PLACE))",
-    "a module of its own": "getattr(torch.sys, 'pa' 'th').append(PLACE)\nprint(load('late').WORD)",
+    "a module of its own": "loader = torch.importlib.machinery.SourceFileLoader('late', PLACE + '/late.py')\nprint(loader.load_module().WORD)",
     "os of numpy": "import numpy as np\nprint(np.lib._npyio_impl.os.listdir(PLACE))",
     "builtins of dataclasses": "import dataclasses\nprint(dataclasses.builtins.open(SECRET).read())",
     "builtins of enum": "import enum\nprint(enum.bltns.open(SECRET).read())",
