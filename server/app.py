@@ -10,8 +10,10 @@ from fastapi.staticfiles import StaticFiles
 
 from gradbox.wire.api import MAX_INPUT
 from server import PROJECT_FOLDER, __version__, errors
-from server.http.metrics import HttpMetricsMiddleware
 from server.http.security import SecurityMiddleware
+from server.middleware.authentication import AuthenticationMiddleware
+from server.middleware.request_limits import RequestRateMiddleware
+from server.middleware.request_metrics import HttpMetricsMiddleware
 from server.operating import log, settings_checks
 from server.pool.zygote import PREPARE
 from server.routes import (
@@ -36,8 +38,6 @@ from server.routes import (
 )
 from server.services import create_services, get_services
 from server.settings import Settings
-from server.visitors.authentication import AuthenticationMiddleware
-from server.visitors.request_limits import RequestRateMiddleware
 
 JSON_EXPANSION = 6
 """Bytes that JSON may need for one byte of a program: `\\u0000`."""

@@ -12,8 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
+from server.middleware.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
 from server.settings import Settings
-from server.visitors.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
 from server.visitors.authenticator import SESSION_AGE, SESSION_COOKIE, Authenticator, password_from_header
 from tests.running_server import running_server
 

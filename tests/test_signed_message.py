@@ -1,6 +1,6 @@
 import pytest
 
-from server.cluster.signed_message import SIGNATURE_SIZE, MessageSigner
+from server.runs.signed_message import SIGNATURE_SIZE, MessageSigner
 
 SECRET = b"s" * 32
 

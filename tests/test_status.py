@@ -12,9 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.commands.settings_docs import format_bytes, format_duration
 from server.operating import log
 from server.pool import machine
+from server.quantities import format_bytes, format_duration
 from server.settings import Settings
 
 ROOT = Path(__file__).parent.parent

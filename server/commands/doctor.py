@@ -17,7 +17,6 @@ from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from gradbox.wire.pictures import DrawRequest
 from server.commands.doctor_verdict import CheckResult, judge
-from server.commands.settings_docs import format_bytes
 from server.operating.settings_checks import check_settings, warnings
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.fair_queue import Busy
@@ -25,6 +24,7 @@ from server.pool.interface import PoolInterface
 from server.pool.machine import disk_space, max_workers, total_memory
 from server.pool.machine_workers import GPU_FAILED, GPU_STARTING
 from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.quantities import format_bytes
 from server.services import create_pool
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from server.commands.doctor_verdict import CheckResult
-from server.commands.settings_docs import format_bytes
 from server.pool.remote.broker import BrokerError, connect
 from server.pool.remote.census import read_workers
 from server.pool.remote.messages import WorkerRecord
+from server.quantities import format_bytes
 from server.settings import Settings
 
 MIN_REDIS_VERSION = 7

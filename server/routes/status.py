@@ -5,9 +5,9 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 
-from server.commands.settings_docs import format_bytes, format_duration
 from server.dependencies import ServicesDep
-from server.operating.status import collect
+from server.quantities import format_bytes, format_duration
+from server.routes.status_facts import collect
 from server.templating import render, templates
 from server.visitors.clients import is_within, parse_networks
 from server.wire.problems import ProblemError

@@ -7,7 +7,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from server.commands.settings_docs import format_bytes
+from server.quantities import format_bytes
 from server.saved.series import Series, SeriesService
 from server.wire.problems import ProblemError
 

@@ -10,8 +10,8 @@ from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from server.commands.settings_docs import format_bytes
 from server.pool.fair_queue import Client
+from server.quantities import format_bytes
 from server.settings import SettingError
 from server.wire.problems import ProblemError
 
