@@ -53,8 +53,9 @@ RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['
     rm -rf include share test bin/*test* bin/*Test bin/protoc* && \
     # for CUDA: what nothing in torch loads
     rm -f ../nvidia/*/lib/libcusolverMg.so.* ../nvidia/*/lib/libnvrtc*.alt.so.* ../nvidia/*/lib/*.a ../nvidia/*/lib/*.bc
+COPY gradbox gradbox
 COPY server server
-RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash server
+RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash gradbox server
 
 FROM ${BASE}
 RUN apt-get update && \
@@ -65,6 +66,7 @@ RUN apt-get update && \
     install -d -o gradbox -g gradbox /data
 WORKDIR /app
 COPY --from=python /venv /venv
+COPY --from=python /app/gradbox gradbox
 COPY --from=python /app/server server
 COPY --from=page /page/static/dist static/dist
 COPY static/locales static/locales

@@ -104,6 +104,7 @@ check-python: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-logo
 
 check-page: build
 	$(NPM) run check
