@@ -34,7 +34,7 @@ def health_after_failure(client: TestClient) -> dict[str, Any]:
 REASONS = [
     ("prepare_and_raise", "the disk with torch is gone"),
     ("prepare_with_thread", "the process that forks has a second thread"),
-    ("prepare_and_die", "ended with status 7"),
+    ("prepare_and_die", "the process that forks them ended"),
 ]
 
 

@@ -6,13 +6,14 @@ from fastapi import APIRouter, Response
 
 from server import __version__
 from server.dependencies import ServicesDep
+from server.pool.interface import STARTING
 
 router = APIRouter()
 
 
 @router.get("/healthz", summary="The server answers, and says how its workers are confined")
 async def healthz(services: ServicesDep) -> dict[str, Any]:
-    """`status` is `ok`, or `no workers` where no program is run now; `workers` then says why, for the CPU and the GPU.
+    """`status` is `ok`, or `no workers` where none could be started; `workers` says why, for the CPU and the GPU.
 
     `layers` gives each layer of confinement as `active` or the reason why it is not; empty before the workers are up.
 
@@ -27,7 +28,7 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
     store = {"backend": health.backend, "reachable": answer.reachable, **({"why": answer.why} if answer.why else {})}
     workers = {device: services.pool.problem(device) or "ready" for device in ("cpu", "cuda")}
     return {
-        "status": "ok" if workers["cpu"] == "ready" else "no workers",
+        "status": "ok" if workers["cpu"] in ("ready", STARTING) else "no workers",
         "version": __version__,
         "workers": workers,
         "sandbox": sandbox,
