@@ -59,21 +59,20 @@ SECTIONS = {
         Setting(
             "WORKERS",
             2,
-            "Maximum number of programs that run at the same time. Reduced at the start if the memory is too small.",
+            "Maximum number of programs that run at the same time. The server reduces it at the start if memory is short.",
         ),
         Setting(
             "CONNECTIONS",
             1000,
-            "Maximum number of connections. Reduced at the start if the process may have too few descriptors.",
+            "Maximum number of connections. The server reduces it at the start if the process may open too few descriptors.",
         ),
-        Setting("QUEUE", 64, "Maximum number of programs that wait to run. Further ones are answered with 429."),
+        Setting("QUEUE", 64, "Maximum number of programs that wait to run. The server answers further ones with 429."),
         Setting(
             "QUEUE_URL",
             "",
-            "URL of a Redis (7 or newer), like redis://:password@host:6379/0. Programs then run on the machines that "
-            "`python -m server worker` is started on, and GRADBOX_WORKERS is how many at once on each. Several web "
-            "processes may share the Redis and the database; they need the same GRADBOX_SECRET. Needs "
-            "`pip install gradbox[cluster]`.",
+            "URL of a Redis (7 or newer), like redis://:password@host:6379/0. Programs then run on the machines where you "
+            "start `python -m server worker`, at most GRADBOX_WORKERS at once on each. Several web processes may share "
+            "the Redis and the database; they need the same GRADBOX_SECRET. Requires `pip install gradbox[cluster]`.",
             secret=True,
         ),
         Setting(
@@ -84,7 +83,7 @@ SECTIONS = {
             ("require", "best", "off"),
         ),
         Setting("GPU", True, "Offer the GPU if torch finds one."),
-        Setting("BOOT", 60.0, "Maximum time in which the workers' first process has to import torch.", unit="s"),
+        Setting("BOOT", 60.0, "Maximum time that the workers' first process may take to import torch.", unit="s"),
     ),
     "Access": (
         Setting("PASSWORD", "", "Password that visitors have to enter. If empty, none is required.", secret=True),
@@ -107,27 +106,27 @@ SECTIONS = {
         Setting(
             "LIVE",
             "auto",
-            "Runs while a visitor types. on: the page's switch is on until its reader turns it off; offered: it is off "
-            "until its reader turns it on; off: there is no switch, and no preview of what a sibling would do; auto: on, "
-            "or offered where GRADBOX_PUBLIC_URL is set.",
+            "Whether programs run while a visitor types. on: the page's Live switch starts on; offered: the switch starts "
+            "off; off: the page has no switch and does not preview what another operation would do; auto: offered if "
+            "GRADBOX_PUBLIC_URL is set, otherwise on. A visitor's own choice is remembered.",
             ("auto", "on", "offered", "off"),
         ),
         Setting(
             "LIVE_LIMIT",
             "240/minute",
-            "Maximum rate of runs of one visitor that typing or a preview starts. They count as no others.",
+            "Maximum rate of runs that one visitor starts by typing or by a preview. They do not count toward other limits.",
         ),
         Setting("LIVE_ADDRESS_LIMIT", "1200/minute", "Maximum rate of such runs of all visitors behind one address."),
         Setting(
             "REQUEST_LIMIT",
             "1200/minute",
-            "Maximum rate of requests of all visitors behind one address, of any kind, a quarter of them at once. "
-            "The scripts and styles of the page do not count. Addresses of one IPv6 /48 count as one.",
+            "Maximum rate of requests, of any kind, of all visitors behind one address. A quarter of them may come at once. "
+            "Requests for the page's scripts and styles do not count. All addresses of an IPv6 /48 count as one.",
         ),
         Setting(
             "SAVE_LIMIT",
             "20/minute",
-            "Maximum rate at which one visitor saves programs. Programs that were saved before do not count.",
+            "Maximum rate at which one visitor saves programs. Saving a program that is already saved does not count.",
         ),
         Setting(
             "SAVE_ADDRESS_LIMIT", "100/minute", "Maximum rate at which all visitors behind one address save programs."
@@ -135,7 +134,7 @@ SECTIONS = {
         Setting(
             "SAVE_SPACE",
             20_000_000,
-            "Maximum size of the programs that all visitors behind one address save within a day.",
+            "Maximum total size of the programs that all visitors behind one address save in a day.",
             unit="B",
         ),
         Setting(
@@ -144,23 +143,24 @@ SECTIONS = {
         Setting(
             "ADDRESS_CONNECTIONS",
             300,
-            "Maximum number of connections from one address; those of GRADBOX_TRUSTED_PROXIES are not limited.",
+            "Maximum number of connections from one address. Those from GRADBOX_TRUSTED_PROXIES are not limited.",
         ),
         Setting(
             "FRAMES",
             "*",
-            "Pages that may embed /embed/{id} and /embed/series/{id}, as in the frame-ancestors directive: *, 'none', or a list of origins.",
+            "Sites that may embed /embed/{id} and /embed/series/{id}, as in the frame-ancestors directive: *, 'none', or a "
+            "list of origins.",
         ),
         Setting(
             "CLASSROOM",
             False,
-            "Set this for a class behind one address: the address may use the whole queue, all connections, the whole "
-            "space for saved programs, 3000 runs and saves a minute, as many while typing, and 20,000 requests.",
+            "Set this for a class behind one address. The address may then use the whole queue, all connections, the whole "
+            "space for saved programs, and per minute 3000 runs, 3000 runs while typing, 3000 saves and 20,000 requests.",
         ),
         Setting(
             "SECRET",
             "",
-            "Key that signs the cookies of visitors and sessions. If empty, a new one is generated at every start.",
+            "Key that signs the cookies of visitors and sessions. If empty, the server generates a new one at every start.",
             secret=True,
         ),
     ),
@@ -171,7 +171,9 @@ SECTIONS = {
     ),
     "Storage": (
         Setting("CACHE", 64_000_000, "Memory for cached results.", unit="B"),
-        Setting("DATA", "data", "Directory of the embedded database. It is created when the first program is saved."),
+        Setting(
+            "DATA", "data", "Directory of the embedded database. The server creates it when the first program is saved."
+        ),
         Setting(
             "DATABASE_URL",
             "",
@@ -186,7 +188,7 @@ SECTIONS = {
         Setting(
             "SERIES_FILE",
             12_000_000,
-            "Maximum size of the compressed traces in the offline file of a series; a larger one is not made.",
+            "Maximum size of the compressed traces in the offline file of a series. The server makes no larger file.",
             unit="B",
         ),
         Setting("PICTURES", 32_000_000, "Memory for cached pictures and files.", unit="B"),

@@ -92,7 +92,20 @@ def test_what_was_changed_is_told_and_no_secret() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "SECURITY.md", "LIMITATIONS.md", "docs/hosting.md", "docs/privacy.md", "docs/docker.md"]
+    "page",
+    [
+        "README.md",
+        "SECURITY.md",
+        "LIMITATIONS.md",
+        "docs/api.md",
+        "docs/docker.md",
+        "docs/hosting.md",
+        "docs/matrix.md",
+        "docs/own-code.md",
+        "docs/privacy.md",
+        "docs/sharing.md",
+        "docs/using.md",
+    ],
 )
 def test_pages_name_settings_files_and_chapters_that_there_are(page: str) -> None:
     text = (ROOT / page).read_text()
