@@ -44,7 +44,7 @@ RUN set -e; \
 WORKDIR /app
 COPY pyproject.toml ./
 RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-        print(*p['dependencies'], *(q for extra in ('packages', 'cluster') for q in p['optional-dependencies'][extra]), sep='\n')" \
+        print(*p['dependencies'], *(q for extra in ('server', 'packages', 'cluster') for q in p['optional-dependencies'][extra]), sep='\n')" \
         >/wanted && \
     /venv/bin/pip install --no-cache-dir -r /wanted && \
     /venv/bin/pip check && \

@@ -47,7 +47,7 @@ dev: setup build
 
 # torch is not in it: whoever installs it has one already, or is told
 wheel: setup build
-	rm -rf var/wheel
+	rm -rf var/wheel var/build
 	$(PYTHON) -m pip wheel -q --no-deps --wheel-dir var/wheel .
 	@echo "install it with: pip install $$(echo var/wheel/*.whl)"
 

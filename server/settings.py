@@ -72,7 +72,7 @@ SECTIONS = {
             "",
             "URL of a Redis (7 or newer), like redis://:password@host:6379/0. Programs then run on the machines where you "
             "start `python -m server worker`, at most GRADBOX_WORKERS at once on each. Several web processes may share "
-            "the Redis and the database; they need the same GRADBOX_SECRET. Requires `pip install gradbox[cluster]`.",
+            "the Redis and the database; they need the same GRADBOX_SECRET. Requires `pip install -e .[server,cluster]`.",
             secret=True,
         ),
         Setting(

@@ -23,7 +23,7 @@ LEFT_OUT = ("numpy", "mini-racer")
 def requirements() -> list[str]:
     """What is gathered, as pip takes it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = (one for name in ("cluster", "packages") for one in project["optional-dependencies"][name])
+    extras = (one for name in ("server", "cluster", "packages") for one in project["optional-dependencies"][name])
     wanted = [*project["dependencies"], *extras, *TEST_REQUIREMENTS]
     return [one for one in wanted if not one.startswith(LEFT_OUT)]
 

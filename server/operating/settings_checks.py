@@ -56,7 +56,7 @@ def check_queue(settings: Settings) -> None:
         raise SettingError("GRADBOX_QUEUE_URL takes a URL like redis://:password@host:6379/0, or rediss:// for TLS")
     missing = [name for name in ("celery", "redis") if importlib.util.find_spec(name) is None]
     if missing:
-        raise SettingError(f"GRADBOX_QUEUE_URL needs {' and '.join(missing)}: pip install gradbox[cluster]")
+        raise SettingError(f"GRADBOX_QUEUE_URL needs {' and '.join(missing)}: pip install -e .[server,cluster]")
 
 
 def warnings(settings: Settings) -> Iterator[tuple[str, str]]:
