@@ -54,8 +54,8 @@ def test_steps_say_what_they_did_by_the_names_of_the_program() -> None:
 def test_a_shape_that_is_changed_in_place_is_said() -> None:
     source = "import torch\nx = torch.ones(2, 3)\nx.t_()\ny = x.detach()\ny.resize_(2)\n"
     lines = lines_of(source)
-    assert "     |   x has the shape (3, 2) now, with the strides (1, 3)." in lines
-    assert "     |   y has the shape (2,) now, with the strides (1,)." in lines
+    assert "     |   x now has the shape (3, 2) and the strides (1, 3)." in lines
+    assert "     |   y now has the shape (2,) and the strides (1,)." in lines
     assert "     |   x 的形状现在是 (3, 2)，步长是 (1, 3)。" in lines_of(source, "zh")
 
 
