@@ -248,7 +248,7 @@ def test_only_who_reads_a_changed_cell_is_said_to_see_it(page: Any, site: str) -
     page.keyboard.press("End")
     page.wait_for_function("() => document.querySelector('#sentences li')")
     sentence = page.locator("#sentences li").first.inner_text()
-    assert sentence == "Writes one element of right. This also changes a, through the same memory."
+    assert sentence == "Writes one element of right. Also changed through shared memory: a."
 
 
 def test_no_device_is_offered_where_there_is_but_one(page: Any, site: str) -> None:

@@ -23,7 +23,7 @@ export const LOOM_LABELS = {
   end: "the end",
   unnamed: "unnamed",
   unnamed_title:
-    "Memory to which no name in sight leads: results on their way, what the engine keeps, what lies deep inside of objects",
+    "Memory that no visible name refers to: intermediate results, what the engine keeps, what is deep inside objects",
   hidden: "and {n} more",
 };
 
