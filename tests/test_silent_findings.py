@@ -65,8 +65,8 @@ def test_a_second_step_says_what_the_first_hid(explained: dict[str, dict[str, li
 @pytest.mark.parametrize(
     "scenario, line, what",
     [
-        ("chunk_and_cat", 8, "changed `x` too: `right` is a view of `x`'s memory since line 4."),
-        ("version_counter", 9, "changed `x` too: `flat` is a view of `x`'s memory since line 5."),
+        ("chunk_and_cat", 8, "changed `x` too: `right` has been a view of `x`'s memory since line 4."),
+        ("version_counter", 9, "changed `x` too: `flat` has been a view of `x`'s memory since line 5."),
         ("slice_follows", 9, "changed `first` too: `first` has been a view of `x`'s memory since line 4."),
         ("to_same_or_copy", 8, "changed `same` too: `x` and `same` have been two names of one tensor since line 4."),
         ("clone", 7, "changed `a` too: `c` and `a` have shared the same memory since line 5."),
