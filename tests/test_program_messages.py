@@ -31,7 +31,7 @@ def test_a_torn_prompt_is_repaired_and_the_outputs_stay(page: Any, site: str) ->
     before = page.locator(".cm-line").all_inner_texts()
     assert [row[0] for row in output_rows(page)] == ["not reached", "different"]
     with page.expect_response("**/runs"):
-        page.locator(".message.notice button", has_text="Put in c.zero_()").click()
+        page.locator(".message.notice button", has_text="Insert c.zero_()").click()
     page.wait_for_function("() => document.querySelectorAll('.beside.same').length === 2")
     page.locator(".cm-content").click()
     page.keyboard.press("Control+z")

@@ -129,7 +129,7 @@ def test_who_waits_sees_the_place_and_a_closed_tab_makes_room(page: Any, site: s
     word = others[2].locator("#run-word")
     page.goto(site)
     endless(page, site, 20)
-    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Waiting, 1 before it…'")
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Waiting, 1 ahead…'")
     assert word.inner_text() == "Next in line…"
     others[0].close()
     others[1].close()
