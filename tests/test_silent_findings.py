@@ -82,4 +82,6 @@ def test_shared_memory_says_who_is_whose_view_and_since_when(scenario: str, line
 def test_views_of_one_memory_are_not_called_views_of_each_other() -> None:
     source = "import torch\nrow = (x := torch.zeros(2, 3))[0]\nflat = x.view(6)\ndel x\nflat[1] = 4.0\nprint(row)\n"
     (finding,) = findings_of_traces([trace(source)])[0]
-    assert finding["what"].endswith("changed `row` too: `flat` and `row` have been views of the same memory since line 3.")
+    assert finding["what"].endswith(
+        "changed `row` too: `flat` and `row` have been views of the same memory since line 3."
+    )
