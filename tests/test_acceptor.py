@@ -58,7 +58,7 @@ def clients(port: int, *addresses: str) -> list[socket.socket]:
     return [socket.create_connection(("127.0.0.1", port), 5, (address, 0)) for address in addresses]
 
 
-def test_who_comes_after_a_flood_is_soon_served() -> None:
+def test_a_client_is_served_soon_after_a_flood() -> None:
     made, _ = accepted(lambda port: clients(port, *["127.0.0.5"] * 60, "127.0.0.6"))
     assert len(made) == 61 and made.index("127.0.0.6") <= 3
 
@@ -98,14 +98,14 @@ def test_the_connections_of_a_proxy_are_many_visitors(monkeypatch: pytest.Monkey
     assert len(made) == 60 and not closed
 
 
-def test_where_too_many_wait_those_with_most_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_with_the_most_connections_make_room_under_pressure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(acceptor, "MAX_WAITING", 20)
     floods = [f"127.0.1.{k % 4}" for k in range(80)]
     made, closed = accepted(lambda port: clients(port, *floods, "127.0.0.6"))
     assert "127.0.0.6" in made and closed and len(made) + closed == 81
 
 
-def test_an_ipv6_proxy_is_not_bounded_either(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ipv6_proxy_has_no_connection_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(acceptor, "MAX_PER_NETWORK", 1)
     queue = Acceptor([], Noting, FairTurns(), parse_networks("2001:db8:1:2::/64"))
 

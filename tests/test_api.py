@@ -39,7 +39,7 @@ def test_a_program_gives_a_trace(client: TestClient) -> None:
         ("\udc80 = 1", "refused"),
     ],
 )
-def test_an_ending_is_no_error(client: TestClient, source: str, status: str) -> None:
+def test_every_program_outcome_is_a_200_response(client: TestClient, source: str, status: str) -> None:
     answer = client.post("/api/runs", json={"source": source}) if source.isascii() else client.post(
         "/api/runs", content='{"source": "\\udc80 = 1"}', headers=JSON
     )  # fmt: skip
@@ -99,7 +99,7 @@ def test_our_own_page_may_ask(client: TestClient) -> None:
     assert client.post("/api/runs", content='{"source": "x = 1"}', headers=headers).status_code == 200
 
 
-def test_a_field_that_is_none_is_named_at_no_length(client: TestClient) -> None:
+def test_an_unknown_field_is_named_in_at_most_100_characters(client: TestClient) -> None:
     answer = client.post("/api/runs", json={"source": "x = 1", "y" * 10_000: 1})
     assert answer.status_code == 422 and answer.json()["error"]["field"] == "y" * 100
     assert len(answer.content) < 1000
@@ -219,7 +219,7 @@ def test_a_run_that_is_stopped_gives_what_was_recorded(acting: TestClient) -> No
 
 @pytest.mark.parametrize("method", ["get", "delete"])
 @pytest.mark.parametrize("path", ["/api/runs/none", "/api/runs/..%2f..%2fetc", "/api/runs/" + "x" * 2000])
-def test_a_run_that_nobody_knows(acting: TestClient, method: str, path: str) -> None:
+def test_an_unknown_run(acting: TestClient, method: str, path: str) -> None:
     response = getattr(acting, method)(path)
     assert response.status_code == 404 and response.json()["error"]["code"] in ("no_run", "not_found")
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     "play", [processor.tiny_chunks, connections.unread_traces], ids=lambda play: str(play.__name__)
 )
-def test_it_leaves_nothing(play: Play) -> None:
+def test_an_assault_leaves_nothing_behind(play: Play) -> None:
     """How long the visitor waits is for `make assault` to say, on a machine that does nothing else."""
     measured: Measured = measure(play, 2, {}, launch=ForkedMeasuredServer)
     assert measured.afterwards == "" and not measured.errors

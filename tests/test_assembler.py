@@ -68,7 +68,7 @@ def test_one_process_serves_one_after_the_other_and_more_serve_many() -> None:
     assembling(work)
 
 
-def test_of_a_check_of_gradients_no_step_is_taken() -> None:
+def test_a_gradient_check_contains_no_steps() -> None:
     """Its reader decodes the whole trace, in the server's own process."""
     check = json.dumps({**END, "gradient_check": {"problem": "no_leaves"}}).encode()
     lines = json.dumps(HEADER).encode() + b"\n" + check + b"\n"
@@ -81,7 +81,7 @@ def test_of_a_check_of_gradients_no_step_is_taken() -> None:
     assert not trace.steps and trace.outcome.status == "crashed"
 
 
-def test_of_a_check_of_gradients_nothing_long_is_taken() -> None:
+def test_a_gradient_check_is_bounded_in_size() -> None:
     """Neither more elements than one varies, nor the header and the lists of an error that the child wrote."""
     request = AssemblyRequest(job=Job(source="x = 1\n", check=GradientCheckOptions()))
 
@@ -101,7 +101,7 @@ def test_of_a_check_of_gradients_nothing_long_is_taken() -> None:
     assert trace.header.program.lines == []
 
 
-def test_one_that_was_killed_is_replaced_and_no_trace_is_lost() -> None:
+def test_a_killed_assembler_is_replaced_without_losing_a_trace() -> None:
     async def work(assembler: Assembler) -> None:
         first = await assert_works(assembler)
         os.kill(first, signal.SIGKILL)
@@ -168,7 +168,7 @@ def test_one_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> N
     asyncio.run(main())
 
 
-def test_who_gives_up_leaves_no_reply_for_the_next() -> None:
+def test_a_cancelled_request_leaves_no_reply_for_the_next() -> None:
     async def work(assembler: Assembler) -> None:
         await assert_works(assembler)
         waiting = asyncio.create_task(assembler.assemble(REQUEST, LINES))
@@ -199,7 +199,7 @@ def test_closing_leaves_no_process() -> None:
     asyncio.run(main())
 
 
-def test_a_run_whose_trace_can_not_be_read_is_lost_and_no_crash_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_with_an_unreadable_trace_is_lost_rather_than_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         pool = Pool(Settings({}, sandbox="off"), "tests.stand_in_recorder:prepare")
         await pool.start()

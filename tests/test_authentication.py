@@ -104,7 +104,7 @@ def test_a_session_opens_everything_and_ends(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "wrong", WORD[:-1], WORD + " ", WORD.upper(), "\0", "\ud800", "x" * 9000])
-def test_another_word_is_none(client: TestClient, word: str) -> None:
+def test_a_wrong_password_is_refused(client: TestClient, word: str) -> None:
     body = f'{{"password": "{word}"}}'.encode("utf-8", "backslashreplace").replace(b"\0", b"\\u0000")
     answer = client.post(SESSION_PATH, content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (401, 422) and "set-cookie" not in answer.headers
@@ -141,7 +141,9 @@ def test_what_an_authorization_says(header: str, password: bytes | None) -> None
     assert password_from_header(header) == password
 
 
-def test_a_session_of_another_time_word_or_secret_is_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_of_another_time_password_or_secret_is_invalid(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     value = SimpleCookie(sign_in(client).headers["set-cookie"])[SESSION_COOKIE].value
     issued, signature = value.split(".")
 
@@ -251,13 +253,13 @@ def test_addresses_alone_and_with_a_password(tmp_path_factory: pytest.TempPathFa
         assert code(away) == (403, "wrong_address")
 
 
-def test_another_sites_page_can_neither_sign_in_nor_out(client: TestClient) -> None:
+def test_a_page_of_another_site_can_not_sign_in_or_out(client: TestClient) -> None:
     for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example"}):
         assert code(client.post(SESSION_PATH, json={"password": WORD}, headers=headers)) == (403, "cross_site")
         assert code(client.delete(SESSION_PATH, headers=headers)) == (403, "cross_site")
 
 
-def test_where_nobody_is_asked_there_is_nothing_to_sign_in_to(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_server_without_a_password_has_no_sign_in(tmp_path_factory: pytest.TempPathFactory) -> None:
     with visiting(data=str(tmp_path_factory.mktemp("data"))) as client:
         assert code(sign_in(client, "")) == (404, "not_found")
         page = client.get("/", headers=HTML)
@@ -272,7 +274,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:
+def test_signing_in_returns_to_the_same_page(page: Any, closed: str) -> None:
     page.goto(f"{closed}/?s=detach#i=3")
     page.fill("[name=password]", "a guess")
     page.keyboard.press("Enter")

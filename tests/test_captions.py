@@ -40,13 +40,13 @@ def test_sentences_say_what_matters_by_the_names_of_the_program() -> None:
     by_line: dict[int, list[str]] = {}
     for step, texts in zip(recorded["steps"], json.loads(done.stdout), strict=True):
         by_line.setdefault(step["line"], []).extend(texts)
-    assert "self.out.weight is one more name for the tensor self.emb.weight." in by_line[8]
-    assert "a is a new LM." in by_line[9] and not any("one more name" in text for text in by_line[9])
-    assert not any("No gradient comes back" in text for text in by_line[11])
+    assert "self.out.weight is another name for the tensor self.emb.weight." in by_line[8]
+    assert "a is a new LM." in by_line[9] and not any("another name" in text for text in by_line[9])
+    assert not any("No gradient flows back" in text for text in by_line[11])
     assert not any("version counter" in text for text in by_line[13]), "nothing saved expects a version of x"
     assert "loss.grad is None." in by_line[14]
-    assert "b is one more name for a LM." in by_line[15]
-    written = [text for text in by_line[19] if "written through" in text]
-    assert written and all("written through t." in text for text in written), "not p, which names it as well"
-    assert "One element of t3 written. Reading there, so seeing it: s1." in by_line[22], "a name is no uid"
+    assert "b is another name for a LM." in by_line[15]
+    written = [text for text in by_line[19] if text.startswith("Writes ")]
+    assert written and all("through t." in text for text in written), "not p, which names it as well"
+    assert "Writes one element of t3. Also changed through shared memory: s1." in by_line[22], "a name is no uid"
     assert any(text.startswith("s1 ") for text in by_line[23])

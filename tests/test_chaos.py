@@ -37,7 +37,7 @@ CHECKS = (
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: getattr(check, "func", check).__name__)
-def test_the_next_one_notices_nothing(check: Callable[[MeasuredServer], str], server: MeasuredServer) -> None:
+def test_the_server_recovers_from_each_failure(check: Callable[[MeasuredServer], str], server: MeasuredServer) -> None:
     before = log_errors(server.log())
     try:
         check(server)

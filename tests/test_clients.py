@@ -63,7 +63,7 @@ def test_a_visitor_is_the_cookie_wherever_it_comes_from_and_without_one_its_addr
     assert identify(scope("203.0.113.7"), KEY, ()) == Client("203.0.113.7", "203.0.113.7")
 
 
-def test_a_cookie_of_another_key_or_with_any_other_character_is_nobodys() -> None:
+def test_a_cookie_with_another_key_or_character_is_rejected() -> None:
     value = given(scope()).value
     id_, signature = value.split(".")
     forged = [value[:k] + ("A" if value[k] != "A" else "B") + value[k + 1 :] for k in range(len(value))]
@@ -171,7 +171,7 @@ def test_what_came_encrypted_gets_a_cookie_that_stays_so(asked: dict[str, Any], 
         (None, "198.51.100.1", ""),
     ],
 )
-def test_the_address_is_the_last_that_no_trusted_proxy_wrote_of_another(
+def test_the_address_is_the_last_one_not_written_by_a_trusted_proxy(
     peer: str | None, forwarded: str | list[str] | None, expected: str
 ) -> None:
     asked = scope(peer) if forwarded is None else scope(peer, x_forwarded_for=forwarded)
@@ -190,7 +190,7 @@ def test_of_a_chain_without_end_the_end_is_read() -> None:
     assert not is_within(scope(2000), trusted, trusted)
 
 
-def test_where_nothing_is_trusted_nothing_forwarded_counts() -> None:
+def test_forwarded_headers_are_ignored_without_trusted_proxies() -> None:
     assert client_address(scope("10.0.0.1", x_forwarded_for="198.51.100.1"), ()) == "10.0.0.1"
 
 
@@ -209,7 +209,7 @@ def test_the_64_is_one_and_its_neighbour_another() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", " , ,"])
-def test_no_proxy_is_none(text: str) -> None:
+def test_an_empty_list_of_proxies_is_empty(text: str) -> None:
     assert parse_networks(text) == ()
 
 
@@ -225,7 +225,7 @@ def test_networks_may_be_written_by_any_address_in_them() -> None:
 @pytest.mark.parametrize(
     "wrong", ["proxy.local", "10.0.0.0/33", "10.0.0", "10.0.0.1:80", "*", "10.0.0.1 10.0.0.2", "::1::"]
 )
-def test_what_is_no_network_is_named(wrong: str) -> None:
+def test_an_invalid_network_is_named(wrong: str) -> None:
     with pytest.raises(SettingError) as error:
         parse_networks(f"10.0.0.1, {wrong} ,::1")
     assert f"GRADBOX_TRUSTED_PROXIES has {wrong!r}; it takes" in str(error.value)
@@ -268,11 +268,11 @@ LOCAL = parse_networks("127.0.0.0/8,::1", "OPERATORS")
         (scope("10.0.0.1", host="localhost"), False),
     ],
 )
-def test_who_may_only_come_from_some_places_has_to_be_there_for_sure(asked: dict[str, Any], sure: bool) -> None:
+def test_a_client_is_within_a_network_only_if_that_is_certain(asked: dict[str, Any], sure: bool) -> None:
     assert is_within(asked, PROXIES, LOCAL) is sure
 
 
-def test_of_a_chain_of_trusted_ones_any_may_be_the_one_who_asks() -> None:
+def test_every_address_of_a_trusted_chain_must_be_within_the_network() -> None:
     trusted = parse_networks("127.0.0.1, 192.168.0.0/16")
     home = parse_networks("192.168.0.0/16", "ADDRESSES")
     for chain, local, near in (

@@ -54,7 +54,7 @@ def test_the_keyboard_finds_and_does_what_can_be_done(page: Any, site: str) -> N
     at_step(page, 1)
     assert not field.is_visible()
     open_palette(page).fill("no such thing")
-    assert page.locator(".command-told").inner_text() == "Nothing is called that."
+    assert page.locator(".command-told").inner_text() == "Nothing matches."
     page.keyboard.press("Escape")
     assert not field.is_visible()
 

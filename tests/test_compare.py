@@ -156,7 +156,7 @@ def opened(page: Any, address: str) -> None:
 @pytest.mark.browser
 def test_stepping_through_a_comparison_by_keyboard(page: Any, site: str, pair: str) -> None:
     opened(page, f"{site}/compare?{pair}")
-    assert page.locator("#verdict").inner_text().startswith("The same until line 3.")
+    assert page.locator("#verdict").inner_text().startswith("They are the same until line 3.")
     assert page.locator("#comparison").get_attribute("data-row") == "2", "it opens where the two part"
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("#comparison[data-row='3']")
@@ -165,7 +165,7 @@ def test_stepping_through_a_comparison_by_keyboard(page: Any, site: str, pair: s
     assert page.locator("#differences .none").count() == 1
     page.keyboard.press("d")
     page.wait_for_selector("#comparison[data-row='2']")
-    assert "shares memory and version counter with a" in page.locator("#differences").inner_text()
+    assert "shares the memory and version counter of a" in page.locator("#differences").inner_text()
     page.wait_for_selector("#right .difference-marks b")
     page.keyboard.press("End")
     page.wait_for_function("() => location.hash === '#i=9'")
@@ -211,7 +211,7 @@ def test_a_program_that_is_refused_says_so_on_its_side(page: Any, site: str) -> 
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#left .side-outcome.bad")
     assert page.locator("#right .side-outcome.bad").count() == 0
-    assert page.locator("#verdict").inner_text() == "The left is not run, the right runs to the end."
+    assert page.locator("#verdict").inner_text() == "The left is refused, the right runs to the end."
     assert page.locator("#left .sentences").inner_text().strip() == "This program was not run."
     leave(page)
     page.keyboard.press("End")
@@ -220,7 +220,7 @@ def test_a_program_that_is_refused_says_so_on_its_side(page: Any, site: str) -> 
     paste(page, "x = = 2\n", "#right")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#right .side-outcome.bad")
-    assert page.locator("#verdict").inner_text() == "Neither program is run."
+    assert page.locator("#verdict").inner_text() == "Neither program runs."
     assert page.locator("[data-handle]").filter(visible=True).count() == 0
 
 

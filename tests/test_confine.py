@@ -98,7 +98,7 @@ def test_a_program_that_does_not_end_is_ended(user: int) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("user", USERS[1:])
 @pytest.mark.usefixtures("host")
-def test_loops_are_ended_whoever_runs_them(user: int) -> None:
+def test_endless_loops_are_stopped(user: int) -> None:
     assert outcomes(user, "loops")["ends"] == {name: end for name, (_, end) in ENDS.items() if name in LOOPS}
 
 

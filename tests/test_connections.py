@@ -43,7 +43,7 @@ def test_an_address_whose_connections_are_all_in_use_gets_no_other() -> None:
     assert connections.add(Fake(), ("1.2.3.4", 1)) == "1.2.3.4"
 
 
-def test_whoever_has_most_makes_room_for_all() -> None:
+def test_the_address_with_the_most_connections_makes_room() -> None:
     connections = Connections(10, 8)
     few, many = opened(connections, "1.2.3.4", 2), opened(connections, "5.6.7.8", 8)
     opened(connections, "9.9.9.9", 1)
@@ -58,7 +58,7 @@ def test_a_network_of_ipv6_is_one_address_and_a_proxy_is_none() -> None:
     opened(connections, "10.0.0.1", 50, idle=False)
 
 
-def test_nothing_is_remembered_of_closed_ones() -> None:
+def test_closed_connections_are_forgotten() -> None:
     connections = Connections(10, 5)
     for k in range(100):
         (fake,) = opened(connections, f"1.2.3.{k}", 1)
@@ -87,7 +87,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET / HT"], ids=repr)
-def test_who_asks_is_served_beside_those_who_only_connect(begun: bytes) -> None:
+def test_requests_are_served_beside_idle_connections(begun: bytes) -> None:
     async def work() -> None:
         protocol = type("Bounded", (DeadlineProtocol,), {"open_connections": Connections(100, 4)})
         server = uvicorn.Server(uvicorn.Config(slow, port=0, http=protocol, log_level="critical", lifespan="off"))

@@ -59,14 +59,14 @@ def test_a_block_says_what_lies_in_it_and_how_much_was_asked_for(recorded: dict[
     assert last[last["a"]["grad"]]["storage"] in blocks
 
 
-def test_what_a_step_leaves_alone_is_not_told_again(recorded: dict[str, Any]) -> None:
+def test_unchanged_blocks_are_not_recorded_again(recorded: dict[str, Any]) -> None:
     changes = [step["set"]["d1"] for step in recorded["steps"] if "d1" in step["set"]]
     assert any("splice" in facts and "blocks" not in facts for facts in changes)
     assert Replay(recorded)["d1"]["name"] == fake_cuda.NAME
     assert sum("segments" in facts for facts in changes) == 3  # none, one, two
 
 
-def test_of_very_many_blocks_the_sums_are_told() -> None:
+def test_only_totals_are_recorded_for_very_many_blocks() -> None:
     last = Replay(trace(PROGRAM, fake_cuda.install_with_few_blocks))["d1"]
     assert last.get("blocks") is None and last.get("segments") is None
     assert last["reserved"] == 22 << 20 and last["allocated"] > 2 << 20

@@ -76,7 +76,7 @@ def test_what_is_missing_is_marked_and_makes_the_status() -> None:
     assert any("confinement" in line for line in marked) and any("enough for 1 of 2" in line for line in marked)
 
 
-def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_store_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in ("/proc/new", str(tmp_path / "file"), str(tmp_path / "file/new")):
         subject, state, wrong = asyncio.run(doctor.check_store(Settings({}, data=folder)))
@@ -94,7 +94,7 @@ def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_store_is_told_by_what_it_holds(new_database: DatabaseFactory, kind: str) -> None:
+def test_the_store_is_described_by_its_contents(new_database: DatabaseFactory, kind: str) -> None:
     database = new_database(kind)
     database.do(lambda store: store.save(content(), b"x" * 950, MADE))
     settings: dict[str, Any] = {"data": str(database.folder), "database_url": database.url}
@@ -103,7 +103,7 @@ def test_a_store_is_told_by_what_it_holds(new_database: DatabaseFactory, kind: s
     assert asyncio.run(doctor.check_store(Settings({}, quota=1000, **settings)))[2] == "it is nearly full"
 
 
-def test_settings_that_are_doubtful_are_told() -> None:
+def test_doubtful_settings_are_reported() -> None:
     rows = {
         subject: wrong
         for subject, _, wrong in doctor.check_host(Settings({}, public_url="https://g.example", secret="s"))

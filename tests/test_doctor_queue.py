@@ -34,7 +34,7 @@ def worker(name: str, **fields: Any) -> WorkerRecord:
         ({"maxmemory_policy": "allkeys-lru", "maxmemory": 0}, ""),
     ],
 )
-def test_a_broker_that_would_forget_is_told(changed: dict[str, Any], problem: str) -> None:
+def test_a_broker_without_persistence_is_reported(changed: dict[str, Any], problem: str) -> None:
     problems = [problem for _, _, problem in judge_broker({**GOOD, **changed}) if problem]
     assert len(problems) == bool(problem) and all(found.startswith(problem) for found in problems)
 

@@ -47,6 +47,6 @@ def test_every_reason_is_named() -> None:
 
 
 @pytest.mark.parametrize("subject", ["workers", "a small program", "store, PostgreSQL"])
-def test_one_that_can_run_or_keep_nothing_is_ready_for_nobody(subject: str) -> None:
+def test_a_server_that_can_not_run_or_save_is_not_ready(subject: str) -> None:
     text, public = verdict((subject, "none", "it is away"), **PUBLIC)
     assert (text, public) == (f"Verdict: not ready, because {subject}: it is away", False)

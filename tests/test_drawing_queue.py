@@ -38,7 +38,7 @@ def play(scene: Callable[[Studio], Awaitable[Any]], limit: int = 8) -> Studio:
     return asyncio.run(main())
 
 
-def test_who_had_least_is_next() -> None:
+def test_the_client_with_the_least_use_is_next() -> None:
     async def scene(studio: Studio) -> None:
         tasks = [studio.ask("slow", 8) for _ in range(3)]
         tasks += [studio.ask("quick", 0.1), studio.ask("other", 0.1), studio.ask("quick", 0.1)]
@@ -65,7 +65,7 @@ def test_an_owner_has_a_quarter_of_the_places() -> None:
     assert play(scene).drawn == ["a"] * 3
 
 
-def test_a_full_queue_has_a_place_for_who_had_less() -> None:
+def test_a_full_queue_admits_a_client_with_less_use() -> None:
     async def scene(studio: Studio) -> None:
         for owner in "abcd":
             await studio.draw(owner, ord(owner))
@@ -77,7 +77,7 @@ def test_a_full_queue_has_a_place_for_who_had_less() -> None:
     assert studio.drawn[4:6] == ["x", "new"] and len(studio.drawn) == 13
 
 
-def test_who_leaves_is_passed_over() -> None:
+def test_a_client_that_leaves_is_skipped() -> None:
     async def scene(studio: Studio) -> None:
         tasks = [studio.ask(owner) for owner in "abc"]
         await asyncio.sleep(0)

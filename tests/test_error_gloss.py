@@ -78,5 +78,5 @@ def test_each_exception_has_its_sentence_in_both_languages() -> None:
         assert "{" not in english + chinese and english != f"gloss_{key}" != chinese
     texts = {name: row[1] for name, row in zip(PROGRAMS, rows, strict=True)}
     assert "3 columns against 4 rows" in texts["matmul"]
-    assert "3 and 4 are neither" in texts["broadcast"]
+    assert "3 and 4 do not fit" in texts["broadcast"]
     assert "double" in texts["dtypes of a layer"].lower()

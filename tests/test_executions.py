@@ -91,7 +91,7 @@ def test_a_stopped_run_keeps_what_was_recorded() -> None:
     served(work)
 
 
-def test_a_stopped_run_that_waits_takes_no_turn() -> None:
+def test_a_run_stopped_while_waiting_takes_no_turn() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
         first = await executions.subscribe(job("sleep 60"), ANN)
         second = await executions.subscribe(job("sleep 61"), BOB)
@@ -108,7 +108,7 @@ def test_a_stopped_run_that_waits_takes_no_turn() -> None:
     served(work, workers=1)
 
 
-def test_one_who_stops_does_not_stop_the_others() -> None:
+def test_stopping_one_subscription_does_not_stop_the_others() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
         first, second = [await executions.subscribe(job("sleep 0.6"), who) for who in (ANN, BOB)]
         executions.stop(first)
@@ -141,7 +141,7 @@ def test_a_run_is_ended_when_its_last_reader_has_gone(monkeypatch: pytest.Monkey
     served(work)
 
 
-def test_who_is_told_slowly_hears_the_end_all_the_same() -> None:
+def test_a_slow_listener_still_hears_the_end() -> None:
     """The run ends while its listener is being told that it runs."""
 
     async def work(executions: Executions, _: list[Result]) -> None:

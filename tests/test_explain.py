@@ -81,7 +81,7 @@ def test_the_terminal_shows_the_lines_for_reading(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(PROGRAM)
     done = run_command("explain", str(tmp_path / "wrong.py"))
     assert (
-        "error[saved_overwritten]: Line 4 overwrote numbers that backward still needs: exp had kept y." in done.stdout
+        "error[saved_overwritten]: Line 4 overwrote numbers that backward still needs: exp had saved y." in done.stdout
     )
     assert "   3 | y = x.exp()" in done.stdout and "<- cause" in done.stdout
     assert "\x1b[" not in done.stdout

@@ -150,7 +150,7 @@ def test_pictures_are_documents_that_can_do_nothing(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("tail", [".svg", ".png?step=0", ".html", ".card.png"])
-def test_who_has_it_is_told_so(client: TestClient, tail: str) -> None:
+def test_a_client_with_the_current_version_gets_304(client: TestClient, tail: str) -> None:
     program = saved(client, source=PROGRAM)
     answer = client.get(f"/s/{program.id}{tail}")
     again = client.get(f"/s/{program.id}{tail}", headers={"if-none-match": answer.headers["etag"]})
@@ -272,7 +272,7 @@ def test_the_frame_may_stand_where_the_host_says(client: TestClient, new_databas
 
 
 @pytest.mark.parametrize("tail", [".svg", ".png", ".html", "embed"])
-def test_who_has_it_is_told_the_same_headers(client: TestClient, tail: str) -> None:
+def test_a_304_has_the_same_headers(client: TestClient, tail: str) -> None:
     """A browser takes those of a 304 in place of the ones it has: a frame would be forbidden the next time."""
     program = saved(client, source=PROGRAM)
     path = f"/embed/{program.id}" if tail == "embed" else f"/s/{program.id}{tail}"
@@ -369,7 +369,7 @@ def test_the_parts_of_a_fragment_that_a_frame_takes_are_kept(client: TestClient)
     assert Tags(oembed["html"]).tags[0][1]["src"] == f"{PUBLIC}/embed/{program.id}#i=2&at=node%3An1&v=loom"
 
 
-def test_a_fragment_that_is_none_of_ours_is_left_out(client: TestClient) -> None:
+def test_an_unknown_fragment_is_left_out(client: TestClient) -> None:
     program = saved(client, source=PROGRAM)
     for fragment in ('i=2"><script>', "p=abc", "i=", "javascript:1"):
         oembed = client.get("/oembed", params={"url": f"{PUBLIC}/s/{program.id}#{fragment}"}).json()

@@ -180,7 +180,7 @@ def test_whatever_happens_in_whatever_order(seed: int) -> None:
     schedule(work, workers, queue)
 
 
-def test_twenty_of_one_do_not_hold_up_one_of_another() -> None:
+def test_many_requests_of_one_client_do_not_delay_another() -> None:
     async def work(bench: Bench) -> None:
         for client in "a" * 13 + "b" + "c" * 2:
             bench.submit(client)
@@ -217,7 +217,7 @@ def test_many_clients_of_one_address_do_not_hold_up_another_address() -> None:
     schedule(work)
 
 
-def test_who_comes_again_at_once_is_behind_who_waited() -> None:
+def test_a_returning_client_queues_behind_those_who_waited() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("a")
         await run_pending()
@@ -234,7 +234,7 @@ def test_who_comes_again_at_once_is_behind_who_waited() -> None:
     schedule(work)
 
 
-def test_who_gives_up_has_not_used_up_anything() -> None:
+def test_giving_up_uses_no_share() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("x")
         await run_pending()
@@ -382,7 +382,7 @@ def test_a_cancellation_at_any_step_leaves_the_turn_to_the_next(steps: int) -> N
     schedule(work)
 
 
-def test_a_wait_that_is_thrown_away_leaves_the_line() -> None:
+def test_an_abandoned_wait_leaves_the_queue() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("a")
         await run_pending()

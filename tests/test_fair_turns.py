@@ -34,7 +34,7 @@ def test_the_networks_take_turns() -> None:
     assert played({}) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
 
 
-def test_who_was_charged_waits() -> None:
+def test_a_charged_client_waits() -> None:
     assert played({"b": 0.0025}) == ["a1", "c1", "a2", "a3", "b1", "a4", "b2"]
 
 
@@ -76,7 +76,7 @@ def test_the_loop_has_its_rounds_in_between() -> None:
     assert rounds >= 10
 
 
-def test_each_step_of_what_is_metered_is_charged() -> None:
+def test_each_step_of_a_metered_task_is_charged() -> None:
     turns = FairTurns()
 
     def busy() -> None:
@@ -93,7 +93,7 @@ def test_each_step_of_what_is_metered_is_charged() -> None:
     assert 0.02 <= turns._served_until["a"] < 0.04
 
 
-def test_what_is_metered_can_be_cancelled_and_can_fail() -> None:
+def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
     turns, ended = FairTurns(), []
 
     async def work() -> None:
@@ -119,7 +119,7 @@ def test_what_is_metered_can_be_cancelled_and_can_fail() -> None:
     assert ended == [True]
 
 
-def test_a_turn_that_nobody_waits_for_any_more_holds_up_nobody() -> None:
+def test_an_abandoned_turn_delays_nobody() -> None:
     turns = FairTurns()
 
     async def main() -> None:

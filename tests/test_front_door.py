@@ -342,7 +342,7 @@ def test_a_crash_is_at_a_line_of_the_program(world: World) -> None:
     assert error.line is None or error.line <= 3
 
 
-def test_who_has_told_its_end_is_at_its_end(world: World) -> None:
+def test_a_child_is_killed_once_it_reports_its_end(world: World) -> None:
     """It is killed, whatever it does after that line; what the line says of itself alone is believed."""
     end = END % '{"status":"finished"}'
     began = time.monotonic()

@@ -216,7 +216,7 @@ def test_each_reason_is_found_for_the_tensor_that_is_asked_about() -> None:
 
 def test_a_hook_is_told_with_what_it_made_of_the_sum() -> None:
     text = answers()["hook on a leaf", "w"]["text"]
-    assert "`[30, 30]`, which a hook made of what came" in text["what"]
+    assert "`[30, 30]`, which a hook made from the sum" in text["what"]
     assert any("a hook of `w` made `[30, 30]`" in row for row in text["rows"])
 
 

@@ -118,7 +118,7 @@ def test_a_cut_path_is_told_at_the_statement(statement: str, reason: str) -> Non
         "y = torch.nn.functional.relu(x)",
     ],
 )
-def test_what_cuts_nothing(statement: str) -> None:
+def test_statements_that_cut_no_path(statement: str) -> None:
     recorded = trace(IMPORT + statement + "\n")
     assert recorded["outcome"] == {"status": "finished"} and events(recorded, "path_cut") == []
 

@@ -87,14 +87,14 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_what_is_no_trace_ends_the_trace_there(name: str) -> None:
+def test_an_invalid_line_ends_the_trace(name: str) -> None:
     trace = assembled(START + LINES[name] + encoded(END))
     assert trace.outcome.status == "crashed" and len(trace.steps) == 1
     assert len(trace_json(trace)) < 5000
 
 
 @pytest.mark.parametrize("name", [name for name in LINES if name != "another header"])
-def test_nothing_is_believed_that_comes_first(name: str) -> None:
+def test_a_trace_with_an_invalid_first_line_has_crashed(name: str) -> None:
     trace = assembled(LINES[name] + encoded(END))
     assert trace.outcome.status == "crashed" and trace.steps == []
     assert trace.program.source in (JOB.source, "x = 1\n")
@@ -114,7 +114,7 @@ def test_steps_beyond_the_limit_end_the_trace() -> None:
     assert (trace.outcome.status, len(trace.steps)) == ("crashed", JOB.limits["steps"] + 1)
 
 
-def test_lines_after_the_outcome_are_nothing() -> None:
+def test_lines_after_the_outcome_are_ignored() -> None:
     trace = assembled(START + encoded(END) + encoded(step(1)) * 1000)
     assert (trace.outcome.status, len(trace.steps)) == ("finished", 1)
 

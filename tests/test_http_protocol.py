@@ -89,7 +89,7 @@ def test_requests_that_come_at_once_are_answered_in_order() -> None:
     assert answer.count(b"HTTP/1.1 200 ") == 4 and answer.count(b"http.request") == 4
 
 
-def test_who_leaves_while_an_answer_is_made_is_noticed() -> None:
+def test_a_client_that_disconnects_during_a_response_is_noticed() -> None:
     ended: list[str] = []
 
     async def listening(_: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:

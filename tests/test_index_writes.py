@@ -39,7 +39,7 @@ def test_a_write_into_the_copy_of_an_index_is_told(write: str) -> None:
         "print(x[[1, 3]].fill_(7))",
     ],
 )
-def test_a_write_that_is_kept_or_used_is_none(write: str) -> None:
+def test_a_write_whose_copy_is_used_is_not_reported(write: str) -> None:
     assert events(trace(f"{IMPORT}{write}\nprint(x)\n"), "index_copy_written") == []
 
 

@@ -109,7 +109,7 @@ def test_a_child_that_is_late_to_say_its_line_is_waited_for() -> None:
         "b = torch.ones(8000, 8000).double() @ torch.ones(8000, 8000).double()\n",
     ],
 )
-def test_memory_that_is_not_there(ran: Run, more: str) -> None:
+def test_running_out_of_memory_is_a_limit(ran: Run, more: str) -> None:
     trace = ran(FIRST + more)
     line = stopped(trace, "memory")
     assert line is not None and line >= 3

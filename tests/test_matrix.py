@@ -167,7 +167,7 @@ def test_json_csv_and_page_have_the_same_cells(site: str, measured: MatrixDocume
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("measured")
-def test_who_has_a_version_is_told_so(site: str) -> None:
+def test_a_client_with_the_current_matrix_gets_304(site: str) -> None:
     for path in ("/matrix", "/matrix?lang=zh&tensor=node", "/matrix.json", "/matrix.csv"):
         status, headers, _ = fetch(site + path)
         assert status == 200, path

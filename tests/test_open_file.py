@@ -27,7 +27,7 @@ def test_a_dropped_program_comes_into_the_editor_and_a_trace_is_drawn_without_th
     page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('own = 7')")
     assert "clone" not in page.locator(".cm-content").inner_text(), "the file takes the place of the program"
     drop(page, "package.json", '{"name": "x"}', "#stage")
-    page.get_by_role("alert").get_by_text("package.json is not opened: it is JSON, but not a trace.").wait_for()
+    page.get_by_role("alert").get_by_text("package.json was not opened: it is JSON, but not a trace.").wait_for()
 
     trace["program"]["source"] = "secret = 'not for the server'\n" + trace["program"]["source"]
     count = trace["program"]["source"].count("\n")

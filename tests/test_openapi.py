@@ -423,7 +423,7 @@ IDS = {
     ("method", "form"),
     [("GET", "/api/runs/{}"), ("DELETE", "/api/runs/{}"), ("GET", "/api/runs/{}/events"), ("GET", "/runs/{}")],
 )
-def test_an_id_that_is_none(site: Site, method: str, form: str, name: str) -> None:
+def test_an_invalid_id_is_refused(site: Site, method: str, form: str, name: str) -> None:
     answer = site.ask(method, form.format(IDS[name]))
     assert answer.status in (404, 405)
     assert shaped(answer.status, answer.body) in ("no_run", "not_found", "method_not_allowed")
@@ -478,12 +478,12 @@ NO_HTTP = {
 
 
 @pytest.mark.parametrize("name", NO_HTTP)
-def test_what_is_no_http_is_refused(site: Site, name: str) -> None:
+def test_invalid_http_is_refused(site: Site, name: str) -> None:
     assert site.raw(NO_HTTP[name]).status == 400
 
 
 @pytest.mark.parametrize("name", NO_HTTP)
-def test_what_is_no_http_is_told_in_the_one_shape(site: Site, name: str) -> None:
+def test_invalid_http_gets_the_usual_error_shape(site: Site, name: str) -> None:
     answer = site.raw(NO_HTTP[name])
     shaped(answer.status, answer.body)
     assert answer.headers["x-content-type-options"] == "nosniff"

@@ -240,7 +240,7 @@ def test_small_screens_have_no_sideways_scroll(page: Any, site: str, width: int)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_only_who_reads_a_changed_cell_is_said_to_see_it(page: Any, site: str) -> None:
+def test_only_tensors_that_read_a_changed_cell_are_named(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\na = torch.ones(3)\nleft = a[:1]\nright = a[1:]\nright[0] = 5\n")
     run(page)
@@ -248,7 +248,7 @@ def test_only_who_reads_a_changed_cell_is_said_to_see_it(page: Any, site: str) -
     page.keyboard.press("End")
     page.wait_for_function("() => document.querySelector('#sentences li')")
     sentence = page.locator("#sentences li").first.inner_text()
-    assert sentence == "One element of right written. Reading there, so seeing it: a."
+    assert sentence == "Writes one element of right. Also changed through shared memory: a."
 
 
 def test_no_device_is_offered_where_there_is_but_one(page: Any, site: str) -> None:
@@ -256,7 +256,7 @@ def test_no_device_is_offered_where_there_is_but_one(page: Any, site: str) -> No
     assert page.locator("#device").count() == 0
 
 
-def test_a_click_on_a_cell_goes_to_who_wrote_it(page: Any, site: str) -> None:
+def test_a_click_on_a_cell_goes_to_its_last_write(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\na = torch.zeros(3)\na[1] = 5.\nb = a + 1\na[1] = 6.\na[2] = 7.\n")
     trace = run(page)

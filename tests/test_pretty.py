@@ -38,7 +38,7 @@ def lines_of(source: str, language: str = "en", colours: bool = False) -> list[s
 def test_how_it_ended_comes_first_and_then_why() -> None:
     lines = lines_of(PROGRAM)
     assert lines[0] == "# a.py" and lines[1].startswith("line 8: RuntimeError: one of the variables needed")
-    assert lines[4].startswith("error[saved_overwritten]: ") and "exp had kept y" in lines[4]
+    assert lines[4].startswith("error[saved_overwritten]: ") and "exp had saved y" in lines[4]
     assert lines.index("   6 | view.detach()[0] = 7  <- cause") > 10, "steps come after the findings"
 
 
@@ -54,8 +54,8 @@ def test_steps_say_what_they_did_by_the_names_of_the_program() -> None:
 def test_a_shape_that_is_changed_in_place_is_said() -> None:
     source = "import torch\nx = torch.ones(2, 3)\nx.t_()\ny = x.detach()\ny.resize_(2)\n"
     lines = lines_of(source)
-    assert "     |   x has the shape (3, 2) now, with the strides (1, 3)." in lines
-    assert "     |   y has the shape (2,) now, with the strides (1,)." in lines
+    assert "     |   x now has the shape (3, 2) and the strides (1, 3)." in lines
+    assert "     |   y now has the shape (2,) and the strides (1,)." in lines
     assert "     |   x 的形状现在是 (3, 2)，步长是 (1, 3)。" in lines_of(source, "zh")
 
 

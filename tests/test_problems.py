@@ -41,7 +41,7 @@ def test_a_person_is_told_in_a_page(client: TestClient, path: str, status: int, 
     assert "这" in client.get(path, headers={**PERSON, "accept-language": "zh-CN"}).text
 
 
-def test_a_removed_one_says_so(client: TestClient) -> None:
+def test_a_removed_program_has_its_own_error_page(client: TestClient) -> None:
     program = saved(client, source="x = 41 + 1\n")
     client.portal.call(client.app.state.services.store.remove, program.id)  # type: ignore[union-attr,attr-defined]
     for path in (f"/s/{program.id}", f"/embed/{program.id}"):
@@ -59,7 +59,7 @@ def test_a_frame_of_nothing_makes_nobody_a_visitor(client: TestClient) -> None:
     assert answer.status_code == 404 and "set-cookie" not in answer.headers
 
 
-def test_programs_are_told_as_ever(client: TestClient) -> None:
+def test_api_clients_get_errors_as_json(client: TestClient) -> None:
     for path in ("/api/runs/nobody", "/api/nothing"):
         assert code(client.get(path, headers=PERSON))[0] == 404
     assert code(client.get("/runs/nobody", headers={**PERSON, "hx-request": "true"}))[0] == 404

@@ -14,7 +14,7 @@ def test_refusals_and_errors_stand_at_their_lines(page: Any, site: str) -> None:
     assert run(page)["outcome"]["status"] == "refused"
     assert page.locator(".message.error").all_inner_texts() == [
         "import of 'socket' is not available: a program here has no network",
-        "'eval' is not available: a program here runs as it is written, not from text",
+        "'eval' is not available: a program here runs its own text and can't run other text as code",
     ]
     assert page.locator(".cm-error").all_inner_texts() == ["import socket", "x = eval('y')"]
     paste(page, "import torch\na = torch.ones(2)\nb = a @ torch.ones(3)\n")
@@ -31,7 +31,7 @@ def test_a_torn_prompt_is_repaired_and_the_outputs_stay(page: Any, site: str) ->
     before = page.locator(".cm-line").all_inner_texts()
     assert [row[0] for row in output_rows(page)] == ["not reached", "different"]
     with page.expect_response("**/runs"):
-        page.locator(".message.notice button", has_text="Put in c.zero_()").click()
+        page.locator(".message.notice button", has_text="Insert c.zero_()").click()
     page.wait_for_function("() => document.querySelectorAll('.beside.same').length === 2")
     page.locator(".cm-content").click()
     page.keyboard.press("Control+z")
@@ -118,7 +118,7 @@ LAID = [
     ("different", ["tensor([2.7183, 2.7183])", "tensor([2.7183, 2.7183], grad_fn=<ExpBackward0>)"],
      "a.requires_grad_().exp()"),
     ("same", [], "print(a.sum())  # tensor(2., grad_fn=<SumBackward0>)"),
-    ("same, as far as it goes", ["RuntimeError: a leaf Variable that requires grad"], "a.add_(1)"),
+    ("same as far as it goes", ["RuntimeError: a leaf Variable that requires grad"], "a.add_(1)"),
     ("not reached", ["tensor([2., 2.])"], "a"),
 ]  # fmt: skip
 
@@ -198,7 +198,7 @@ def is_breaking_write(step: dict[str, Any]) -> bool:
 
 def test_a_refused_program_leaves_nothing_of_the_one_before(page: Any, site: str) -> None:
     page.goto(site)
-    page.wait_for_function("() => document.querySelector('#alive').textContent.includes('alive')")
+    page.wait_for_function("() => document.querySelector('#alive').textContent.includes('in use')")
     paste(page, "import socket\n")
     run(page)
     assert page.locator("#alive").text_content() == "" and page.locator("#modes").text_content() == ""
@@ -218,4 +218,4 @@ def test_a_limit_is_said_at_its_line(page: Any, site: str) -> None:
     stopped = run(page)["outcome"]["stopped"]
     assert (stopped["limit"], stopped["line"]) == ("wall", 3)
     page.locator("#outcome", has_text="seconds;").wait_for()
-    page.locator(".message.error", has_text="at this line when it was stopped").wait_for()
+    page.locator(".message.error", has_text="on this line when it was stopped").wait_for()

@@ -212,7 +212,7 @@ def test_gradients_are_compared_with_finite_differences_by_mouse(page: Any, site
         ["k[0]", "0", "0.5", "kink"],
     ]
     sentences = page.locator(".check-sentence").all_inner_texts()
-    assert sentences[0].startswith("w[0]: torch gives 1, the slope is 2.")
+    assert sentences[0].startswith("w[0]: torch gives 1, but the slope is 2.")
     assert "relu on line 14 has an input exactly where its slope jumps." in sentences
     page.locator(".check-leaf").first.click()
     assert [row[:3] for row in verdicts(page)][1:3] == [["[0]", "1", "2"], ["[1]", "2", "4"]]
@@ -230,7 +230,7 @@ def test_gradients_are_compared_with_finite_differences_by_keys(page: Any, site:
     page.keyboard.press("Enter")
     page.locator(".check-table").wait_for()
     assert [row[3] for row in verdicts(page)] == ["agrees"]
-    assert page.locator(".check-sentence").all_inner_texts() == ["Torch's gradients are the slopes of the loss."]
+    assert page.locator(".check-sentence").all_inner_texts() == ["Torch's gradients match the slopes of the loss."]
     page.locator(".check-leaf").focus()
     page.keyboard.press("Enter")
     assert page.locator(".check-leaf").get_attribute("aria-expanded") == "true"

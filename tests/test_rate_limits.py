@@ -65,7 +65,7 @@ def test_visitors_of_one_address_have_their_own_limit_and_share_its() -> None:
     assert refused(rates, Client("bob", "2.2.2.2")) is None
 
 
-def test_one_who_is_refused_uses_nothing_up() -> None:
+def test_a_refused_request_does_not_count() -> None:
     rates = RateLimiter("1/minute", "2/minute", clock := Clock())
     rates.hit(ANN)
     for _ in range(5):
@@ -102,7 +102,7 @@ def test_several_limits_hold_at_once() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_window_ever_holds_more_and_none_is_refused_with_less(seed: int) -> None:
+def test_every_window_admits_exactly_the_limit(seed: int) -> None:
     chance = random.Random(seed)
     amount, clock = chance.randrange(1, 6), Clock()
     rates = RateLimiter(f"{amount}/minute", "1000000/second", clock)
@@ -147,7 +147,7 @@ def test_one_who_keeps_asking_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "wrong", ["", "many", "60", "60/fortnight", "/minute", "0/minute", "-1/minute", "5/minute;0/day", "60/minute x"]
 )
-def test_what_is_no_limit_is_named_with_an_example(wrong: str) -> None:
+def test_an_invalid_limit_is_named_with_an_example(wrong: str) -> None:
     for name, texts in (("RATE_LIMIT", (wrong, "1/day")), ("ADDRESS_LIMIT", ("1/day", wrong))):
         with pytest.raises(SettingError) as error:
             RateLimiter(*texts)

@@ -68,7 +68,7 @@ def printing(text: str) -> AssembledTrace:
     return steps(step(b',"log":' + entry))
 
 
-def test_an_address_makes_no_other_result() -> None:
+def test_memory_addresses_do_not_change_the_result_digest() -> None:
     """A child that has rehearsed has its objects elsewhere."""
     result = printing("<object object at 0x7fe81ac2ef70> 1\n").result_digest()
     assert result == printing("<object object at 0x7fe81ac2f410> 1\n").result_digest()

@@ -61,7 +61,7 @@ async def unread(port: int) -> asyncio.StreamWriter:
     return writer
 
 
-def test_who_never_reads_is_given_up() -> None:
+def test_a_client_that_never_reads_is_dropped() -> None:
     async def main() -> None:
         async with served(large, Hasty) as (server, port):
             writer = await unread(port)
@@ -73,7 +73,7 @@ def test_who_never_reads_is_given_up() -> None:
     asyncio.run(main())
 
 
-def test_who_reads_slowly_gets_all() -> None:
+def test_a_slow_reader_gets_the_whole_response() -> None:
     """For longer than a piece may take."""
 
     async def main() -> None:

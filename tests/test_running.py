@@ -121,7 +121,7 @@ def test_a_run_is_stopped_before_anything_came_of_it(page: Any, site: str) -> No
     assert page.locator("#problem").is_hidden() and page.locator("#stop").is_hidden()
 
 
-def test_who_waits_sees_the_place_and_a_closed_tab_makes_room(page: Any, site: str) -> None:
+def test_a_waiting_page_shows_its_place_and_a_closed_tab_frees_one(page: Any, site: str) -> None:
     others = [page.context.new_page() for _ in range(3)]
     for number, other in enumerate(others):
         endless(other, site, 10 + number)
@@ -129,8 +129,8 @@ def test_who_waits_sees_the_place_and_a_closed_tab_makes_room(page: Any, site: s
     word = others[2].locator("#run-word")
     page.goto(site)
     endless(page, site, 20)
-    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Waiting, 1 before it…'")
-    assert word.inner_text() == "Waiting, next…"
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Waiting, 1 ahead…'")
+    assert word.inner_text() == "Next in line…"
     others[0].close()
     others[1].close()
     page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Running…'")

@@ -41,7 +41,7 @@ def test_the_figures_are_of_runs_that_went_well() -> None:
     assert FIGURES["saved"]["postgresql"]["programs"] == FIGURES["saved"]["sqlite"]["programs"]
 
 
-def test_it_predicts_what_it_was_not_made_of() -> None:
+def test_the_model_predicts_held_out_measurements() -> None:
     for what, predicted, measured, _ in predictions(FIGURES):
         assert 0.5 < predicted / measured < 2, what
 

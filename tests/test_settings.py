@@ -36,7 +36,7 @@ def test_switches_and_choices() -> None:
 
 
 @pytest.mark.parametrize("text", ["many", "", "-1", "0", "1.5"])
-def test_a_setting_that_is_no_number_is_named(text: str) -> None:
+def test_a_setting_that_is_not_a_number_is_named(text: str) -> None:
     with pytest.raises(SettingError, match="GRADBOX_STEPS"):
         Settings({"GRADBOX_STEPS": text})
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
         " https://g.example", "https://g.example\n",
     ],
 )  # fmt: skip
-def test_what_is_no_public_url_is_told(url: str) -> None:
+def test_an_invalid_public_url_is_reported(url: str) -> None:
     with pytest.raises(SettingError, match=r"GRADBOX_PUBLIC_URL is .*; it takes http"):
         check_settings(Settings({}, public_url=url))
 
@@ -43,7 +43,7 @@ def test_a_public_url(url: str) -> None:
 
 
 @pytest.mark.parametrize("hosts", ["", "a,", "https://g.example", "g.example:8000", "*", "g.example/x", "a b", "::1"])
-def test_what_is_no_host_is_told(hosts: str) -> None:
+def test_an_invalid_host_is_reported(hosts: str) -> None:
     with pytest.raises(SettingError, match="GRADBOX_HOSTS has "):
         check_settings(Settings({}, hosts=hosts))
 
@@ -56,7 +56,7 @@ def test_what_is_no_host_is_told(hosts: str) -> None:
         "'unsafe-inline'", "ftp://a.example", "javascript:", "https://a.example ",
     ],
 )  # fmt: skip
-def test_what_is_no_list_of_frames_is_told(frames: str) -> None:
+def test_an_invalid_list_of_frames_is_reported(frames: str) -> None:
     with pytest.raises(SettingError, match=r"GRADBOX_FRAMES is .*; it takes "):
         check_settings(Settings({}, frames=frames))
 
@@ -105,7 +105,7 @@ def test_others_are_named(values: dict[str, Any], name: str) -> None:
         ({"password": "12345678"}, ["SECRET"]),
     ],
 )
-def test_what_is_worth_a_word(values: dict[str, Any], names: list[str]) -> None:
+def test_settings_that_deserve_a_warning(values: dict[str, Any], names: list[str]) -> None:
     settings = Settings({}, **values)
     check_settings(settings)
     assert [name for name, _ in warnings(settings)] == [f"GRADBOX_{name}" for name in names]
@@ -146,7 +146,7 @@ def test_the_command_has_that_status() -> None:
 
 
 @pytest.mark.parametrize("url", ["redis", "http://broker:6379", "redis://", "redis://broker:0", "redis://broker:x/0"])
-def test_what_is_no_queue_is_told(url: str) -> None:
+def test_an_invalid_queue_is_reported(url: str) -> None:
     with pytest.raises(SettingError, match="GRADBOX_QUEUE_URL takes a URL like redis://"):
         check_settings(Settings({}, queue_url=url, secret="s"))
 

@@ -323,7 +323,7 @@ def test_a_saved_one_is_run_once_more_on_a_button(page: Any, public: str) -> Non
     made(page, public, "import time\nimport torch\nx = torch.tensor(time.perf_counter())\n")
     page.locator("#rerun").click()
     page.wait_for_function(
-        "() => document.querySelector('#rerun-told').textContent.includes('does not give the same result each time')"
+        "() => document.querySelector('#rerun-told').textContent.includes('gives a different result each time')"
     )
     assert "from step 3 on" in page.locator("#rerun-told").inner_text()
 
@@ -427,7 +427,7 @@ def test_a_frame_of_a_program_that_was_not_run_says_why(page: Any, public: str) 
     page.locator("#sentences li").nth(1).wait_for()
     assert "'subprocess'" in page.locator("#sentences").inner_text()
     assert page.locator("#listing .raised").inner_text() == "import subprocess"
-    assert page.locator("#where").inner_text() == "No step was recorded."
+    assert page.locator("#where").inner_text() == "No steps were recorded."
 
 
 def test_long_words_stay_in_the_page(page: Any, public: str) -> None:

@@ -82,7 +82,7 @@ def test_two_processes_share_a_limit(broker: RedisServer) -> None:
     sharing(broker.url, work)
 
 
-def test_one_who_is_refused_uses_nothing_up(broker: RedisServer) -> None:
+def test_a_refused_request_does_not_count(broker: RedisServer) -> None:
     async def work(one: SharedState, other: SharedState) -> None:
         ann = new_client()
         bob = Client("bob", ann.address)
@@ -179,7 +179,7 @@ def test_a_redis_that_hangs_is_waited_for_by_one_and_once(redis: RedisServer, mo
     sharing(redis.url, work)
 
 
-def test_a_value_that_is_none_of_ours_refuses_nobody(redis: RedisServer) -> None:
+def test_a_foreign_value_in_redis_refuses_nobody(redis: RedisServer) -> None:
     async def work(one: SharedState, _: SharedState) -> None:
         ann, limits = new_client(), limiter(one, "9/hour")
         await limits.hit(ann)

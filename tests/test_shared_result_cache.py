@@ -69,7 +69,7 @@ def test_a_result_of_one_is_found_by_the_other(redis: RedisServer) -> None:
     keeping(redis.url, work)
 
 
-def test_what_nobody_with_the_secret_wrote_there_is_none(redis: RedisServer) -> None:
+def test_an_unsigned_entry_is_ignored(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, broker: Any) -> None:
         await one.put("a", TRACE)
         entry = await broker.get(PREFIX + "a")
@@ -89,7 +89,7 @@ def test_what_nobody_with_the_secret_wrote_there_is_none(redis: RedisServer) -> 
     keeping(redis.url, work)
 
 
-def test_what_is_no_trace_is_none_though_it_is_signed(redis: RedisServer) -> None:
+def test_a_signed_entry_that_is_not_a_trace_is_ignored(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         for body in (b"no gzip", gzip.compress(b"{}"), gzip.compress(b'{"schema":1,"steps":[1]}'), TRACE + TRACE, b""):
             await one.put("a", body)
@@ -153,7 +153,7 @@ def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_of_one_process_is_none_in_the_other(redis: RedisServer) -> None:
+def test_a_run_of_one_process_does_not_count_in_another(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         pool = Pool(Settings({}, sandbox="off"), STAND_IN)
         ended: list[Result] = []

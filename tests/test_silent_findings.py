@@ -54,7 +54,7 @@ def test_the_branch_that_is_not_taken_is_told_from_the_choice(branch: str, line:
     source = f"import torch\nx = torch.tensor([0.0, 4.0], requires_grad=True)\n{branch}\nz.sum().backward()\n"
     finding = findings_of_traces([trace(source)])[0][0]
     assert (finding["kind"], finding["line"]) == ("nonfinite", line)
-    assert f"the branch that where does not take is computed all the same, {said}" in finding["what"]
+    assert f"the branch that where does not take is still computed, {said}" in finding["what"]
 
 
 def test_a_second_step_says_what_the_first_hid(explained: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
@@ -65,12 +65,12 @@ def test_a_second_step_says_what_the_first_hid(explained: dict[str, dict[str, li
 @pytest.mark.parametrize(
     "scenario, line, what",
     [
-        ("chunk_and_cat", 8, "changed `x` too: `right` is a view of `x`'s memory since line 4."),
-        ("version_counter", 9, "changed `x` too: `flat` is a view of `x`'s memory since line 5."),
-        ("slice_follows", 9, "changed `first` too: it is a view of `x`'s memory since line 4."),
-        ("to_same_or_copy", 8, "changed `same` too: `x` and `same` are two names of one tensor, since line 4."),
-        ("clone", 7, "changed `a` too: `c` and `a` are the same memory, since line 5."),
-        ("deepcopy", 10, "changed `box[0]` too: what was stored there is the tensor that was written, no copy."),
+        ("chunk_and_cat", 8, "changed `x` too: `right` has been a view of `x`'s memory since line 4."),
+        ("version_counter", 9, "changed `x` too: `flat` has been a view of `x`'s memory since line 5."),
+        ("slice_follows", 9, "changed `first` too: `first` has been a view of `x`'s memory since line 4."),
+        ("to_same_or_copy", 8, "changed `same` too: `x` and `same` have been two names of one tensor since line 4."),
+        ("clone", 7, "changed `a` too: `c` and `a` have shared the same memory since line 5."),
+        ("deepcopy", 10, "changed `box[0]` too: what was stored there is the written tensor itself, not a copy."),
     ],
 )
 def test_shared_memory_says_who_is_whose_view_and_since_when(scenario: str, line: int, what: str) -> None:
@@ -82,4 +82,6 @@ def test_shared_memory_says_who_is_whose_view_and_since_when(scenario: str, line
 def test_views_of_one_memory_are_not_called_views_of_each_other() -> None:
     source = "import torch\nrow = (x := torch.zeros(2, 3))[0]\nflat = x.view(6)\ndel x\nflat[1] = 4.0\nprint(row)\n"
     (finding,) = findings_of_traces([trace(source)])[0]
-    assert finding["what"].endswith("changed `row` too: `flat` and `row` are views of one memory since line 3.")
+    assert finding["what"].endswith(
+        "changed `row` too: `flat` and `row` have been views of the same memory since line 3."
+    )

@@ -171,7 +171,7 @@ def test_the_disk_of_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:
     assert abs(free - machine.disk_space(tmp_path)[0]) < 1e9 and total == machine.disk_space(tmp_path)[1]
 
 
-def test_memory_that_nobody_tells(tmp_path: Path) -> None:
+def test_unknown_memory_is_shown_as_unknown(tmp_path: Path) -> None:
     assert machine.resident_memory(2**22 + 1) is None and machine.kernel_value(tmp_path / "none", "x") is None
     (tmp_path / "file").write_text("MemFree: 3 kB\nMemFreeish 9\ninactive_file 12\n")
     assert machine.kernel_value(tmp_path / "file", "MemFree:") == 3072

@@ -93,7 +93,7 @@ def test_what_is_saved_is_found_as_it_was(database: DatabaseConfig) -> None:
     database.do(work)
 
 
-def test_what_was_never_saved(database: DatabaseConfig) -> None:
+def test_an_unknown_id_is_not_found(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         for id_ in ("7777777777", "", "x", "a" * 10, "7" * 500, "77777'; --", "7777777\0", "7777777777\n"):
             assert await store.find(id_) is None
@@ -138,7 +138,7 @@ def test_everything_shown_decides_on_the_id_and_nothing_else() -> None:
     assert canonical_json(Content.model_validate_json(canonical_json(ODD))) == canonical_json(ODD)
 
 
-def test_an_id_is_no_word_and_not_to_be_confused() -> None:
+def test_an_id_spells_no_word_and_has_no_ambiguous_characters() -> None:
     assert not set("aeiouyl01") & set(ALPHABET) and ALPHABET.lower() == ALPHABET
     for group in ("2z", "5s", "6b", "8b", "9gq", "uv", "0o", "1il"):
         assert len(set(group) & set(ALPHABET)) <= 1, group

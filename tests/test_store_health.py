@@ -33,7 +33,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("kind", BACKENDS)
-def test_what_is_held(new_database: DatabaseFactory, kind: str) -> None:
+def test_the_store_reports_its_contents(new_database: DatabaseFactory, kind: str) -> None:
     async def check(store: Repository) -> None:
         assert await store.totals() in (
             StoreTotals(),
@@ -113,7 +113,7 @@ def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
         asyncio.run(check(port))
 
 
-def test_one_that_is_away_and_comes_back_is_told(new_database: DatabaseFactory) -> None:
+def test_a_database_that_goes_away_and_returns_is_reported(new_database: DatabaseFactory) -> None:
     async def check(store: Repository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)

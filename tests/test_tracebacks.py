@@ -32,7 +32,7 @@ RAISING = {
 
 @pytest.mark.parametrize("name", RAISING)
 @pytest.mark.parametrize("shown", ["print(traceback.format_exc())", "traceback.print_exc(file=sys.stdout)"])
-def test_it_is_the_one_of_plain_python(name: str, shown: str) -> None:
+def test_the_traceback_equals_plain_pythons(name: str, shown: str) -> None:
     body = textwrap.indent(RAISING[name], "    ")
     source = f"import sys\nimport torch\nimport traceback\ntry:\n{body}\nexcept Exception:\n    {shown}\n"
     text = printed(trace(source))

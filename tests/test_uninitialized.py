@@ -92,7 +92,7 @@ print(F.pad(torch.zeros(1, 2), (1, 1)), F.interpolate(torch.zeros(1, 1, 2), scal
 """
 
 
-def test_what_reads_unwritten_memory_is_told_at_its_line() -> None:
+def test_reading_unwritten_memory_is_reported_at_its_line() -> None:
     recorded = trace(READS)
     assert recorded["outcome"]["status"] == "finished"
     lines = [number for number, line in enumerate(READS.split("\n"), 1) if "# read" in line]
@@ -100,7 +100,7 @@ def test_what_reads_unwritten_memory_is_told_at_its_line() -> None:
 
 
 @pytest.mark.parametrize("source", [WRITES, CONSTRUCTORS], ids=["written", "constructors"])
-def test_what_was_written_is_not_told_of(source: str) -> None:
+def test_reading_written_memory_is_not_reported(source: str) -> None:
     recorded = trace(source)
     assert recorded["outcome"]["status"] == "finished", recorded["outcome"]
     assert events(recorded, "uninitialized_read") == []

@@ -32,7 +32,7 @@ def test_a_value(expression: str, expected: object) -> None:
     assert frame["vars"]["a"] == expected and type(frame["vars"]["a"]) is type(expected)
 
 
-def test_containers_and_who_is_one_and_the_same() -> None:
+def test_containers_and_the_identity_of_their_items() -> None:
     end = Replay(trace("import torch\nt = torch.ones(1)\na = [t, 1, (2, t)]\nb = {'k': a, 3: a}\na.append(a)\n"))
     items = end["a"]["items"]
     assert items[0] == {"ref": end.uid("t")} and items[3] == {"ref": end.uid("a")}

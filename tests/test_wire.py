@@ -61,7 +61,7 @@ def test_a_trace_comes_back_as_it_went() -> None:
         {"more": 1},
     ],
 )
-def test_what_is_no_step(fields: dict[str, Any]) -> None:
+def test_an_invalid_step_is_rejected(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Step.model_validate(step(**fields))
 

@@ -125,7 +125,7 @@ const MARKS = [
   },
   {
     mark: "handle",
-    name: { en: "Handles", zh: "张量" },
+    name: { en: "Tensors", zh: "张量" },
     states: [
       [
         "leaf",

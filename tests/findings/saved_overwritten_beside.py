@@ -1,4 +1,4 @@
-# saved_overwritten: h beside mul
+# saved_overwritten: h next mul
 import torch
 w = torch.tensor([2.0, 4.0], requires_grad=True)
 h = torch.zeros(6)

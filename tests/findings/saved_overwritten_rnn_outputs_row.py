@@ -1,4 +1,4 @@
-# saved_overwritten: h beside
+# saved_overwritten: h next
 import torch
 torch.manual_seed(0)
 W = torch.randn(3, 3, requires_grad=True)

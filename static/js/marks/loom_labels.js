@@ -14,16 +14,16 @@ export const LOOM_LABELS = {
   broken: "broken",
   bytes: "other bytes",
   released: "released",
-  unseen: "{n} statements passed unseen",
+  unseen: "{n} statements not recorded",
   passing: "freed at once: {n}",
   raises: "raises",
   cut: "no grad_fn",
   visit: "visit {k} of {n}",
-  more: "lines more: {n}",
+  more: "more lines: {n}",
   end: "the end",
   unnamed: "unnamed",
   unnamed_title:
-    "Memory to which no name in sight leads: results on their way, what the engine keeps, what lies deep inside of objects",
+    "Memory that no visible name refers to: intermediate results, what the engine keeps, what is deep inside objects",
   hidden: "and {n} more",
 };
 

@@ -76,8 +76,8 @@ function many(count) {
 test("each block says what lies in it, how large it is and how much was asked for", () => {
   const { marks, segments } = drawn(gpuTrace);
   assert.deepEqual(said(marks), [
-    "a · s1: 512 B, asked for 12 B",
-    `${LABELS.awaitingFree}: 512 B, asked for 400 B`,
+    "a · s1: 512 B, requested 12 B",
+    `${LABELS.awaitingFree}: 512 B, requested 400 B`,
     "free: 1.99 MiB",
     `${LABELS.noStorage}: 8 MiB`,
     "free: 12 MiB",

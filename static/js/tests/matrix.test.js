@@ -6,7 +6,7 @@ import { matchesFilter, readFilter } from "../matrix/filter.js";
 import { decisiveDimensions, verdictTable } from "../matrix/situations.js";
 
 const PROPERTIES = [
-  { name: "handle", label: "new handle" },
+  { name: "handle", label: "new tensor" },
   { name: "storage", label: "new storage" },
   { name: "requires_grad", label: "requires_grad" },
   { name: "grad", label: ".grad" },
