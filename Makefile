@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
+.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -36,6 +36,7 @@ help:
 	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (20 minutes; CASES=two_networks for one)"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
 	@echo "make deploy-check    ask systemd, Caddy, promtool, Compose and kubectl, where they are here, about the files of deploy/"
+	@echo "make lock        write deploy/constraints.txt: the versions that the image installs, the newest within pyproject.toml's bounds"
 	@echo "make clean       take away what was built (not .venv)"
 
 run: setup build
@@ -145,6 +146,11 @@ deploy-check: setup
 # builds with docker, podman or buildah, whichever works here
 image-check: setup
 	$(PYTHON) -m tests.image $(ARGS)
+
+# for every Python and platform of the image; torch itself is a build argument of the Dockerfile
+lock: setup
+	$(VENV)/bin/uv pip compile -q --universal --upgrade --python-version 3.11 --extra packages --extra cluster \
+		--custom-compile-command "make lock" -o deploy/constraints.txt pyproject.toml deploy/constraints.in
 
 setup: $(VENV)/.python
 build: static/dist/.built
