@@ -2,6 +2,7 @@
 
 import builtins
 import bz2
+import glob
 import inspect
 import io
 import json
@@ -30,6 +31,9 @@ def install_files() -> None:
     calls = SystemCalls(files.tree, files).replacements()
     replace_defaults(tempfile, {getattr(os, name): call for name, call in calls.items()})
     vars(os).update(calls)
+    globber: Any = getattr(glob, "_StringGlobber", None)  # of pathlib, since Python 3.13
+    if globber is not None:
+        globber.lstat, globber.scandir = staticmethod(os.lstat), staticmethod(os.scandir)
     builtins.open = io.open = files.open  # type: ignore[assignment]
     bz2._builtin_open = tarfile.bltn_open = files.open  # type: ignore[attr-defined]
     _datasource._file_openers._file_openers[None] = files.open  # type: ignore[attr-defined]
