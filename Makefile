@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check lock clean
+.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check test-versions agreement corpus load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -27,6 +27,7 @@ help:
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
+	@echo "make test-versions   try the oldest and the newest torch on every Python here, and write docs/versions.md (TORCHES=\"2.12.1\" PYTHONS=\"python3.12\" for others)"
 	@echo "make settings    write docs/settings.md and deploy/gradbox.env from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
@@ -124,6 +125,12 @@ corpus: setup
 GPU_PYTHON ?= $(PYTHON)
 gpu-check:
 	$(GPU_PYTHON) -m pytest -q -rs tests/test_gpu.py tests/test_gpu_queue.py tests/test_device_probe.py
+
+# docs/versions.md has the result. Each environment takes about 5 GB where torch's builds are for CUDA, as those of PyPI are
+TORCHES := 2.11.0 2.15.0
+PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13; do if $$p -c '' 2>/dev/null; then echo $$p; fi; done)
+test-versions: build
+	$(BASE) -m tests.versions --torch $(TORCHES) --python $(PYTHONS) $(if $(TORCH_INDEX),--index $(TORCH_INDEX))
 
 load: setup
 	$(PYTHON) -m benchmarks.load --seconds $(or $(SECONDS),120)
