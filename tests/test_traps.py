@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,6 +51,8 @@ def test_trap_is_avoided(trap: Trap) -> None:
 
 @pytest.mark.parametrize(("trap", "planted_fault"), PAIRS)
 def test_stepping_in_is_noticed(trap: Trap, planted_fault: PlantedFault) -> None:
+    if trap.number == 19 and sys.version_info >= (3, 13):
+        pytest.skip("a frame's locals are no dict there that could be left with it or emptied")
     seen = trap.run(planted_fault)
     with pytest.raises(AssertionError):
         trap.holds(seen)

@@ -193,7 +193,10 @@ def locals_are_the_frames(seen: Seen) -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"] == ">=3.11,<3.14"
     called = next(step["i"] for step in seen.steps if step["kind"] == "call" and step["depth"] == 1)
     frames = type(seen.end)(seen.trace, called).state.values()
-    assert [facts["vars"] for facts in frames if facts["kind"] == "frame" and facts["name"] == "f"] == [{"a": 5}]
+    of_f = [facts["vars"] for facts in frames if facts["kind"] == "frame" and facts["name"] == "f"]
+    if sys.version_info >= (3, 12):
+        of_f[0].pop("k", None)  # of the comprehension, which has no frame of its own
+    assert of_f == [{"a": 5}]
 
 
 def empty_locals() -> None:

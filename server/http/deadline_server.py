@@ -8,7 +8,6 @@ import sys
 from types import FrameType
 
 import uvicorn
-from uvicorn.config import STARTUP_FAILURE
 
 from server.http.acceptor import Acceptor, open_listeners
 from server.http.connections import Connections
@@ -25,6 +24,9 @@ CANCEL_AFTER_SECONDS = 5
 
 EXIT_AFTER_SECONDS = 9
 """Seconds after which the kernel ends the process. Its workers end with it."""
+
+STARTUP_FAILURE = 3
+"""The status of a process that can't listen; uvicorn's own where the application can't start."""
 
 
 log = logging.getLogger("uvicorn.error")

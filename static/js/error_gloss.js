@@ -30,7 +30,7 @@ const GLOSSES = [
   [
     "matmul",
     "RuntimeError",
-    /^mat1 and mat2 shapes cannot be multiplied \((?<a>\d+)x(?<b>\d+) and (?<c>\d+)x(?<d>\d+)\)/,
+    /^(?:\w+: )?mat1 and mat2 shapes cannot be multiplied \((?<a>\d+)x(?<b>\d+) and (?<c>\d+)x(?<d>\d+)\)/,
   ],
   [
     "broadcast",
@@ -65,8 +65,14 @@ const GLOSSES = [
 /** @param {{type: string, message: string}} error @returns {Gloss | null} null for an exception that is not known */
 export function errorGloss({ type, message }) {
   for (const [key, errorType, pattern] of GLOSSES) {
-    const match = type === errorType && pattern.exec(message);
+    const match = isA(type, errorType) && pattern.exec(message);
     if (match) return { key, args: { ...match.groups } };
   }
   return null;
+}
+
+/** Whether an exception of this type is one of the other, as Python has it: torch raises now this one, now that.
+ * @param {string} type @param {string} other */
+function isA(type, other) {
+  return type === other || (type === "NotImplementedError" && other === "RuntimeError");
 }

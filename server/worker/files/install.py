@@ -2,7 +2,10 @@
 
 import builtins
 import bz2
+import glob
+import inspect
 import io
+import json
 import os
 import shutil
 import tarfile
@@ -28,14 +31,36 @@ def install_files() -> None:
     calls = SystemCalls(files.tree, files).replacements()
     replace_defaults(tempfile, {getattr(os, name): call for name, call in calls.items()})
     vars(os).update(calls)
+    globber: Any = getattr(glob, "_StringGlobber", None)  # of pathlib, since Python 3.13
+    if globber is not None:
+        globber.lstat, globber.scandir = staticmethod(os.lstat), staticmethod(os.scandir)
     builtins.open = io.open = files.open  # type: ignore[assignment]
     bz2._builtin_open = tarfile.bltn_open = files.open  # type: ignore[attr-defined]
     _datasource._file_openers._file_openers[None] = files.open  # type: ignore[attr-defined]
     use_file_tree(files)
-    # path, metadata, use_python_export: C++ would write to the disk
-    profiler.profile.export_chrome_trace.__defaults__ = (None, True)
+    export_profiles_by_python()
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
     os.environ["HOME"] = HOME
+
+
+def export_profiles_by_python() -> None:
+    """Have profilers write their traces by Python's `open`: by default C++ writes to the disk."""
+    export: FunctionType = vars(profiler.profile)["export_chrome_trace"]
+    defaults = {name: p.default for name, p in inspect.signature(export).parameters.items() if p.default is not p.empty}
+    if "use_python_export" in defaults:
+        export.__defaults__ = (*(defaults | {"use_python_export": True}).values(),)
+    else:  # torch 2.11
+        profiler.profile.export_chrome_trace = _export_events  # type: ignore[assignment]
+
+
+def _export_events(profile: Any, path: str) -> None:
+    """A method of torch's profiler: writes its events in Chrome's format, by Python. Other versions have them in an object."""
+    profile._ensure_function_events()
+    profile._function_events.export_chrome_trace(path)
+    with open(path) as file:
+        events = json.load(file)
+    with open(path, "w") as file:
+        json.dump({"traceEvents": events}, file)
 
 
 def replace_defaults(module: Any, replacements: dict[Any, Any]) -> None:

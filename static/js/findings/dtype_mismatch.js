@@ -22,7 +22,7 @@ export function dtypeMismatch(facts) {
     facts.error.message,
   )
     ? operands.at(-1)
-    : /target/i.test(facts.error.message) && operands.every(({ dtype }) => dtype === operands[0].dtype)
+    : isAboutTarget(facts.error.message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
       ? operands[1]
       : undefined;
   const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
@@ -67,6 +67,13 @@ export function dtypeMismatch(facts) {
       explainsError: true,
     },
   ];
+}
+
+/** Whether torch refused the target of a loss; 2.11 doesn't call it that.
+ * @param {string} message @param {import("./scan.js").Operation | null | undefined} op */
+function isAboutTarget(message, op) {
+  if (/target/i.test(message)) return true;
+  return /^expected scalar type Long/.test(message) && !!op && /cross_entropy|nll_loss/.test(operationName(op.name));
 }
 
 /** Whether an operand has the name of a layer's parameter. @param {Operand} operand */
