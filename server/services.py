@@ -81,7 +81,7 @@ class Services:
 
     proposals: whose turn it is to have fixes proposed, in fair turns like drawings.
     stills: the pictures of the gallery's cards, made as the operations' thumbnails are.
-    matrix_bodies: responses made of the matrix, by what they are: one for each situation, language and form. matrix_making:
+    matrix_bodies: responses made of the matrix, by what they are: one for each situation, language and form. matrix_lock:
     held while one of them is made. shared: with other web processes, None where there is one.
     """
 
@@ -90,7 +90,6 @@ class Services:
     lessons: list[Lesson]
     cookie_key: bytes
     proxies: tuple[Network, ...]
-    run_limits: SharedRateLimiter
     request_limits: RequestLimiter
     picture_limits: SharedRateLimiter
     pool: PoolInterface
@@ -216,7 +215,6 @@ def create_services(settings: Settings, prepare: str) -> Services:
         lessons=load_lessons(LESSONS, {scenario.name for scenario in scenarios}),
         cookie_key=key,
         proxies=clients.parse_networks(settings.trusted_proxies),
-        run_limits=limits.runs,
         request_limits=limits.requests,
         picture_limits=limits.pictures,
         pool=pool,

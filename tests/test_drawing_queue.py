@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.pictures.drawing_queue import HALF_LIFE, DrawingQueue, QueueFull
+from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pool.fair_queue import Client
 
 
@@ -47,12 +47,17 @@ def test_the_client_with_the_least_use_is_next() -> None:
     assert play(scene, 20).drawn == ["slow", "quick", "other", "quick", "slow", "slow"]
 
 
-def test_what_was_long_ago_is_forgotten() -> None:
+def test_what_was_drawn_before_others_is_forgotten() -> None:
     async def scene(studio: Studio) -> None:
         await studio.draw("once", 8)
-        assert studio.queue.recent_seconds("once") == 8
-        studio.now += 3 * HALF_LIFE
-        assert studio.queue.recent_seconds("once") == 1
+        tasks = [studio.ask("new"), studio.ask("once"), studio.ask("newer")]
+        await asyncio.gather(*tasks)
+        assert studio.drawn == ["once", "new", "newer", "once"], "it has just had 8 seconds"
+        for _ in range(3):
+            await studio.draw("new", 8)
+        tasks = [studio.ask("new"), studio.ask("once"), studio.ask("newest")]
+        await asyncio.gather(*tasks)
+        assert studio.drawn[-3:] == ["new", "once", "newest"], "the others have had more since"
 
     play(scene)
 

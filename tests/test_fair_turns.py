@@ -8,6 +8,7 @@ import pytest
 
 from server.http import fair_turns
 from server.http.fair_turns import FairTurns
+from server.pool import fair_queue
 
 
 def played(charged: dict[str, float]) -> list[str]:
@@ -90,7 +91,7 @@ def test_each_step_of_a_metered_task_is_charged() -> None:
         busy()
 
     asyncio.run(turns.run_metered("a", work()))
-    assert 0.02 <= turns._served_until["a"] < 0.04
+    assert 0.02 <= turns._scheduler.start_tag("a") < 0.04
 
 
 def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
@@ -144,15 +145,15 @@ def test_a_work_that_fails_ends_no_other() -> None:
 
 
 def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fair_turns, "MAX_NETWORKS", 50)
+    monkeypatch.setattr(fair_queue, "MAX_FLOWS", 50)
     turns = FairTurns()
 
     async def main() -> None:
         for k in range(1000):
             turns.charge(str(k), 0.001)
-        assert len(turns._served_until) <= 100
+        assert len(turns._scheduler._served) <= 50
         turns.add("a", lambda: None)
         await asyncio.sleep(0.02)
 
     asyncio.run(main())
-    assert not turns._served_until and not turns._waiting and not turns._order
+    assert not turns._scheduler._served and not turns._waiting and not turns._order

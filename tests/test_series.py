@@ -187,7 +187,7 @@ def test_a_wrong_item_is_named_with_its_field(client: TestClient) -> None:
     assert post(client, {**good, "step": steps}).json()["error"]["code"] == "no_step"
 
 
-def test_steps_are_counted_without_parsing() -> None:
+def test_steps_are_counted() -> None:
     assert count_steps(WHOLE) == len(json.loads((ROOT / "tests/contract/schema_1.json").read_bytes())["steps"])
 
 

@@ -18,7 +18,6 @@ STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
     f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda")
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Loop = ast.For | ast.AsyncFor | ast.While
 LOOPS = ("For", "AsyncFor", "While")
 
 

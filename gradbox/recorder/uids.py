@@ -34,7 +34,7 @@ class WeakUids:
         self._dead: list[tuple[int, str]] = []
 
     def __len__(self) -> int:
-        """How many live, or died since the last burial."""
+        """How many live, or died since the last `collect_dead`."""
         return len(self._by_uid)
 
     def find(self, value: Any) -> str | None:
@@ -58,7 +58,7 @@ class WeakUids:
         self._by_id[id(value)], self._by_uid[uid] = (ref, uid), ref
 
     def unbind(self, value: Any) -> str | None:
-        """Let go of the weak references to it; `adopt` with the uid takes it back."""
+        """Let go of the weak references to it; `bind` with the uid takes it back."""
         uid = self.find(value)
         if uid is not None:
             del self._by_id[id(value)], self._by_uid[uid]

@@ -18,10 +18,6 @@ _recorded_writes: list[Callable[[Any], Any]] = []
 """The `write` of each stream that is recorded now."""
 
 
-class PassedText(str):
-    """Text for a stream that is not recorded a second time."""
-
-
 @contextlib.contextmanager
 def recorded_stream(name: Stream, emit: Emit, before_output: Callable[[], None] | None = None) -> Iterator[None]:
     """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same object.

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from gradbox.wire.base import Fields, Value
+from gradbox.wire.base import Value
 from gradbox.wire.entities import Entity
 from gradbox.wire.limits import Limit
 from gradbox.wire.log import LogEntry
@@ -111,18 +111,6 @@ class CauseRecord(TypedDict):
     type: str
     message: str
     line: int | None
-
-
-class RefusalRecord(TypedDict):
-    """Why a program is not run; see `trace.Refusal`."""
-
-    line: int
-    col: NotRequired[int]
-    end_col: NotRequired[int | None]
-    message: str
-    key: NotRequired[str | None]
-    args: NotRequired[Fields]
-    repairs: NotRequired[list[dict[str, Any]]]
 
 
 class ErrorRecord(TypedDict):

@@ -10,11 +10,10 @@ from collections.abc import Callable, Coroutine, Generator
 from functools import partial
 from typing import Any
 
+from server.pool.fair_queue import FairScheduler
+
 ROUND_SECONDS = 0.004
 """Seconds of one round of the event loop in which work is begun."""
-
-MAX_NETWORKS = 10_000
-"""Networks whose share is remembered while there is work."""
 
 TurnWork = Callable[[], bool | None]
 """What is done in a turn. Returns True where most of it comes after: then nothing else is begun in this round."""
@@ -23,17 +22,16 @@ log = logging.getLogger("gradbox.server")
 
 
 class FairTurns:
-    """Start-time fair queueing of the event loop's time among networks: a newcomer is next, whoever else has work waiting.
+    """The event loop's time, shared fairly among networks: a newcomer is next, whoever else has work waiting.
 
     clock: processor seconds of this thread.
     """
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
+        self._scheduler = FairScheduler()
         self._waiting: dict[str, deque[TurnWork]] = {}
         self._order: list[tuple[float, int, str]] = []  # a heap of (tag, arrival, network): those with work
-        self._served_until: dict[str, float] = {}  # the seconds up to which each has been served, of those ahead of now
-        self._virtual_time = 0.0  # virtual time: the tag that was served last
         self._arrivals = itertools.count()
         self._running = False
 
@@ -56,38 +54,32 @@ class FairTurns:
 
     def charge(self, network: str, seconds: float) -> None:
         """Count time that was spent for a network."""
-        if len(self._served_until) >= MAX_NETWORKS:
-            self._served_until = {other: tag for other, tag in self._served_until.items() if tag > self._virtual_time}
-        if len(self._served_until) < 2 * MAX_NETWORKS:
-            self._served_until[network] = self._tag(network) + seconds
+        self._scheduler.charge(network, seconds)
 
     async def run_metered(self, network: str, work: Coroutine[Any, Any, None]) -> None:
         """Do this, and charge the network for each of its steps."""
         await MeteredCoroutine(work, partial(self.charge, network), self._clock)
 
-    def _tag(self, network: str) -> float:
-        return max(self._served_until.get(network, self._virtual_time), self._virtual_time)
-
     def _push(self, network: str) -> None:
-        heapq.heappush(self._order, (self._tag(network), next(self._arrivals), network))
+        heapq.heappush(self._order, (self._scheduler.start_tag(network), next(self._arrivals), network))
 
     def _run_round(self) -> None:
         """Do what fits into a round, and come back for the rest."""
         until = time.perf_counter() + ROUND_SECONDS
         while self._order:
             tag, arrival, network = heapq.heappop(self._order)
-            if self._tag(network) > tag:  # it was charged since
-                heapq.heappush(self._order, (self._tag(network), arrival, network))
+            tag_now = self._scheduler.start_tag(network)
+            if tag_now > tag:  # it was charged since
+                heapq.heappush(self._order, (tag_now, arrival, network))
                 continue
-            self._virtual_time = tag
+            self._scheduler.advance(tag)
             if self._serve(network) or time.perf_counter() > until:
                 break
         if self._order:
             asyncio.get_running_loop().call_soon(self._run_round)
         else:
             self._running = False
-            self._virtual_time = max(self._served_until.values(), default=self._virtual_time)
-            self._served_until.clear()
+            self._scheduler.forget()
 
     def _serve(self, network: str) -> bool:
         """Do the first work of a network; whether most of it comes after."""

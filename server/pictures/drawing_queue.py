@@ -1,17 +1,11 @@
-"""Whose drawing is next: of those who wait, the owner for whom the least time was spent lately."""
+"""Whose drawing is next: of those who wait, the owner for whom the least time was spent."""
 
 import asyncio
-import math
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-HALF_LIFE = 60.0
-"""Seconds after which half of the time spent for an owner is forgotten."""
-
-MAX_OWNERS = 10_000
-"""Owners whose time is remembered; those who had a drawing longest ago are forgotten first."""
+from server.pool.fair_queue import FairScheduler
 
 
 class QueueFull(Exception):
@@ -33,7 +27,7 @@ class DrawingQueue:
         self._limit, self._clock = limit, clock
         self._waiting: list[Turn] = []  # by arrival
         self._is_drawing = False
-        self._recent_seconds: OrderedDict[str, tuple[float, float]] = OrderedDict()  # owner -> seconds, as of when
+        self._scheduler = FairScheduler()  # by seconds of drawing
 
     @asynccontextmanager
     async def turn(self, owner: str) -> AsyncIterator[None]:
@@ -43,17 +37,13 @@ class DrawingQueue:
         try:
             yield
         finally:
-            self._charge(owner, self._clock() - began)
+            self._scheduler.charge(owner, self._clock() - began)
             self._grant_next()
-
-    def recent_seconds(self, owner: str) -> float:
-        """Seconds of drawing for this owner, those of long ago counting less."""
-        seconds, at = self._recent_seconds.get(owner, (0.0, 0.0))
-        return seconds * math.exp2((at - self._clock()) / HALF_LIFE)
 
     async def _wait_for_turn(self, owner: str) -> None:
         if not self._is_drawing:
             self._is_drawing = True
+            self._scheduler.advance(self._scheduler.start_tag(owner))
             return
         self._make_room(owner)
         turn = Turn(owner)
@@ -73,8 +63,8 @@ class DrawingQueue:
             raise QueueFull
         if len(self._waiting) < self._limit:
             return
-        last = max(reversed(self._waiting), key=lambda turn: self.recent_seconds(turn.owner))
-        if self.recent_seconds(last.owner) <= self.recent_seconds(owner):
+        last = max(reversed(self._waiting), key=self._start_tag)
+        if self._start_tag(last) <= self._scheduler.start_tag(owner):
             raise QueueFull
         self._waiting.remove(last)
         last.granted.set_exception(QueueFull())
@@ -83,12 +73,10 @@ class DrawingQueue:
         waiting = [turn for turn in self._waiting if not turn.granted.done()]
         self._is_drawing = bool(waiting)
         if waiting:
-            first = min(waiting, key=lambda turn: self.recent_seconds(turn.owner))
+            first = min(waiting, key=self._start_tag)
             self._waiting.remove(first)
+            self._scheduler.advance(self._start_tag(first))
             first.granted.set_result(None)
 
-    def _charge(self, owner: str, seconds: float) -> None:
-        self._recent_seconds[owner] = (self.recent_seconds(owner) + seconds, self._clock())
-        self._recent_seconds.move_to_end(owner)
-        while len(self._recent_seconds) > MAX_OWNERS:
-            self._recent_seconds.popitem(last=False)
+    def _start_tag(self, turn: Turn) -> float:
+        return self._scheduler.start_tag(turn.owner)

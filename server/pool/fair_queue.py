@@ -14,8 +14,8 @@ from server.wire.problems import ProblemError
 AVERAGED_RUNS = 8
 """Runs that the moving average of their duration reaches back to, about."""
 
-MAX_FINISH_TAGS = 1000
-"""Flows whose latest finish tags are remembered; with more of them, the virtual time moves on."""
+MAX_FLOWS = 1000
+"""Flows whose service is remembered; with more of them, the virtual time moves on."""
 
 log = logging.getLogger("gradbox.pool")
 
@@ -53,22 +53,22 @@ class Busy(ProblemError):
 
 
 class FairScheduler:
-    """Start-time fair queueing among flows, named by strings, where every request weighs the same.
+    """Start-time fair queueing among flows, named by strings: the flow with the lowest start tag is next.
 
-    The k-th request that waits in a flow has the finish tag `start_tag + k`, and the lowest tag is next. So a newcomer
-    is behind at most one request of each other flow, and a request that leaves unserved has cost its flow nothing.
+    A flow's start tag is the cost of what it was served, and never below the virtual time. So a newcomer is behind at
+    most one request of each other flow, and a request that leaves unserved has cost its flow nothing.
     """
 
     def __init__(self) -> None:
-        self._virtual_time = 0  # no waiting flow's start tag is below it
-        self._served: dict[str, int] = {}  # finish tags last served, of those flows that are ahead of the virtual time
+        self._virtual_time = 0.0  # no waiting flow's start tag is below it
+        self._served: dict[str, float] = {}  # finish tags last served; those up to the virtual time say nothing
 
-    def start_tag(self, flow: str) -> int:
+    def start_tag(self, flow: str) -> float:
         """The tag that a flow's next request counts from."""
-        return max(self._virtual_time, self._served.get(flow, 0))
+        return max(self._virtual_time, self._served.get(flow, 0.0))
 
-    def finish_tags(self, flows: Iterable[str]) -> list[int]:
-        """One tag for each waiting request, given by their flows in order of arrival."""
+    def finish_tags(self, flows: Iterable[str]) -> list[float]:
+        """One tag for each waiting request of cost 1, given by their flows in order of arrival."""
         counts: Counter[str] = Counter()
         tags = []
         for flow in flows:
@@ -76,19 +76,37 @@ class FairScheduler:
             tags.append(self.start_tag(flow) + counts[flow])
         return tags
 
-    def serve(self, flow: str, waiting: Iterable[str]) -> None:
-        """Record that the first request of this flow is served. waiting: the flows of those that still wait.
+    def charge(self, flow: str, cost: float) -> None:
+        """Count what a flow was served."""
+        self._served[flow] = self.start_tag(flow) + cost
+        if len(self._served) > MAX_FLOWS:
+            self._forget_flows()
 
-        The virtual time moves on but passes no waiting flow, so that the order of the others stays as it was. Only
-        where a stream of ever new flows would hold it up, and every flow's second request with it, it moves on anyway.
+    def advance(self, start_tag: float) -> None:
+        """Move the virtual time on to this start tag, that of a request which is served now."""
+        self._virtual_time = max(self._virtual_time, start_tag)
+
+    def serve(self, flow: str, waiting: Iterable[str]) -> None:
+        """Record that the first request of this flow is served, at a cost of 1. waiting: the flows of those that still wait.
+
+        The virtual time moves on but passes no waiting flow, so that the order of the others stays as it was.
         """
-        tag = self._served[flow] = self.start_tag(flow) + 1
-        now = min([tag - 1, *map(self.start_tag, waiting)])
-        if len(self._served) > MAX_FINISH_TAGS:
-            now = max(now, self._virtual_time + 1)
-        if now > self._virtual_time:
-            self._virtual_time = now
-            self._served = {flow: tag for flow, tag in self._served.items() if tag > now}
+        start = self.start_tag(flow)
+        self.charge(flow, 1)
+        self.advance(min([start, *map(self.start_tag, waiting)]))
+
+    def forget(self) -> None:
+        """Begin anew, once nothing waits."""
+        self._virtual_time = max(self._served.values(), default=self._virtual_time)
+        self._served.clear()
+
+    def _forget_flows(self) -> None:
+        """Forget the flows that are not ahead. Where many are, the virtual time passes half of them: a stream of ever new
+        flows would hold it up, and every flow's second request with it."""
+        ahead = sorted(tag for tag in self._served.values() if tag > self._virtual_time)
+        if len(ahead) > MAX_FLOWS // 2:
+            self._virtual_time = ahead[len(ahead) // 2]
+        self._served = {flow: tag for flow, tag in self._served.items() if tag > self._virtual_time}
 
 
 class Ticket:

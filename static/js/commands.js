@@ -12,7 +12,7 @@
  */
 
 /** @param {Command} command */
-export const isAvailable = ({ available }) => available?.() ?? true;
+const isAvailable = ({ available }) => available?.() ?? true;
 
 /** @param {Command[]} commands */
 export function createRegistry(commands) {

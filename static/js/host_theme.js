@@ -33,7 +33,7 @@ function hostFrame() {
  * What the page around an element says of its theme, or what it looks like where it says nothing.
  * @param {Element} element @returns {"light" | "dark"}
  */
-export function hostTheme(element) {
+function hostTheme(element) {
   const { documentElement: html, body } = element.ownerDocument;
   return statedTheme(body) ?? statedTheme(html) ?? (isDark(backgroundOf(element)) ? "dark" : "light");
 }

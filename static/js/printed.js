@@ -13,7 +13,7 @@ export function emptyOutputKey(trace) {
 }
 
 /** The pieces of output of a run. @param {import("./trace.js").Step[]} steps @returns {Piece[]} */
-export function outputPieces(steps) {
+function outputPieces(steps) {
   return steps.flatMap(({ log }, step) =>
     log.flatMap((entry) =>
       entry.kind === "out" ? [{ step, text: entry.text, stream: entry.stream ?? "stdout" }] : [],
@@ -35,7 +35,7 @@ export function lastPieces(pieces, maxLength = SHOWN_CHARACTERS) {
 
 /** The first pieces, the last of them cut where need be, and how many characters stand after them.
  * @param {Piece[]} pieces @param {number} [maxLength] @returns {{after: number, pieces: Piece[]}} */
-export function firstPieces(pieces, maxLength = LATER_CHARACTERS) {
+function firstPieces(pieces, maxLength = LATER_CHARACTERS) {
   let left = maxLength;
   let end = 0;
   while (end < pieces.length && left > 0) left -= pieces[end++].text.length;
@@ -47,7 +47,7 @@ export function firstPieces(pieces, maxLength = LATER_CHARACTERS) {
 }
 
 /** How many pieces come from steps before `step`; they are in the order of steps. @param {Piece[]} pieces @param {number} step */
-export function pieceCountBefore(pieces, step) {
+function pieceCountBefore(pieces, step) {
   let low = 0;
   let high = pieces.length;
   while (low < high) {

@@ -34,7 +34,7 @@ export function startRerun({ button, status }, say, id) {
  *   step: the first that differs
  * @param {import("./locale.js").Locale["say"]} say @returns {string}
  */
-export function rerunSentence({ changed, differs, step, repeatable, now }, say) {
+function rerunSentence({ changed, differs, step, repeatable, now }, say) {
   if (!changed) return say("rerun_same", { torch: now.torch });
   const parts = differs.map((part) => say(`rerun_${part}`)).join(", ");
   const fromText = step === null ? "" : say("rerun_from", { step: step + 1 });

@@ -5,7 +5,7 @@
 
 /** The step at which a slot stopped being what was saved, by a write or in silence; null where it did not.
  * @param {SavedSlot} slot @returns {number | null} */
-export function breakingStep({ stale, changed }) {
+function breakingStep({ stale, changed }) {
   if (stale === null || changed === null) return stale ?? changed;
   return Math.min(stale, changed);
 }

@@ -33,7 +33,7 @@ export function startSharing(menu, currentSubject, { copied: onCopied, failed: o
 }
 
 /** @param {Shareable} subject */
-export function frameCode({ url, title, fragment }) {
+function frameCode({ url, title, fragment }) {
   return iframeCode(url.replace(/\/s\/([^/]+)$/, "/embed/$1") + fragment, title, EMBED_SIZE);
 }
 
@@ -44,6 +44,6 @@ export function iframeCode(source, title, { width, height }) {
 }
 
 /** @param {Shareable} subject */
-export function pictureUrl({ url, step }) {
+function pictureUrl({ url, step }) {
   return `${url}.svg${step === null ? "" : `?step=${step}`}`;
 }

@@ -175,7 +175,7 @@ def chunk_digest(words: torch.Tensor) -> torch.Tensor:
 
 
 def chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """All elements in logical order, in pieces of one dimension with up to CHUNK elements."""
+    """All elements in logical order, in pieces of one dimension with up to CHUNK_ELEMENTS elements."""
     if tensor.numel() <= CHUNK_ELEMENTS or tensor.is_contiguous():
         yield from tensor.reshape(-1).split(CHUNK_ELEMENTS)  # type: ignore[no-untyped-call]
         return

@@ -54,9 +54,8 @@ class PlainTensorView:
 def as_plain_tensor(tensor: torch.Tensor) -> Any:
     """The tensor, to be asked for its attributes and by its methods."""
     kind = type(tensor)
-    return (
-        tensor if kind is _Tensor or kind is _Parameter else PlainTensorView(tensor)
-    )  # `ordinary`, in the tracer's inner loop
+    # `is_plain_tensor`, in the tracer's inner loop
+    return tensor if kind is _Tensor or kind is _Parameter else PlainTensorView(tensor)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ class StorageRecord:
         self.uid, self.device = uid, device
         self.nbytes = -1
         self.pointer = 0
-        self.data: bytes | None = None  # the bytes, up to KEPT
+        self.data: bytes | None = None  # the bytes, up to `storages.MAX_COPY_BYTES`
         self.digest: bytes | None = None  # of what is not kept
         self.large_copy_bytes = 0  # bytes of `data` that count as a large copy
         self.region_digests: dict[cells.Region, bytes] = {}  # of `data`

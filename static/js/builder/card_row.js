@@ -10,7 +10,7 @@ import { ownText } from "./edits.js";
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 
 /** What the buttons of a card do, with what they show. @type {[string, string][]} */
-export const CARD_TOOLS = [
+const CARD_TOOLS = [
   ["up", "M8 13V4M4 7.500 8 3.500l4 4"],
   ["down", "M8 3v9M4 8.500l4 4 4-4"],
   ["add", "M8 3v10M3 8h10"],
@@ -95,7 +95,7 @@ export function toolRow(item, say, onTool) {
 }
 
 /** What a screen reader says of a card. @param {Item} item @param {string} text @param {string} result @param {Say} say */
-export function accessibleLabel(item, text, result, say) {
+function accessibleLabel(item, text, result, say) {
   const key = item.kind === "off" ? "card_spoken_off" : item.kind === "note" ? "card_spoken_note" : "card_spoken";
   return `${say(key, { line: item.first + 1, text })}${result ? `, ${result}` : ""}`;
 }

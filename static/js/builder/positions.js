@@ -53,7 +53,7 @@ export function positionAbove(program, item) {
 }
 
 /** After the block of a statement. @param {Program} program @param {Item} item @returns {Position} */
-export function positionAfterBlock(program, item) {
+function positionAfterBlock(program, item) {
   return positionIn(bodyAfter(program, item), item.end + 1);
 }
 

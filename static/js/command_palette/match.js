@@ -64,7 +64,7 @@ function scoreInOrder(word, text) {
 }
 
 /** @param {string} query @param {Entry} entry */
-export function entryScore(query, { label, names = [], note = "" }) {
+function entryScore(query, { label, names = [], note = "" }) {
   const noteScore = note.toLowerCase().includes(query.trim().toLowerCase()) ? WORD_START_SCORE * NOTE_WEIGHT : 0;
   return Math.max(matchScore(query, label), ...names.map((name) => matchScore(query, name) * NAME_WEIGHT), noteScore);
 }

@@ -17,7 +17,7 @@ const MAX_PRINTED = 60;
 export const compareLocale = createLocale({ en, zh });
 
 /** What is different about a name, without the name. @param {PropertyChange} change @param {Say} say */
-export function predicate({ property, left, right }, say) {
+function predicate({ property, left, right }, say) {
   const leftText = left?.text ?? "";
   const rightText = right?.text ?? "";
   const quoted = { left: `\`${leftText}\``, right: `\`${rightText}\`` };

@@ -22,7 +22,7 @@ export function dataflow(facts) {
   return flow;
 }
 
-export class Dataflow {
+class Dataflow {
   /** @param {import("./run_facts.js").RunFacts} facts */
   constructor(facts) {
     /** @type {Map<string, Edge[]>} by the tensor that was computed */

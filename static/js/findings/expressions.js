@@ -43,7 +43,7 @@ export function receiverOf(facts, step, method) {
 
 /** What each name and path means to the statement of a step: names of its function before those of the module.
  * @param {RunFacts} facts @param {number} step @returns {Map<string, string>} */
-export function uidsByName(facts, step) {
+function uidsByName(facts, step) {
   const { frame } = facts.steps[step] ?? {};
   /** @type {Map<string, string>} */
   const uidOf = new Map();

@@ -17,7 +17,7 @@ import { addsUpTo, gradientFact } from "./gradient_values.js";
  *   own: a part of what the reader asked about, not of what lies further up
  */
 
-export const MAX_ROWS = 60;
+const MAX_ROWS = 60;
 const MAX_DEPTH = 5;
 
 /** Builds rows, each node's own way once. */

@@ -32,7 +32,7 @@ export function heldFact(grad) {
 }
 
 /** Elements as nested lists; of many the first, with the shape before them. @param {Cell[]} cells @param {number[]} shape */
-export function arrayText(cells, shape) {
+function arrayText(cells, shape) {
   const texts = cells.slice(0, MAX_NUMBERS).map((cell) => shortNumber(cell, DIGITS));
   if (!shape.length) return texts.join();
   if (cells.length <= MAX_NUMBERS) return nestedText(texts, shape);

@@ -13,7 +13,7 @@ export function tensorHistory(facts) {
   return history;
 }
 
-export class TensorHistory {
+class TensorHistory {
   /** @param {import("../trace.js").Step[]} steps @param {import("../trace_index.js").TraceIndex} index */
   constructor(steps, index) {
     this.steps = steps;

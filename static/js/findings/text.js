@@ -66,7 +66,7 @@ function firstKnownSentence(keys, facts, say, withModuleName = false) {
 
 /** @param {Fact | Fact[]} fact @param {Say} say @param {boolean} [withModuleName] @param {unknown} [line] that is spoken of
  * @returns {string} */
-export function factText(fact, say, withModuleName = false, line = undefined) {
+function factText(fact, say, withModuleName = false, line = undefined) {
   if (Array.isArray(fact)) {
     const texts = fact.slice(0, MAX_LISTED).map((item) => factText(item, say, withModuleName, line));
     return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED ? say("finding.more") : "");

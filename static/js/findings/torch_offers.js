@@ -3,7 +3,7 @@
 const DOCUMENTATION = "https://docs.pytorch.org/docs/stable/";
 
 /** By the key of its sentence, the page of the documentation. @type {Record<string, string>} */
-export const DOCUMENTATION_PAGES = {
+const DOCUMENTATION_PAGES = {
   anomaly: "autograd.html#anomaly-detection",
   allow_mutation: "autograd.html#torch.autograd.graph.allow_mutation_on_saved_tensors",
   gradcheck: "generated/torch.autograd.gradcheck.gradcheck.html",
@@ -16,7 +16,7 @@ export const DOCUMENTATION_PAGES = {
 
 /** By the kind of a finding, or by its kind and variant, of `DOCUMENTATION_PAGES`; those of the variant alone where it has some.
  * @type {Record<string, string[]>} */
-export const OFFERS_BY_FINDING = {
+const OFFERS_BY_FINDING = {
   saved_overwritten: ["allow_mutation"],
   "saved_overwritten.accumulated": ["anomaly"],
   wrong_gradient: ["gradcheck"],

@@ -32,7 +32,7 @@ const COMMON_WORDS = new Set(
 
 /** The words of a text: names with their parts, without a plural or a number at the end, and Chinese in pairs.
  * @param {string} text @returns {string[]} */
-export function searchWords(text) {
+function searchWords(text) {
   const found = [];
   for (const [token] of text.toLowerCase().matchAll(/\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+/g)) {
     const bareWord = token.replace(/^\.|\($/g, "");

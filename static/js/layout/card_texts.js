@@ -9,7 +9,7 @@ import { plainDtype } from "./reads.js";
 /** @typedef {{key: string, value: Value, text: string}} Entry */
 
 /** Items of a container, and attributes, that its card lists. */
-export const MAX_LISTED = 16;
+const MAX_LISTED = 16;
 const CHIP_FONT = 11.5;
 
 /** How a handle's card is written. @param {import("../entities.js").Handle} handle */

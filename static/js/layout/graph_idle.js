@@ -13,7 +13,7 @@ import { textWidth } from "./metrics.js";
  *   leaves: those that the step touched have a line of their own; line: for the others
  */
 
-export const IDLE_KEY = "graph idle";
+const IDLE_KEY = "graph idle";
 
 /** @param {GraphStep} graphStep @param {string[]} idle @param {number} y @param {number} w of the pane @returns {IdlePlaces} */
 export function idlePlaces(graphStep, idle, y, w) {

@@ -41,7 +41,7 @@ export function nodeLabels(model) {
 }
 
 /** Whether a node accumulates into a tensor's `.grad`. @param {{name?: string | null, variable?: string | null}} node */
-export function isLeafNode(node) {
+function isLeafNode(node) {
   return Boolean(node.variable) || /AccumulateGrad$/.test(node.name ?? "");
 }
 

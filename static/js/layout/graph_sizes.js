@@ -6,12 +6,12 @@ export const SLIM = 20;
 export const SLIM_GAP = 7;
 /** A docked leaf's line, and the room between the last of them and the node. */
 export const DOCK = 22;
-export const DOCK_FOOT = 4;
+const DOCK_FOOT = 4;
 /** Above a node: with gradients on their way, without, and above a graph's first. */
 export const CHIP_GAP = 26;
 export const CHIP_LINE = 22;
-export const GAP = 12;
-export const TOP_GAP = 4;
+const GAP = 12;
+const TOP_GAP = 4;
 /** Below a node where a backward begins. */
 export const SEED = 26;
 export const FOLD = 22;

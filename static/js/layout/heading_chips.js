@@ -30,7 +30,7 @@ const MORE_FONT = 10;
 const UNSHOWN_TYPES = new Set(["module", "type", "function", "builtin_function_or_method", "method"]);
 
 /** Whether a name's value is told in its frame's line. @param {string} name @param {Value} value */
-export function isShownInHeading(name, value) {
+function isShownInHeading(name, value) {
   if (refOf(value) || (name.startsWith("__") && name.endsWith("__"))) return false;
   return !(value && typeof value === "object" && "py" in value && UNSHOWN_TYPES.has(value.py));
 }

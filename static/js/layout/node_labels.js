@@ -5,7 +5,7 @@ import { opName } from "./op_name.js";
 const SUBSCRIPTS = [..."₀₁₂₃₄₅₆₇₈₉"];
 
 /** A number as subscript digits. @param {number} n */
-export function subscript(n) {
+function subscript(n) {
   return [...String(n)].map((digit) => SUBSCRIPTS[Number(digit)]).join("");
 }
 

@@ -13,7 +13,7 @@ import { EM, textWidth } from "./metrics.js";
 
 /** @param {import("./memory_step.js").MemoryStep} memoryStep @param {Tag} tag
  * @param {string} section of the row @returns {ShownName} */
-export function shownName(memoryStep, tag, section) {
+function shownName(memoryStep, tag, section) {
   const isNew = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
   if (tag.kind === "var") {
     const isUnderHeading = tag.scope !== "" && memoryStep.homes.frames.get(tag.frame ?? "") === section;

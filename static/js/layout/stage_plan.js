@@ -21,7 +21,7 @@ import { PLAIN } from "./pane.js";
  */
 
 /** Stages narrower than this show one pane at a time. */
-export const NARROW_WIDTH = 620;
+const NARROW_WIDTH = 620;
 /** The height of a pane's heading, in units. */
 export const HEADING = 24;
 /** Scales at which everything is drawn if everything fits: the largest is taken. */

@@ -16,7 +16,7 @@ import { rowLayout } from "./row_lines.js";
  *   i: the step. width, height: in units. more: rows that there is no room for */
 
 /** Units of a thumbnail; the palette shows it smaller. One row that is higher makes it higher. */
-export const THUMBNAIL = { width: 288, height: 60 };
+const THUMBNAIL = { width: 288, height: 60 };
 /** Units that a still has room for, and those that it has at least: few rows are shown larger. */
 const STILL = { height: 126, least: { width: 190, height: 64 } };
 const THUMBNAIL_EDGE = 3;

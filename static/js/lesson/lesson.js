@@ -23,7 +23,7 @@ export function stopStep(steps, stop) {
 
 /** What a reader has done of the program that the page came with; null where another one is shown, or nothing yet.
  * @param {PageState} state @param {number | null} stop @returns {import("./progress.js").ProgramProgress | null} */
-export function progressOf(state, stop) {
+function progressOf(state, stop) {
   const { predict, opened, step } = state;
   if (!opened?.count || !isPageProgram(state)) return null;
   const { steps } = (predict?.whole ?? opened).trace;

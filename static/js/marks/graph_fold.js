@@ -10,7 +10,7 @@ const FONT_SIZE = 11.5;
 const SMALL_FONT_SIZE = 10;
 
 /** How many nodes and leaves. @param {Labels} labels @param {number} nodes @param {number} leaves */
-export function countText(labels, nodes, leaves) {
+function countText(labels, nodes, leaves) {
   const parts = [];
   if (nodes) parts.push(`${nodes} ${nodes === 1 ? labels.oneNode : labels.nodes}`);
   if (leaves) parts.push(`${leaves} ${leaves === 1 ? labels.oneLeaf : labels.leaves}`);

@@ -30,7 +30,7 @@ export function fittedNumber(value, w, maxSize = 12.5) {
 }
 
 /** @param {Cell | null | undefined} value @param {number} largest @param {{x: number, y: number, w: number, h: number}} box @param {string} key */
-export function tintMark(value, largest, box, key) {
+function tintMark(value, largest, box, key) {
   if (typeof value !== "number" || value === 0 || !largest) return null;
   return h("rect", {
     key,
@@ -44,7 +44,7 @@ export function tintMark(value, largest, box, key) {
 }
 
 /** @param {(Cell | null)[]} values */
-export function largestMagnitude(values) {
+function largestMagnitude(values) {
   return values.reduce(
     (/** @type {number} */ largest, v) => (typeof v === "number" ? Math.max(largest, Math.abs(v)) : largest),
     0,
@@ -53,7 +53,7 @@ export function largestMagnitude(values) {
 
 /** Many values as stripes; one stripe for several shows the largest of them. @param {(Cell | null)[]} values
  * @param {{x: number, y: number, w: number, h: number}} box */
-export function stripeMarks(values, box) {
+function stripeMarks(values, box) {
   const stripeWidth = box.w / Math.max(1, values.length);
   const valuesPerStripe = Math.max(1, Math.ceil(MIN_STRIPE / stripeWidth));
   const maxMagnitude = largestMagnitude(values);

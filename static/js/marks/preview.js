@@ -3,7 +3,7 @@
 import { h } from "../svg.js";
 import { clipLines, wrapText } from "./svg_document.js";
 
-export const CARD = { width: 1200, height: 630 };
+const CARD = { width: 1200, height: 630 };
 
 /** What a picture is planned for: about as wide as high as the card's middle. */
 export const CARD_ROOM = { w: 860, h: 330 };

@@ -15,7 +15,7 @@ import { decisiveDimensions, verdictTable } from "./situations.js";
  */
 
 /** @param {string} verdict */
-export function verdictDisc(verdict) {
+function verdictDisc(verdict) {
   return element("i", `disc ${verdict}`);
 }
 

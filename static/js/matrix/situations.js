@@ -9,7 +9,7 @@
  */
 
 /** In the order in which the name of a situation has them. @type {Dimension[]} */
-export const DIMENSIONS = ["tensor", "memory", "mode"];
+const DIMENSIONS = ["tensor", "memory", "mode"];
 
 /** Every value of a dimension, in order. @param {string[]} situations @param {number} index */
 function valuesOfDimension(situations, index) {

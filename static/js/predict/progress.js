@@ -9,7 +9,7 @@ const PROGRESS_KEY = "gradbox-predict";
 const MAX_PROGRAMS = 60;
 
 /** A short name for a program's text. @param {string} text @returns {string} */
-export function programKey(text) {
+function programKey(text) {
   let [hashA, hashB] = [0x811c9dc5, 0x1b873593];
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;

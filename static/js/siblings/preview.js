@@ -46,7 +46,7 @@ export function markOf({ left, right, rows, differences }) {
 }
 
 /** What differs, the most lasting first. @param {Comparison} comparison @param {Say} compare @param {Say} say @returns {string[]} */
-export function sentencesOf({ left, right, rows, differences, output }, compare, say) {
+function sentencesOf({ left, right, rows, differences, output }, compare, say) {
   const lastingDifferences = differences.filter(({ to }) => to === rows.length - 1);
   const [presenceDifferences, otherDifferences] = [
     lastingDifferences.filter(isPresence),
