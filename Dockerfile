@@ -27,7 +27,7 @@ ARG TORCH_INDEX
 RUN set -e; \
     wanted="torch==${TORCH}"; \
     uv() { \
-        python3 -m venv /uv && /uv/bin/pip install --no-cache-dir uv && \
+        python3 -m venv /uv && /uv/bin/pip install --no-cache-dir "uv==0.13.9" && \
         /uv/bin/uv pip install --no-cache --python /venv/bin/python --no-deps --torch-backend "${TORCH_BUILD}" "${wanted}"; \
     }; \
     python3 -m venv /venv; \

