@@ -20,12 +20,21 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def explained() -> dict[str, list[dict[str, Any]]]:
-    """The findings of every program, by its name."""
-    done = run_command("explain", "--json", *map(str, PROGRAMS))
+def explained(request: pytest.FixtureRequest) -> dict[str, list[dict[str, Any]]]:
+    """The findings of every program that is asked for, by its name: with `-k` of one, only that one is run."""
+    asked = {id_ for item in request.session.items if item.path == request.path and (id_ := program_of(item))}
+    programs = [path for path in PROGRAMS if path.stem in asked]
+    done = run_command("explain", "--json", *map(str, programs))
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line)["findings"] for line in done.stdout.splitlines()]
-    return dict(zip((path.stem for path in PROGRAMS), lines, strict=True))
+    return dict(zip((path.stem for path in programs), lines, strict=True))
+
+
+def program_of(item: pytest.Item) -> str:
+    """The program of a test; "" where it has none."""
+    call = getattr(item, "callspec", None)
+    path = call.params.get("path") if call is not None else None
+    return path.stem if isinstance(path, Path) else ""
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
