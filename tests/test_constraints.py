@@ -16,7 +16,9 @@ PYTHONS = [f"3.{minor}" for minor in range(11, 14)]
 CUDA = re.compile(r"cuda|nvidia|triton")
 OF_TORCH = [Requirement(line.partition("#")[0]) for line in (ROOT / "deploy/constraints.in").read_text().splitlines()
             if line and not line.startswith("#")]  # fmt: skip
-WANTED = [Requirement(line) for line in [*PROJECT["dependencies"], *EXTRAS["server"], *EXTRAS["packages"], *EXTRAS["cluster"]]]
+WANTED = [
+    Requirement(line) for line in [*PROJECT["dependencies"], *EXTRAS["server"], *EXTRAS["packages"], *EXTRAS["cluster"]]
+]
 
 
 def normalized(name: str) -> str:

@@ -44,7 +44,8 @@ class Scenario:
     prints: the end of what the program prints. raises_at: the line at which it raises; None where it finishes.
     origin: the address of the public thread or article that it comes from, or "". findings: the kinds that are found in
     its run. symptoms: the first lines of error messages, and the words, by which a reader looks for it.
-    still_line: the line whose step is its still; None: the step that the renderer chooses.
+    still_line: the line whose step is its still; None: the step that the renderer chooses. untranslated: keys, like `zh.title`,
+    whose texts are missing and are the English ones instead; `make test` allows none in the gallery.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Scenario:
     symptoms: tuple[str, ...]
     still_line: int | None
     claim: Claim | None
+    untranslated: tuple[str, ...] = ()
 
 
 def load_scenarios(folder: Path) -> list[Scenario]:
@@ -80,15 +82,20 @@ def load_scenario(path: Path) -> Scenario:
     fields = read_card(card_path)
     reject_unknown_keys(card_path, fields, {field.name for field in FIELDS} | set(LANGUAGES))
     values = {field.attribute: field.read(card_path, fields, field.name) for field in FIELDS}
-    text = {}
+    text: dict[str, dict[str, str]] = {}
+    untranslated = []
     for language in LANGUAGES:
-        table = fields.get(language)
+        table = fields.get(language, {} if text else None)
         if not isinstance(table, dict):
             raise ScenarioError(f"{card_path.name}: {language}: expected a table with {', '.join(TEXT_KEYS)}")
         reject_unknown_keys(card_path, table, set(TEXT_KEYS), f"{language}.")
-        text[language] = {word: read_text(card_path, table, word, f"{language}.") for word in TEXT_KEYS}
+        absent = [word for word in TEXT_KEYS if text and not table.get(word)]
+        untranslated += [f"{language}.{word}" for word in absent]
+        given = {**table, **{word: text[LANGUAGES[0]][word] for word in absent}}
+        text[language] = {word: read_text(card_path, given, word, f"{language}.") for word in TEXT_KEYS}
     try:
-        return Scenario(name=path.stem, source=path.read_text("utf-8"), text=text, **values)
+        source = path.read_text("utf-8")
+        return Scenario(name=path.stem, source=source, text=text, untranslated=tuple(untranslated), **values)
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: {error}") from error
 
