@@ -64,7 +64,7 @@ def test_the_bounds_of_torch_and_python_are_what_was_tried() -> None:
     tried = sorted({numbers(row.torch)[:2] for row in rows_of(DOCUMENT.read_text())})
     assert (int(bounds[1]), int(bounds[2])) == tried[0], "the oldest torch is one that was tried"
     assert (int(bounds[3]), int(bounds[4]) - 1) == tried[-1], "the newest torch is one that was tried"
-    assert f"torch 2.{bounds[2]} to 2.{int(bounds[4]) - 1};" in DOCUMENT.read_text()
+    assert f"torch 2.{bounds[2]} to 2.{int(bounds[4]) - 1}." in DOCUMENT.read_text()
     made = re.search(r"^TORCHES := (\S+) (\S+)$", (ROOT / "Makefile").read_text(), re.M)
     assert made and [numbers(version)[:2] for version in made.groups()] == [tried[0], tried[-1]]
     assert project["requires-python"] == ">=3.11,<3.14"
