@@ -120,7 +120,7 @@ def test_the_exports_of_a_saved_pair(site: str, pair: str) -> None:
     body, kind = fetch(f"{site}/compare.svg?{pair}")
     text = body.decode()
     assert kind.startswith("image/svg+xml") and text.count('class="difference-frame"') >= 3
-    assert "b = a.clone()" in text and "b = a.detach()" in text and "shares memory" in text
+    assert "b = a.clone()" in text and "b = a.detach()" in text and "shares the memory" in text
     assert fetch(f"{site}/compare.svg?{pair}&lang=zh&row=9")[0].decode().count("左") >= 1
     body, kind = fetch(f"{site}/compare.png?{pair}&theme=dark")
     assert kind == "image/png" and body.startswith(b"\x89PNG")
