@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import uvicorn
 
+from server.http.fair_turns import FairTurns, TurnWork
 from server.http.protocol import DeadlineProtocol
 
 TIMEOUT = 0.4
@@ -31,8 +32,10 @@ async def patient(_: Any, receive: Callable[[], Awaitable[Any]], send: Callable[
 
 
 @asynccontextmanager
-async def served(app: Any = patient) -> AsyncIterator[int]:
-    server = uvicorn.Server(uvicorn.Config(app, port=0, http=Hasty, log_level="critical", lifespan="off"))
+async def served(app: Any = patient, **config: Any) -> AsyncIterator[int]:
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, **{"http": Hasty, "log_level": "critical", "lifespan": "off", **config})
+    )
     serving = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
@@ -80,6 +83,32 @@ def test_a_connection_serves_one_request_after_the_other() -> None:
     first, last = HEAD + b"\r\nabcd", HEAD + b"Connection: close\r\n\r\nabcd"
     answer = asyncio.run(sent(first, last))
     assert answer.count(b"HTTP/1.1 200 ") == 2
+
+
+def test_a_connection_whose_request_waits_for_its_turn_is_not_idle() -> None:
+    idle_after = 0.2
+
+    class LateTurns(FairTurns):
+        def add(self, network: str, work: TurnWork) -> None:
+            asyncio.get_running_loop().call_later(idle_after * 0.7, super().add, network, work)
+
+    async def answer(_: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    async def ask_twice() -> None:
+        http = type("Late", (DeadlineProtocol,), {"turns": LateTurns()})
+        async with served(answer, http=http, timeout_keep_alive=idle_after) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(2):
+                writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200 ")
+                await asyncio.sleep(idle_after * 0.6)
+            assert await asyncio.wait_for(reader.read(), 5) == b"", "and then it is"
+            writer.close()
+
+    asyncio.run(ask_twice())
 
 
 def test_requests_that_come_at_once_are_answered_in_order() -> None:

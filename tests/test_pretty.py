@@ -38,7 +38,7 @@ def lines_of(source: str, language: str = "en", colours: bool = False) -> list[s
 def test_how_it_ended_comes_first_and_then_why() -> None:
     lines = lines_of(PROGRAM)
     assert lines[0] == "# a.py" and lines[1].startswith("line 8: RuntimeError: one of the variables needed")
-    assert lines[4].startswith("error[saved_overwritten]: ") and "exp had saved y" in lines[4]
+    assert lines[3].startswith("error[saved_overwritten]: ") and "exp had saved y" in lines[3]
     assert lines.index("   6 | view.detach()[0] = 7  <- cause") > 10, "steps come after the findings"
 
 

@@ -104,11 +104,15 @@ class DeadlineProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parsed in turn; until then nothing more is read."""
-        self._unset_keepalive_if_required()
         if not self._received:
             self.turns.add(self._network, self._parse)
         self._received += data
         self.transport.pause_reading()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """A connection whose next request waits for its turn is not idle."""
+        if not self._received:
+            super().timeout_keep_alive_handler()
 
     def _parse(self) -> None:
         """In parts, for the parser checks the size of what is incomplete only."""
