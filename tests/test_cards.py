@@ -45,7 +45,7 @@ def test_cards_say_what_the_run_says_and_go_to_the_step(program: Any) -> None:
     card(program, 4).click()
     assert program.locator("#where").inner_text().count("line 4") == 1
     assert card(program, 4).get_attribute("aria-current") == "step"
-    assert results(program) == ["", "", "(2,) ∇ leaf", "(2,) ∇ node", "2 × entered", "() ∇ node", "", "not reached"]
+    assert results(program) == ["", "", "(2,) ∇ leaf", "(2,) ∇ node", "entered 2 ×", "() ∇ node", "", "not reached"]
     assert card(program, 4).get_attribute("aria-label") == "line 4, b = a * 2, (2,) ∇ node"
     assert axe(program) == []
 

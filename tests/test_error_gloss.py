@@ -48,9 +48,9 @@ def test_each_exception_has_its_sentence_in_both_languages() -> None:
         assert bool(english) == bool(chinese) == bool(key)
         assert "{" not in english + chinese and english != f"gloss_{key}" != chinese
     texts = {name: row[1] for name, row in zip(PROGRAMS, rows, strict=True)}
-    assert "is no index 5" in texts["index"]
+    assert "Index 5 is out of range" in texts["index"]
     assert "this one has 3" in texts["item"]
-    assert "-1 to 0 exist" in texts["dimension"]
+    assert "valid ones are -1 to 0" in texts["dimension"]
 
 
 def test_no_finding_explains_them_too() -> None:

@@ -13,7 +13,7 @@ def test_refusals_and_errors_stand_at_their_lines(page: Any, site: str) -> None:
     paste(page, "import torch\nimport socket\nx = eval('y')\n")
     assert run(page)["outcome"]["status"] == "refused"
     assert page.locator(".message.error").all_inner_texts() == [
-        "import of 'socket' is not available: a program here has no network",
+        "import of 'socket' is not available: a program here has no network access",
         "'eval' is not available: a program here runs its own text and can't run other text as code",
     ]
     assert page.locator(".cm-error").all_inner_texts() == ["import socket", "x = eval('y')"]

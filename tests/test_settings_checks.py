@@ -159,7 +159,7 @@ def test_a_queue_needs_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     check_settings(settings)
     assert "DATABASE_URL" in dict(warnings(settings))
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(SettingError, match=r"needs celery and redis: pip install gradbox\[cluster\]"):
+    with pytest.raises(SettingError, match=r"needs celery and redis: pip install -e .\[server,cluster\]"):
         check_settings(settings)
 
 

@@ -5,8 +5,8 @@ The parts are found in our own source: what our two classes use of themselves an
 
 import ast
 import asyncio
+import importlib
 import inspect
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +16,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from server.http.deadline_server import DeadlineServer
 from server.http.protocol import DeadlineProtocol
 
-SERVER = Path(__file__).parent.parent / "server"
 OURS: dict[type, type] = {DeadlineServer: uvicorn.Server, DeadlineProtocol: H11Protocol}
 REPLACED = {
     DeadlineServer: ("startup", "handle_exit", "shutdown"),
@@ -58,7 +57,7 @@ class Transport(asyncio.Transport):
 
 def chains(kind: type) -> set[str]:
     """What the class uses of `self`, as `cycle.response_complete`, and of `super()`."""
-    tree = ast.parse((SERVER / f"{kind.__module__.rpartition('.')[2]}.py").read_text())
+    tree = ast.parse(inspect.getsource(importlib.import_module(kind.__module__)))
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind.__name__)
     found = set()
     for node in ast.walk(body):

@@ -174,7 +174,7 @@ def instead(home: Any, name: str, new: Any) -> Callable[[], None]:
     def apply() -> None:
         old = getattr(home, name)
         setattr(home, name, new)
-        for module in [module for key, module in sys.modules.items() if key.startswith("server.worker")]:
+        for module in [module for key, module in sys.modules.items() if key.startswith(("server.worker", "gradbox."))]:
             for key in [key for key, value in vars(module).items() if value is old]:
                 setattr(module, key, new)
 

@@ -93,16 +93,16 @@ CLOSED_BUILTINS = {
 """Builtins that are not available; a program that binds such a name has one of its own."""
 
 REASONS = {
-    "import": "it is not among the modules that a program here may import",
-    "missing": "it is not installed here; no step of memory or gradients needs it",
-    "files": "it needs a file on a disk, and the files of a program here are kept in memory while it runs",
-    "network": "a program here has no network",
+    "import": "it is not one of the modules that a program here may import",
+    "missing": "it is not installed here; memory and gradients can be followed without it",
+    "files": "it needs a file on disk, and the files of a program here are kept in memory while it runs",
+    "network": "a program here has no network access",
     "processes": "a program here runs alone, in one process",
-    "keyboard": "nobody sits at a keyboard while a program runs here",
-    "text": "a program here runs as it is written, not from text",
+    "keyboard": "a program here has no keyboard while it runs",
+    "text": "a program here runs its own text and can't run other text as code",
     "compiler": "statements are followed one by one; run the plain function instead",
-    "interpreter": "it leads into the interpreter itself, not to tensors",
-    "relative": "the program is one file",
+    "interpreter": "it gives access to the interpreter itself, not to tensors",
+    "relative": "the program is a single file",
 }
 """Why, by key; the page has the same in other languages."""
 

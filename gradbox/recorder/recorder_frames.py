@@ -11,7 +11,12 @@ import torch
 from gradbox.recorder import introspection
 from gradbox.recorder.stack import is_program
 
-RECORDER_FOLDER = str(Path(__file__).parent) + "/"
+PROJECT = Path(__file__).parents[2]
+RECORDER_FOLDERS = tuple(
+    f"{PROJECT / name}/" for name in ("gradbox/recorder", "gradbox/sessions", "gradbox/gradient_check", "server/worker")
+)
+"""Where the code lies that observes and runs a program."""
+
 CALLED_BY_KERNELS = torch.__path__[0] + "/_ops.py"
 """Torch's code that our kernels call, where plain Python would go from the program straight into C++."""
 
@@ -81,7 +86,7 @@ def walk_without_recorder(frame: FrameType | None, to_module: bool) -> Iterator[
 
 
 def is_recorder_frame(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(RECORDER_FOLDER)
+    return frame.f_code.co_filename.startswith(RECORDER_FOLDERS)
 
 
 def is_called_by_kernel(frame: FrameType) -> bool:

@@ -131,7 +131,7 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
 def is_own_file(filename: str) -> bool:
     """Whether a file is the recorder's, or torch's that its kernels call."""
     return (
-        filename.startswith(recorder_frames.RECORDER_FOLDER)
+        filename.startswith(recorder_frames.RECORDER_FOLDERS)
         or filename == CALLED_BY_KERNELS
         or Path(filename) == Path(__file__)
     )

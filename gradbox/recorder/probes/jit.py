@@ -8,13 +8,13 @@ replay of a CUDA graph calls no operator at all.
 import functools
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Self
 
 import torch
 
 from gradbox.recorder.probes.dispatch_key import unobserved
 from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.recorder_frames import RECORDER_FOLDERS
 
 ENTRY_POINTS = (
     (torch._C, "_create_function_from_trace"),
@@ -29,7 +29,7 @@ ENTRY_POINTS = (
 """Where the interpreter of scripts, the tracer and a graph are entered from Python. Not every version has all of them."""
 
 RECORDER_FRAME_LINES = re.compile(
-    rf"^(?:{re.escape(str(Path(__file__).parents[1]))}/.*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
+    rf"^(?:(?:{'|'.join(map(re.escape, RECORDER_FOLDERS))}).*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
 )
 """Lines of an error: the tracer remembers the calls that led to each operation, and a script's error lists them."""
 
