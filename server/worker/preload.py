@@ -34,6 +34,7 @@ LATE_IMPORTS = """
 torch._dynamo torch._decomp.decompositions_for_jvp torch._export.non_strict_utils
 torch._export.passes._node_metadata_hook torch._export.passes.lift_constants_pass
 torch._export.passes.replace_autocast_with_hop_pass torch._export.passes.replace_set_grad_with_hop_pass
+torch._functorch._activation_checkpointing.remat_using_tags_for_fwd_loss_bwd_graph_pass
 torch._functorch.aot_autograd torch._functorch._aot_autograd.autograd_cache
 torch._functorch._aot_autograd.complex_decomposition torch._functorch._aot_autograd.subclass_codegen
 torch._functorch._aot_autograd.subclass_parametrization torch._higher_order_ops.partitioner
