@@ -9,7 +9,7 @@ import torch
 
 from gradbox.recorder.probes import cells, device_kernels
 from gradbox.recorder.probes.device_bytes import TorchBytes, kernel_bytes, tensor_summary
-from gradbox.recorder.probes.device_kernels import DTYPES, DeviceError, Kernels, kernels_of, view_of
+from gradbox.recorder.probes.device_kernels import DTYPES, DeviceReadError, Kernels, kernels_of, view_of
 from tests.device_kernels import TARGET, first_line
 
 needs_gpu = pytest.mark.skipif(torch.cuda.device_count() == 0, reason="no GPU that torch can use on this machine")
@@ -53,7 +53,7 @@ def element_at(view: Any, index: int) -> int:
 
 def test_more_dimensions_than_the_kernels_know_are_refused() -> None:
     shape, stride = [2] * 13, [3**k for k in range(13)]
-    with pytest.raises(DeviceError, match="13 dimensions"):
+    with pytest.raises(DeviceReadError, match="13 dimensions"):
         view_of((4, shape, stride, 0))
 
 

@@ -32,7 +32,7 @@ ADVICE = (
 )
 
 
-class Transport(asyncio.Transport):
+class DiscardingTransport(asyncio.Transport):
     """A connection to nobody."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ async def serving(kind: type) -> Any:
     if kind is DeadlineServer:
         return server
     protocol = H11Protocol(config=config, server_state=server.server_state, app_state=server.lifespan.state)
-    protocol.connection_made(Transport())
+    protocol.connection_made(DiscardingTransport())
     protocol.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     return protocol
 

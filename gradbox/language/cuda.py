@@ -9,13 +9,14 @@ import itertools
 import re
 from typing import Any
 
+from gradbox.language.device_values import Value
 from gradbox.language.edits import Edits
 from gradbox.language.names import ImportedModules, bound_names, import_line
 from gradbox.language.placement import (
     CUDA_NAME,
     CUDA_TYPE,
+    MOVES,
     Placement,
-    Value,
     asks_for_cuda,
     device_argument,
     starts_with_cuda,
@@ -153,7 +154,7 @@ class CudaEdits(Edits):
     def _visit_method(self, node: ast.Call, function: ast.Attribute) -> None:
         """A method that may move a tensor or a module."""
         method = function.attr
-        if method not in ("cuda", "cpu", "to", "type", "type_as", "pin_memory") or self._placement.defines(method):
+        if method not in MOVES or self._placement.defines_function(method):
             return
         value = self._placement.of(function.value)
         if method == "pin_memory":

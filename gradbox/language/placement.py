@@ -7,12 +7,11 @@ what it is in the first, a function's parameters for what its calls give it.
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
+from gradbox.language.device_values import PLAIN, Place, Scope, Value, elements, join
 from gradbox.language.names import ImportedModules
 
-Place = Literal["cpu", "gpu"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CUDA_NAME = re.compile(r"cuda(:\d*)?$")
@@ -106,44 +105,6 @@ _GIVE_A_TENSOR = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.frombuffer"))
 
 
-@dataclass(frozen=True)
-class Value:
-    """What an expression gives. on: where it lies, None where that is not known. of: what a collection has in it.
-
-    rides: whether this is a parameter or buffer of a module, which a move of the module moves.
-    """
-
-    kind: Literal["tensor", "module", "device", "number", "items", "plain"]
-    on: Place | None = None
-    of: "Value | None" = None
-    cls: str = ""
-    rides: bool = False
-
-
-PLAIN = Value("plain")
-
-
-@dataclass
-class Scope:
-    """The names of a function or of the module. before: what they were at the end of the last pass."""
-
-    names: dict[str, Value | None]
-    before: dict[str, Value | None]
-    outer: "Scope | None" = None
-    returned: list[Value | None] = field(default_factory=list)
-
-    def find(self, name: str) -> Value | None:
-        if name in self.names:
-            return self.names[name]
-        scope = self.outer
-        while scope is not None:
-            for names in (scope.before, scope.names):
-                if names.get(name) is not None:
-                    return names[name]
-            scope = scope.outer
-        return None
-
-
 class Placement:
     """Asks the tree of one program. Raises RecursionError for one that is nested too deep."""
 
@@ -176,9 +137,9 @@ class Placement:
         """What an expression gives; None where the tree doesn't tell."""
         return self._values.get(node)
 
-    def defines(self, method: str) -> bool:
+    def defines_function(self, name: str) -> bool:
         """Whether the program has a function or method of that name itself."""
-        return method in self._functions
+        return name in self._functions
 
     def module_class(self, name: str, seen: tuple[str, ...] = ()) -> bool:
         """Whether a class of the program is a module."""
@@ -440,7 +401,7 @@ class Placement:
         if isinstance(function, ast.Attribute):
             return self._method(node, function.attr, owner, arguments, keywords, scope)
         if not isinstance(function, ast.Name):
-            return self._result(called, everything)
+            return self._module_call_value(called, everything)
         name = function.id
         if name in self._classes:
             self._pass_arguments(self._methods_of(name, "__init__"), node, arguments, keywords, skip=1)
@@ -449,13 +410,13 @@ class Placement:
             is_data = any("torch.utils.data" in self._path(base) for base in self._classes[name].bases)
             return Value("items", of=self._items_of(name), cls=name) if is_data else Value("plain", cls=name)
         if called is not None and called.kind in ("module", "tensor"):
-            return self._result(called, [*everything], node, arguments, keywords)
+            return self._module_call_value(called, [*everything], node, arguments, keywords)
         if name in self._functions:
             self._pass_arguments(self._functions[name], node, arguments, keywords)
             return join([self._returns.get(each) for each in self._functions[name]])
-        return self._builtin(name, arguments)
+        return self._builtin_call_value(name, arguments)
 
-    def _builtin(self, name: str, arguments: list[Value | None]) -> Value | None:
+    def _builtin_call_value(self, name: str, arguments: list[Value | None]) -> Value | None:
         first = arguments[0] if arguments else None
         if name in _PLAIN_FUNCTIONS:
             return PLAIN
@@ -467,7 +428,7 @@ class Placement:
             return elements(first)
         return first if name in _PASSED_ON else None
 
-    def _result(
+    def _module_call_value(
         self, called: Value | None, everything: list[Value | None], node: ast.Call | None = None,
         arguments: list[Value | None] | None = None, keywords: dict[str | None, Value | None] | None = None,
     ) -> Value | None:  # fmt: skip
@@ -553,7 +514,7 @@ class Placement:
             if owner.kind == "module" and place is not None:
                 self._move(node, owner, place, scope)
             return replace(owner, on=place or owner.on, rides=False)
-        if name in MOVES and not self.defines(name):
+        if name in MOVES and not self.defines_function(name):
             place = self.target(node)
             return owner if owner is not None else Value("tensor", place) if place is not None else None
         if owner is None or owner.kind in ("plain", "module"):
@@ -590,7 +551,7 @@ class Placement:
                 return Value("tensor", asked.on if asked is not None and asked.kind == "device" else owner.on)
             return Value("tensor", self._place_of([owner, *everything]))
         called = self._attribute(node.func, owner, scope) if isinstance(node.func, ast.Attribute) else None
-        return self._result(called, everything, node, arguments, keywords)
+        return self._module_call_value(called, everything, node, arguments, keywords)
 
     def _method_of_module(self, name: str, owner: Value, everything: list[Value | None]) -> Value | None:
         if name in _MODULE_METHODS:
@@ -602,7 +563,7 @@ class Placement:
         called = self._attributes.get(name)
         if called is not None and called.kind != "module":
             return None
-        return self._result(owner, everything)
+        return self._module_call_value(owner, everything)
 
     def _move(self, node: ast.Call, owner: Value, place: Place, scope: Scope) -> None:
         """A module is moved itself: its name has another place from now on."""
@@ -638,31 +599,6 @@ class Placement:
 
     def _path(self, node: ast.AST) -> str:
         return self._modules.path(node) or ""
-
-
-def elements(value: Value | None) -> Value | None:
-    """What iterating over a value, or an index of it, gives."""
-    if value is None or value.kind in ("tensor", "module"):
-        return None if value is None else replace(value, rides=False, cls="")
-    return value.of if value.kind == "items" else None
-
-
-def join(values: Iterable[Value | None]) -> Value | None:
-    """One value for several; what isn't known has no say. None where they are of different kinds."""
-    known = [value for value in values if value is not None and value != PLAIN]
-    if not known:
-        return PLAIN if any(value == PLAIN for value in values) else None
-    first = known[0]
-    for other in known[1:]:
-        if other.kind != first.kind:
-            return None
-        first = replace(
-            first,
-            on=first.on if first.on == other.on else None,
-            of=join([first.of, other.of]),
-            cls=first.cls if first.cls == other.cls else "",
-        )
-    return first
 
 
 def device_argument(call: ast.Call) -> ast.expr | None:

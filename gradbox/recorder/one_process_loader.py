@@ -96,7 +96,7 @@ class Worker:
         seed = iterator._base_seed + number
         self._states: Any = None
         self._info = _utils.worker.WorkerInfo(id=number, num_workers=loader.num_workers, seed=seed, dataset=dataset)
-        with self._inside():
+        with self._as_this_worker():
             random.seed(seed)
             torch.manual_seed(seed)
             np.random.seed(_utils.worker._generate_state(iterator._base_seed, number))  # type: ignore[no-untyped-call]
@@ -112,21 +112,21 @@ class Worker:
         """A batch as it arrives in the process of the program; or what it raised, or that the stream is at its end."""
         if self._error is not None:
             error, self._error = self._error, None
-            return LoadingError(error)
-        with self._inside():
+            return DatasetError(error)
+        with self._as_this_worker():
             try:
                 batch = self._fetcher.fetch(wanted)
             except Exception as error:
                 if isinstance(error, StopIteration) and self._kind == _DatasetKind.Iterable:
                     self.is_at_end = True
                     return _utils.worker._IterableDatasetStopIteration(self._number)
-                return LoadingError(error)
+                return DatasetError(error)
         return sent(batch)
 
     def resume(self, shared_seed: int | None) -> None:
         """Begin the data set anew."""
         self.is_at_end = False
-        with self._inside():
+        with self._as_this_worker():
             self._dataset = self._seeded(self._dataset, shared_seed)
             self._fetcher = self._make_fetcher()
 
@@ -143,7 +143,7 @@ class Worker:
         return apply_random_seed(dataset, generator)
 
     @contextlib.contextmanager
-    def _inside(self) -> Iterator[None]:
+    def _as_this_worker(self) -> Iterator[None]:
         """While entered, chance and `get_worker_info` are this worker's, and a batch asks for no shared memory."""
         outside, info = random_states(), _utils.worker._worker_info
         if self._states is not None:
@@ -159,7 +159,7 @@ class Worker:
             set_random_states(outside)
 
 
-class LoadingError(ExceptionWrapper):
+class DatasetError(ExceptionWrapper):
     """An error of a data set, raised as it is: its line is in this process."""
 
     def __init__(self, error: BaseException) -> None:
@@ -169,7 +169,7 @@ class LoadingError(ExceptionWrapper):
         raise self._error
 
 
-class Transport(ForkingPickler):
+class BatchPickler(ForkingPickler):
     """Pickles a batch as for another process; `storages` are the copies of memory that go with it."""
 
     def __init__(self, file: io.BytesIO) -> None:
@@ -198,7 +198,7 @@ class DatasetPickler(pickle.Pickler):
         return id(value)
 
 
-class Arrival(pickle.Unpickler):
+class SharingUnpickler(pickle.Unpickler):
     """Unpickles either. known: what its persistent ids stand for."""
 
     def __init__(self, data: bytes, known: dict[int, Any]) -> None:
@@ -212,9 +212,9 @@ class Arrival(pickle.Unpickler):
 def sent(batch: Any) -> Any:
     """What arrives of a batch that another process sends: equal, in memory of its own, each tensor at version 1."""
     file = io.BytesIO()
-    pickler = Transport(file)
+    pickler = BatchPickler(file)
     pickler.dump(batch)
-    return Arrival(file.getvalue(), dict(pickler.storages)).load()
+    return SharingUnpickler(file.getvalue(), dict(pickler.storages)).load()
 
 
 def own_copy(dataset: Any) -> Any:
@@ -226,7 +226,7 @@ def own_copy(dataset: Any) -> Any:
     pickler = DatasetPickler(file)
     try:
         pickler.dump(dataset)
-        return Arrival(file.getvalue(), pickler.shared).load()
+        return SharingUnpickler(file.getvalue(), pickler.shared).load()
     except Exception:
         pass
     try:

@@ -49,7 +49,7 @@ class DeviceBytes:
 
 
 class KernelBytes(DeviceBytes):
-    """Bytes of a CUDA device, from an address on, of which our own kernels compute what is told. They raise DeviceError."""
+    """Bytes of a CUDA device, from an address on, of which our own kernels compute what is told. They raise DeviceReadError."""
 
     def __init__(self, kernels: Kernels, pointer: int, length: int) -> None:
         self._kernels, self._pointer, self._length = kernels, pointer, length
@@ -221,7 +221,7 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
 def kernel_summary(kernels: Kernels, pointer: int, layout: Layout, dtype: str) -> Summary | None:
     """As `cells.summary_of_bytes`, of elements in logical order. pointer: the address that the layout's offset counts from.
 
-    None for a dtype that the kernels don't know. Raises DeviceError.
+    None for a dtype that the kernels don't know. Raises DeviceReadError.
     """
     if dtype not in DTYPES:
         return None

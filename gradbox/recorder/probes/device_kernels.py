@@ -2,7 +2,7 @@
 
 The recorder asks the driver, not torch: what it computes takes no memory of torch's allocator, whose figures are the program's
 own, and leaves no error behind that torch would raise in the program. All work of the device is waited for first, in whichever
-stream it was given: what is shown is what the statement did. An error of the device makes a `DeviceError`, here and at every
+stream it was given: what is shown is what the statement did. An error of the device makes a `DeviceReadError`, here and at every
 later call: nothing of its memory can be known then.
 """
 
@@ -33,7 +33,7 @@ Layout = tuple[int, Sequence[int], Sequence[int], int]
 """Of elements: bytes of one, shape, stride and offset, both in elements."""
 
 
-class DeviceError(Exception):
+class DeviceReadError(Exception):
     """The device has failed, or is capturing a graph: nothing can be computed on it."""
 
 
@@ -89,7 +89,7 @@ def kernels_of(device: torch.device) -> "Kernels | None":
         return None
     try:
         return Kernels(0 if device.index is None else device.index)
-    except (OSError, DeviceError):
+    except (OSError, DeviceReadError):
         return None
 
 
@@ -114,27 +114,27 @@ class Kernels:
             check(driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
 
     def copy(self, pointer: int, count: int) -> bytes:
-        """Bytes of the device, from an address on. Raises DeviceError."""
-        with self._idle_device():
-            return self._copy(pointer, count) if count else b""
+        """Bytes of the device, from an address on. Raises DeviceReadError."""
+        with self._synchronized_device():
+            return self._copy_to_host(pointer, count) if count else b""
 
     def digest(self, pointer: int, layout: Layout) -> bytes:
         """Sixteen bytes that stand for elements in logical order: others where one differs, and where several do, almost surely.
 
-        pointer: the address that the layout's offset counts from. Raises DeviceError.
+        pointer: the address that the layout's offset counts from. Raises DeviceReadError.
         """
         view = view_of(layout)
-        with self._idle_device():
-            self._clear(16)
-            self._launch("digest", blocks_for(view.count), address_of(pointer, layout), view, self._scratch)
-            return self._copy(self._scratch.value, 16)
+        with self._synchronized_device():
+            self._clear_scratch(16)
+            self._launch("digest", block_count(view.count), address_of(pointer, layout), view, self._scratch)
+            return self._copy_to_host(self._scratch.value, 16)
 
     def describe(self, pointer: int, layout: Layout, dtype: str) -> list[Part]:
-        """The statistics of each of `STRETCHES` equal stretches of the elements in logical order. Raises DeviceError."""
+        """The statistics of each of `STRETCHES` equal stretches of the elements in logical order. Raises DeviceReadError."""
         view, kind = view_of(layout), DTYPES.index(dtype)
-        with self._idle_device():
+        with self._synchronized_device():
             self._launch("describe", STRETCHES, address_of(pointer, layout), view, ctypes.c_int(kind), self._scratch)
-            data = self._copy(self._scratch.value, STRETCHES * ctypes.sizeof(_Part))
+            data = self._copy_to_host(self._scratch.value, STRETCHES * ctypes.sizeof(_Part))
         exact = "int" in dtype
         parts = (_Part * STRETCHES).from_buffer_copy(data)
         return [
@@ -143,40 +143,40 @@ class Kernels:
         ]
 
     def histogram(self, pointer: int, layout: Layout, dtype: str, low: float, high: float) -> list[int]:
-        """How many finite values lie in each of `BINS` equal intervals from low to high. Raises DeviceError."""
+        """How many finite values lie in each of `BINS` equal intervals from low to high. Raises DeviceReadError."""
         edges = _Edges(low, high, BINS / (high - low), tuple(np.linspace(low, high, BINS + 1)))
         view, kind = view_of(layout), DTYPES.index(dtype)
         where = address_of(pointer, layout)
-        with self._idle_device():
-            self._clear(BINS * 8)
-            self._launch("histogram", blocks_for(view.count), where, view, ctypes.c_int(kind), edges, self._scratch)
-            return np.frombuffer(self._copy(self._scratch.value, BINS * 8), "u8").tolist()  # type: ignore[no-any-return]
+        with self._synchronized_device():
+            self._clear_scratch(BINS * 8)
+            self._launch("histogram", block_count(view.count), where, view, ctypes.c_int(kind), edges, self._scratch)
+            return np.frombuffer(self._copy_to_host(self._scratch.value, BINS * 8), "u8").tolist()  # type: ignore[no-any-return]
 
     def is_readable(self) -> bool:
         """Whether its memory can be read now. It can't be after an error, nor while a graph is captured."""
         try:
-            with self._idle_device():
+            with self._synchronized_device():
                 return True
-        except DeviceError:
+        except DeviceReadError:
             return False
 
     @contextlib.contextmanager
-    def _idle_device(self) -> Iterator[None]:
+    def _synchronized_device(self) -> Iterator[None]:
         """Within, all work of the device is done, and its context is this thread's."""
         if self.failed or is_capturing():
-            raise DeviceError("the device has failed" if self.failed else "a graph is being captured")
+            raise DeviceReadError("the device has failed" if self.failed else "a graph is being captured")
         other = ctypes.c_void_p()
         check(driver().cuCtxPushCurrent_v2(self._context))
         try:
             check(driver().cuCtxSynchronize())
             yield
-        except DeviceError:
+        except DeviceReadError:
             self.failed = True
             raise
         finally:
             driver().cuCtxPopCurrent_v2(ctypes.byref(other))
 
-    def _clear(self, count: int) -> None:
+    def _clear_scratch(self, count: int) -> None:
         check(driver().cuMemsetD8_v2(self._scratch, ctypes.c_ubyte(0), ctypes.c_size_t(count)))
 
     def _launch(self, name: str, blocks: int, *arguments: Any) -> None:
@@ -184,7 +184,7 @@ class Kernels:
         shape = (blocks, 1, 1, THREADS, 1, 1)
         check(driver().cuLaunchKernel(self._functions[name], *shape, 0, None, pointers, None))
 
-    def _copy(self, pointer: int, count: int) -> bytes:
+    def _copy_to_host(self, pointer: int, count: int) -> bytes:
         buffer = ctypes.create_string_buffer(count)
         check(driver().cuMemcpyDtoH_v2(buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(count)))
         self.copied_bytes += count
@@ -192,11 +192,11 @@ class Kernels:
 
 
 def check(result: int) -> None:
-    """Raises DeviceError where a call of the driver failed. result: what it returned."""
+    """Raises DeviceReadError where a call of the driver failed. result: what it returned."""
     if result:
         name = ctypes.c_char_p()
         driver().cuGetErrorName(result, ctypes.byref(name))
-        raise DeviceError((name.value or b"an unknown error").decode())
+        raise DeviceReadError((name.value or b"an unknown error").decode())
 
 
 def is_capturing() -> bool:
@@ -217,7 +217,7 @@ def view_of(layout: Layout) -> _View:
         else:
             merged.append((length, step))
     if len(merged) > MAX_DIMS:
-        raise DeviceError(f"a tensor has {len(merged)} dimensions; {MAX_DIMS} can be read")
+        raise DeviceReadError(f"a tensor has {len(merged)} dimensions; {MAX_DIMS} can be read")
     view = _View(count=count, size=size, dims=0 if merged in ([], [(count, 1)]) else len(merged))
     for dim, (length, step) in enumerate(merged):
         view.shape[dim], view.stride[dim] = length, step
@@ -229,6 +229,6 @@ def address_of(pointer: int, layout: Layout) -> ctypes.c_uint64:
     return ctypes.c_uint64(pointer + layout[3] * layout[0])
 
 
-def blocks_for(count: int) -> int:
+def block_count(count: int) -> int:
     """Blocks of threads for so many elements."""
     return max(1, min(MAX_BLOCKS, -(-count // THREADS)))
