@@ -31,8 +31,11 @@ MAX_BACKOFF = 30.0
 SPARE_RETRY_SECONDS = 1.0
 """Seconds until a spare is replaced whose descriptors this process had no room for."""
 
-EXIT_SECONDS = 0.004
-"""Seconds in which the status of a process is known that has closed its connection; the event loop waits for it."""
+EXIT_SECONDS = 2.0
+"""Most seconds to wait for the status of a process that has closed its connection, so that the error can tell it."""
+
+EXIT_POLL_SECONDS = 0.005
+"""Seconds between two looks at whether it has one."""
 
 SPARE_TIMEOUT = 2.0
 """Seconds in which the next spare is there, once the last one was taken."""
@@ -226,7 +229,8 @@ class Zygote:
             except OSError:
                 data, descriptors = b"", []
             if not data:
-                self._zygote_died()
+                asyncio.get_running_loop().remove_reader(self._link)
+                self._link_closed(self._link, time.monotonic() + EXIT_SECONDS)
                 return
             message: ZygoteMessage = json.loads(data)
             if "spare" in message:
@@ -287,9 +291,16 @@ class Zygote:
             child.close()
             del self._children[child.number]
 
-    def _zygote_died(self) -> None:
-        if self._closed:
+    def _link_closed(self, link: socket.socket, deadline: float) -> None:
+        """The zygote is dead once its status is known, or as good as dead at the deadline."""
+        if self._closed or self._link is not link:
             return
+        if self._process is None or self._process.poll() is not None or time.monotonic() >= deadline:
+            self._zygote_died()
+        else:
+            asyncio.get_running_loop().call_later(EXIT_POLL_SECONDS, self._link_closed, link, deadline)
+
+    def _zygote_died(self) -> None:
         self.failure = self.failure or self._exit_description()
         if self._last_spare_fault:
             self.failure += f" ({self._last_spare_fault})"
@@ -301,10 +312,7 @@ class Zygote:
 
     def _exit_description(self) -> str:
         """How a zygote ended that said nothing of it."""
-        try:
-            status = self._process.wait(EXIT_SECONDS) if self._process is not None else None
-        except subprocess.TimeoutExpired:
-            status = None
+        status = self._process.poll() if self._process is not None else None
         if status is not None and status < 0:
             names = {known.value: known.name for known in signal.Signals}
             how = f"was killed by signal {-status} ({names.get(-status, 'unknown')})"
