@@ -79,6 +79,17 @@ def boot(link_fd: int, options: WorkerOptions, module: str = "server.worker.zygo
     )
 
 
+def exit_description(status: int | None) -> str:
+    """How a zygote ended that said nothing of it. status: as `Popen.wait` gives it; None where it is not known."""
+    if status is not None and status < 0:
+        names = {known.value: known.name for known in signal.Signals}
+        how = f"was killed by signal {-status} ({names.get(-status, 'unknown')})"
+    else:
+        how = "ended" if status is None else f"ended with status {status}"
+    where = "" if status == -signal.SIGKILL else "; its traceback is in this server's standard error"
+    return f"the process that forks them {how}{where}"
+
+
 class Zygote:
     """The zygote, restarted where it dies. boot_seconds: seconds that a start may take."""
 
@@ -295,13 +306,17 @@ class Zygote:
         """The zygote is dead once its status is known, or as good as dead at the deadline."""
         if self._closed or self._link is not link:
             return
-        if self._process is None or self._process.poll() is not None or time.monotonic() >= deadline:
-            self._zygote_died()
-        else:
-            asyncio.get_running_loop().call_later(EXIT_POLL_SECONDS, self._link_closed, link, deadline)
+        try:
+            status = self._process.wait(0) if self._process is not None else None
+        except subprocess.TimeoutExpired:
+            if time.monotonic() < deadline:
+                asyncio.get_running_loop().call_later(EXIT_POLL_SECONDS, self._link_closed, link, deadline)
+                return
+            status = None
+        self._zygote_died(status)
 
-    def _zygote_died(self) -> None:
-        self.failure = self.failure or self._exit_description()
+    def _zygote_died(self, status: int | None) -> None:
+        self.failure = self.failure or exit_description(status)
         if self._last_spare_fault:
             self.failure += f" ({self._last_spare_fault})"
         log.error("the workers' first process is gone: %s", self.failure)
@@ -309,17 +324,6 @@ class Zygote:
         self._deaths += 1
         wait = 0.0 if self._deaths == 1 else min(2.0 ** (self._deaths - 1), MAX_BACKOFF)
         self._restart = asyncio.get_running_loop().call_later(wait, self.start)
-
-    def _exit_description(self) -> str:
-        """How a zygote ended that said nothing of it."""
-        status = self._process.poll() if self._process is not None else None
-        if status is not None and status < 0:
-            names = {known.value: known.name for known in signal.Signals}
-            how = f"was killed by signal {-status} ({names.get(-status, 'unknown')})"
-        else:
-            how = "ended" if status is None else f"ended with status {status}"
-        where = "" if status == -signal.SIGKILL else "; its traceback is in this server's standard error"
-        return f"the process that forks them {how}{where}"
 
     def _disconnect(self) -> None:
         """Close the link, and end all that waits for the zygote or for one of its children, which died with it."""
