@@ -30,7 +30,7 @@ SIZES = {"1440x900": (1440, 900, 0.95), "1280x720": (1280, 720, 0.90)}
 MAX_NAMED_TENSORS = 16
 """Of more named tensors that a step touched, so many have to be in sight."""
 
-SHOW_SCRIPT = """async ([address]) => {
+SHOW_SCRIPT = """async () => {
     const workbench = document.querySelector("#workbench");
     workbench.removeAttribute("data-steps");
     const shown = new Promise((resolve) => new MutationObserver(resolve).observe(workbench, {attributeFilter: ["data-steps"]}));
@@ -172,13 +172,11 @@ def measure(
     page.goto(address)
     page.wait_for_selector("#workbench[data-steps]")
     current = ""
-    fragment = '<p data-run="benchmark" data-state="done" data-trace="/benchmark.trace.json"></p>'
-    page.route("**/runs", lambda route: route.fulfill(content_type="text/html", body=fragment))
-    page.route("**/benchmark.trace.json", lambda route: route.fulfill(content_type="application/json", body=current))
+    page.route("**/api/runs", lambda route: route.fulfill(content_type="application/json", body=current))
     figures = {}
     for name, current in texts.items():
         trace = json.loads(current)
-        page.evaluate(SHOW_SCRIPT, ["/benchmark.trace.json"])
+        page.evaluate(SHOW_SCRIPT)
         drawn = page.evaluate(LOOK_SCRIPT, len(trace["steps"]))
         rows = list(zip(drawn, touched_by_step(trace), strict=True))
         good = [fits(row["seen"], names, others) for row, (names, others) in rows]

@@ -68,8 +68,8 @@ def measure(page: Any, address: str, source: str, keys: int) -> list[float]:
     page.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(source)
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("#run [data-trace]", state="attached")
+    with page.expect_response("**/api/runs"):
+        page.keyboard.press("Control+Enter")
     page.wait_for_timeout(500)
     page.locator("#slider").focus()
     page.keyboard.press("End")

@@ -21,7 +21,6 @@ from tests.test_drawing import DARK_STEPS, SETTLED, SIZES
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("scenarios", "tests/golden", "benchmarks/nets")
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
-FRAGMENT = '<p data-run="benchmark" data-state="done" data-trace="/benchmark.trace.json"></p>'
 
 
 def programs() -> dict[str, str]:
@@ -51,8 +50,7 @@ def measure(browser: Any, address: str, sources: dict[str, str], every: int) -> 
     page.goto(address)
     page.wait_for_selector("#workbench[data-steps]")
     current = ""
-    page.route("**/runs", lambda route: route.fulfill(content_type="text/html", body=FRAGMENT))
-    page.route("**/benchmark.trace.json", lambda route: route.fulfill(content_type="application/json", body=current))
+    page.route("**/api/runs", lambda route: route.fulfill(content_type="application/json", body=current))
     kinds: Counter[str] = Counter()
     looked_at = 0
     for name, source in sources.items():
@@ -61,7 +59,7 @@ def measure(browser: Any, address: str, sources: dict[str, str], every: int) -> 
         if not steps:
             continue
         page.set_viewport_size({"width": 1440, "height": 900})
-        page.evaluate(SHOW_SCRIPT, ["/benchmark.trace.json"])
+        page.evaluate(SHOW_SCRIPT)
         looked_at += steps
         for where, step, text in problems(page, steps, every):
             kinds[where] += 1

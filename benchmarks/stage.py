@@ -81,7 +81,7 @@ STEP_SCRIPT = """async ([from, to, by]) => {
     }
     return took.sort((a, b) => a - b);
 }"""
-PICTURE_SCRIPT = """async trace => {
+PICTURE_SCRIPT = """async () => {
     const workbench = document.querySelector("#workbench");
     workbench.removeAttribute("data-steps");
     const shown = new Promise((resolve) => new MutationObserver(resolve).observe(workbench, {attributeFilter: ["data-steps"]}));
@@ -91,9 +91,9 @@ PICTURE_SCRIPT = """async trace => {
     document.body.offsetHeight;
     const now = performance.now();
     await new Promise(requestAnimationFrame);
-    return now - performance.getEntriesByType("resource").find(({ name }) => name.endsWith(trace)).responseEnd;
+    return now - performance.getEntriesByType("resource").find(({ name }) => name.endsWith("/api/runs")).responseEnd;
 }"""
-"""Runs a program whose trace is at this address; milliseconds from its last byte to the picture."""
+"""Runs a program; milliseconds from its trace's last byte to the picture."""
 SCRUB_SCRIPT = """async ([steps, ms]) => {
     const slider = document.querySelector("#slider"), until = performance.now() + ms;
     let shown = 0;
@@ -224,12 +224,9 @@ def measure_heap(page: Any) -> tuple[float, int]:
 
 def measure_picture(page: Any, trace: str) -> float:
     """Milliseconds from the last byte of a trace to its picture, as after a run."""
-    fragment = '<p data-run="benchmark" data-state="done" data-trace="/benchmark.trace.json"></p>'
-    page.route("**/runs", lambda route: route.fulfill(content_type="text/html", body=fragment))
-    page.route("**/benchmark.trace.json", lambda route: route.fulfill(content_type="application/json", body=trace))
-    milliseconds: float = page.evaluate(PICTURE_SCRIPT, "/benchmark.trace.json")
-    page.unroute("**/runs")
-    page.unroute("**/benchmark.trace.json")
+    page.route("**/api/runs", lambda route: route.fulfill(content_type="application/json", body=trace))
+    milliseconds: float = page.evaluate(PICTURE_SCRIPT)
+    page.unroute("**/api/runs")
     return milliseconds
 
 

@@ -17,7 +17,6 @@ from benchmarks.stage import BROWSER_FLAGS, CHAIN, CROWD, DEEP, MILLION, SMALL, 
 
 ROOT = Path(__file__).parent.parent
 NETS = ("mlp", "attention", "lstm")
-FRAGMENT = '<p data-run="benchmark" data-state="done" data-trace="/benchmark.trace.json"></p>'
 STEPS_SCRIPT = """async ([most]) => {
     const slider = document.querySelector("#slider"), last = Number(slider.max), from = Math.max(0, (last - most) >> 1);
     for (let i = from; i <= Math.min(last, from + most); i += 1) {
@@ -41,9 +40,8 @@ class ShownTrace:
         self.page.goto(address)
         self.page.wait_for_selector("#workbench[data-steps]")
         self.text = ""
-        self.page.route("**/runs", lambda route: route.fulfill(content_type="text/html", body=FRAGMENT))
         self.page.route(
-            "**/benchmark.trace.json",
+            "**/api/runs",
             lambda route: route.fulfill(content_type="application/json", body=self.text),
         )
         self.session = context.new_cdp_session(self.page)
@@ -52,7 +50,7 @@ class ShownTrace:
     def show(self, text: str) -> None:
         """Show a trace, as after a run."""
         self.text = text
-        self.page.evaluate(SHOW_SCRIPT, ["/benchmark.trace.json"])
+        self.page.evaluate(SHOW_SCRIPT)
 
     def metrics(self) -> dict[str, float]:
         """Milliseconds of the main thread so far, by part."""

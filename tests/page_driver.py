@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 STALE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x.exp()\ny.add_(1)\nz = [y, {'k': x}]\ny.sum().backward()\n"
@@ -28,16 +29,25 @@ def run(page: Any) -> dict[str, Any]:
         """() => !document.body.classList.contains("busy")
             && (document.querySelector("#workbench").dataset.steps || !document.querySelector("#waiting").hidden)"""
     )
-    page.evaluate(
-        "document.querySelector('#run').replaceChildren(), delete document.querySelector('#workbench').dataset.steps"
-    )
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("#run [data-trace]", state="attached")  # at once, or when its turn has come and it is over
-    trace = fetch_trace(page, "document.querySelector('#run [data-trace]').dataset.trace")
+    trace = press_run(page)
     page.wait_for_function(
         "n => document.querySelector('#workbench').dataset.steps === n", arg=str(len(trace["steps"]))
     )
     return trace
+
+
+def press_run(page: Any) -> dict[str, Any]:
+    """Press the keys for Run; the trace that the server sent, at once or when the run was over."""
+    page.evaluate("delete document.querySelector('#workbench').dataset.steps")
+    with page.expect_response(is_trace) as answer:
+        page.keyboard.press("Control+Enter")
+    trace: dict[str, Any] = answer.value.json()
+    return trace
+
+
+def is_trace(response: Any) -> bool:
+    """Whether a response has the trace of a run that the page started by its button or keys."""
+    return response.status == 200 and re.search(r"/api/runs(/[^/?]+)?$", response.url) is not None
 
 
 def page_trace(page: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from gradbox.wire.trace import Trace
 from server.app import create_app
 from server.operating import log
+from server.routes.api import seconds_before_async
 from server.settings import Settings
 
 JSON = {"content-type": "application/json"}
@@ -205,6 +206,36 @@ def test_a_run_that_goes_on_without_the_asker(acting: TestClient) -> None:
     assert Trace.model_validate_json(done.text).outcome.status == "finished"
     cached = acting.post("/api/runs", json={"source": "sleep 0.4"}, headers=ASYNC)
     assert (cached.status_code, cached.json()) == (200, done.json()), "what is known is not begun"
+
+
+def test_a_client_names_the_seconds_that_it_waits(acting: TestClient) -> None:
+    soon = acting.post("/api/runs", json={"source": "sleep 0.3"}, headers={"Prefer": "respond-async, wait=60"})
+    assert soon.status_code == 200 and soon.json()["outcome"]["status"] == "finished"
+    late = acting.post("/api/runs", json={"source": "sleep 60"}, headers={"Prefer": 'Respond-Async; x, WAIT="1"'})
+    assert late.status_code == 202 and late.headers["preference-applied"] == "respond-async, wait=1"
+    assert acting.delete(late.json()["url"]).status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("prefer", "seconds"),
+    [
+        ([], None),
+        (["wait=3"], None),
+        (["return=minimal"], None),
+        (["respond-async"], 0),
+        (["respond-async, wait=3"], 3),
+        (["wait=3", "respond-async"], 3),
+        (["RESPOND-ASYNC;foo=1 , Wait = 3, wait=9"], 3),
+        (["respond-async, wait=soon"], 0),
+        (["respond-async, wait=-1"], 0),
+        (["respond-async, wait=1e400"], 0),
+        (["respond-async, wait=²"], 0),
+    ],
+)
+def test_the_preferences_of_a_request_are_read_as_the_standard_has_them(
+    prefer: list[str], seconds: float | None
+) -> None:
+    assert seconds_before_async(prefer) == seconds
 
 
 def test_a_run_that_is_stopped_gives_what_was_recorded(acting: TestClient) -> None:

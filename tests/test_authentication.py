@@ -82,7 +82,7 @@ def test_whoever_reads_gets_a_page_at_the_address_and_the_page_its_assets(client
         assert wanted == set(SIGN_IN_ASSETS)
     assert "密码" in client.get("/?lang=zh", headers=HTML).text
     assert code(client.get("/gallery", headers={**HTML, "hx-request": "true"})) == (401, "no_password")
-    assert code(client.post("/runs", json={"source": "x = 1"}, headers=HTML)) == (401, "no_password")
+    assert code(client.post("/api/runs", json={"source": "x = 1"}, headers=HTML)) == (401, "no_password")
 
 
 def test_a_session_opens_everything_and_ends(client: TestClient) -> None:

@@ -421,7 +421,7 @@ IDS = {
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize(
     ("method", "form"),
-    [("GET", "/api/runs/{}"), ("DELETE", "/api/runs/{}"), ("GET", "/api/runs/{}/events"), ("GET", "/runs/{}")],
+    [("GET", "/api/runs/{}"), ("DELETE", "/api/runs/{}"), ("GET", "/api/runs/{}/events")],
 )
 def test_an_invalid_id_is_refused(site: Site, method: str, form: str, name: str) -> None:
     answer = site.ask(method, form.format(IDS[name]))

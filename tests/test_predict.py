@@ -15,7 +15,7 @@ import pytest
 
 from server.gallery.scenarios import load_scenarios
 from tests.explaining import NODE, ROOT
-from tests.page_driver import fetch_trace, leave, paste
+from tests.page_driver import leave, paste, press_run
 from tests.sampling import sampled
 from tests.test_access import axe
 
@@ -108,12 +108,7 @@ def open_hidden(page: Any, address: str) -> dict[str, Any]:
     page.goto(address)
     page.locator(".predict-card[data-phase=intro]").wait_for()
     paste(page, PROGRAM)
-    page.evaluate(
-        "document.querySelector('#run').replaceChildren(), delete document.querySelector('#workbench').dataset.steps"
-    )
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("#run [data-trace]", state="attached")
-    trace = fetch_trace(page, "document.querySelector('#run [data-trace]').dataset.trace")
+    trace = press_run(page)
     page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '1'")
     page.locator(".predict-card[data-phase=intro]").wait_for()
     leave(page)

@@ -62,7 +62,7 @@ def test_a_frame_of_nothing_makes_nobody_a_visitor(client: TestClient) -> None:
 def test_api_clients_get_errors_as_json(client: TestClient) -> None:
     for path in ("/api/runs/nobody", "/api/nothing"):
         assert code(client.get(path, headers=PERSON))[0] == 404
-    assert code(client.get("/runs/nobody", headers={**PERSON, "hx-request": "true"}))[0] == 404
+    assert code(client.get("/builder/nothing", headers={**PERSON, "hx-request": "true"}))[0] == 404
     assert code(client.post("/api/runs", headers=PERSON, json={}))[0] == 422
 
 

@@ -100,13 +100,12 @@ def endless(page: Any, site: str, number: int) -> None:
     """A page whose program runs, or waits for its turn."""
     page.goto(site)
     paste(page, f"import torch\nimport time\nx = torch.ones({number})\ntime.sleep(60)\n")
-    page.keyboard.press("Control+Enter")
-    page.locator("#stop:not([hidden])").wait_for()
+    with page.expect_response("**/events"):  # the server has answered with the run's id
+        page.keyboard.press("Control+Enter")
 
 
 def test_a_run_is_stopped_and_keeps_what_was_recorded(page: Any, site: str) -> None:
     endless(page, site, 3)
-    page.locator("#run [data-run]").wait_for(state="attached")
     page.locator("#stop").click()
     page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '3'")
     assert "stopped this run" in page.locator("#outcome").inner_text()
@@ -115,7 +114,9 @@ def test_a_run_is_stopped_and_keeps_what_was_recorded(page: Any, site: str) -> N
 
 
 def test_a_run_is_stopped_before_anything_came_of_it(page: Any, site: str) -> None:
-    endless(page, site, 4)
+    page.goto(site)
+    paste(page, "import time\ntime.sleep(60)  # 4\n")
+    page.keyboard.press("Control+Enter")
     page.locator("#stop").click()
     page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Run'")
     assert page.locator("#problem").is_hidden() and page.locator("#stop").is_hidden()
@@ -125,7 +126,6 @@ def test_a_waiting_page_shows_its_place_and_a_closed_tab_frees_one(page: Any, si
     others = [page.context.new_page() for _ in range(3)]
     for number, other in enumerate(others):
         endless(other, site, 10 + number)
-        other.locator("#run [data-run]").wait_for(state="attached")
     word = others[2].locator("#run-word")
     page.goto(site)
     endless(page, site, 20)

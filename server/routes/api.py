@@ -121,8 +121,9 @@ async def run(
 ) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
 
-    With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events. With `explain`
-    the trace has `findings`; without, or if it answers with 202, it has none.
+    With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events; with
+    `Prefer: respond-async, wait=2` it does so only if the run takes longer than two seconds (RFC 7240). With `explain` the
+    trace has `findings`; without, or if it answers with 202, it has none.
 
     The program is a `source`, or a `pipeline` of operations (`GET /api/operations`); the trace has the source that was
     made of it, in `program.source`. Where an item does not fit, `error.field` names it, like `pipeline.2.operands.a`.
@@ -134,14 +135,30 @@ async def run(
             return Response(status_code=204)
         return trace_response(request, await trace_with_findings(cached.body, body, services, client))
     subscription = await services.runs.start(body, client, live=live)
-    if not subscription.execution.done and "respond-async" in request.headers.get("prefer", "").lower():
+    wait = seconds_before_async(request.headers.getlist("prefer"))
+    result = await services.runs.wait(subscription, disconnected, wait)
+    if result is None:
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
         services.executions.expect_reader(subscription)
         reply = Started(id=subscription.id, url=url, events=f"{url}/events")
-        return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
-    result = await services.runs.wait(subscription, disconnected)
-    assert result is not None
+        applied = f"respond-async, wait={wait:g}" if wait else "respond-async"
+        return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": applied})
     return trace_response(request, await trace_with_findings(result.body, body, services, client))
+
+
+def seconds_before_async(prefer: list[str]) -> float | None:
+    """How long the run of a request may take before it is answered with 202; None where the client wants to wait for its end.
+
+    prefer: the request's `Prefer` headers, as RFC 7240 has them; of a preference that is given twice the first counts.
+    """
+    preferences: dict[str, str] = {}
+    for preference in ",".join(prefer).split(","):
+        name, _, value = preference.partition(";")[0].partition("=")
+        preferences.setdefault(name.strip().lower(), value.strip().strip('"'))
+    if "respond-async" not in preferences:
+        return None
+    wait = preferences.get("wait", "")
+    return float(wait) if wait.isascii() and wait.isdigit() and len(wait) < 6 else 0.0
 
 
 def run_request_of(request: RunOrPipelineRequest) -> RunRequest:

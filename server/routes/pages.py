@@ -1,26 +1,20 @@
-"""The pages: the workbench with a scenario, the gallery, and the partial that a run answers with."""
+"""The pages: the workbench with a scenario, the gallery, and the sheet of marks."""
 
 import base64
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from gradbox.wire.api import RunRequest
 from server import PROJECT_FOLDER
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.dependencies import ServicesDep
 from server.gallery.catalogue import FILTERS, neighbours, scenarios_by_thread, search_entries
 from server.gallery.course import lesson_for_workbench
 from server.gallery.scenarios import Scenario
-from server.http.disconnection import Disconnected
 from server.http.trace_response import trace_response
-from server.pool.executions import Subscription
 from server.services import Services
 from server.templating import render, render_workbench, request_language
 from server.wire.problems import ProblemError
-
-MAX_WAIT = 0.4
-"""Seconds that the page waits for a run before it listens to its events."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 PICTURES = PROJECT_FOLDER / "tests/pictures"
@@ -114,31 +108,3 @@ async def specimens(request: Request) -> Response:
     """Every mark in every state, and the stored pictures where the server has them."""
     pictures = [(path.stem, base64.b64encode(path.read_bytes()).decode()) for path in sorted(PICTURES.glob("*.svg"))]
     return render(request, "marks.html", pictures=pictures)
-
-
-@router.post("/runs", response_class=HTMLResponse)
-async def run(
-    body: RunRequest, request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
-) -> Response:
-    """A run as a fragment of the page: the address of its trace where that is ready soon, else the id to listen to."""
-    return await run_fragment(request, services, await services.runs.start(body, client), disconnected)
-
-
-@router.get("/runs/{id}", response_class=HTMLResponse)
-async def get_run(
-    request: Request, id_: Annotated[str, Path(alias="id")], services: ServicesDep, disconnected: DisconnectedDep
-) -> Response:
-    """The same for a run that was started before."""
-    return await run_fragment(request, services, await services.runs.find(id_), disconnected)
-
-
-async def run_fragment(
-    request: Request, services: Services, subscription: Subscription, disconnected: Disconnected
-) -> Response:
-    """The fragment of a run, once it has ended or MAX_WAIT is over. Raises ClientGone."""
-    result = await services.runs.wait(subscription, disconnected, MAX_WAIT)
-    if result is None:
-        services.executions.expect_reader(subscription)
-    else:
-        services.executions.retain(subscription, result)
-    return render(request, "partials/_run.html", run=subscription.describe())

@@ -118,7 +118,7 @@ const siblings = createSiblingChips(
   element("workbench").dataset.live === "off" ? null : element("live-foot"),
 );
 const address = createAddress(store.state, (next) => dispatch({ type: "linkOpened", address: next }));
-const runner = createRunner({ form: element("run-form"), result: element("run") }, page.traceUrl, dispatch);
+const runner = createRunner(page.traceUrl, dispatch);
 
 /** The run that is asked for is the one that goes on. @param {PageState} state @param {PageState | null} before */
 function startPendingRun({ pending }, before) {

@@ -42,8 +42,27 @@ export function requestTrace(request, signal, { live = false } = {}) {
   });
 }
 
+/**
+ * Run a program; the server answers with its trace if that takes no longer than a second.
+ * @param {object} request as `POST /api/runs` takes it
+ * @param {AbortSignal} signal
+ * @returns {Promise<{trace: any} | {runId: string}>} runId: of the run that goes on
+ * @throws {TraceError} and what the signal says
+ */
+export async function startRun(request, signal) {
+  const headers = { "Content-Type": "application/json", Prefer: "respond-async, wait=1" };
+  const started = { method: "POST", headers, body: JSON.stringify(request) };
+  const { status, document } = await fetchDocument(`${ROOT}/api/runs`, signal, started);
+  return status === 202 ? { runId: document.id } : { trace: document };
+}
+
 /** @param {string} url @param {AbortSignal} [signal] @param {RequestInit} [request] @returns {Promise<any>} */
-async function fetchJson(url, signal, request = {}) {
+async function fetchJson(url, signal, request) {
+  return (await fetchDocument(url, signal, request)).document;
+}
+
+/** @param {string} url @param {AbortSignal} [signal] @param {RequestInit} [request] @returns {Promise<{status: number, document: any}>} document: the body's JSON */
+async function fetchDocument(url, signal, request = {}) {
   signal?.throwIfAborted();
   let response;
   let text;
@@ -56,7 +75,7 @@ async function fetchJson(url, signal, request = {}) {
   }
   if (!response.ok) throw new TraceError(response.status, serverProblem(response.status, text));
   try {
-    return JSON.parse(text);
+    return { status: response.status, document: JSON.parse(text) };
   } catch (error) {
     // a proxy's page in place of the trace
     throw new TraceError(0, { code: "network", message: String(error) });
