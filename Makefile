@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check gpu-wheels test-versions agreement corpus load chaos chaos-cluster assault deploy-check image-check lock clean
+.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check gpu-wheels test-versions agreement corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -32,6 +32,7 @@ help:
 	@echo "make settings    write docs/settings.md and deploy/gradbox.env from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
+	@echo "make cost        what recording a statement costs, in plain torch operations, and what has moved since it was last kept (ARGS=--keep keeps it)"
 	@echo "make load        latency and runs a second under 1, 8 and 50 users (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
 	@echo "make chaos-cluster   two web processes, three workers, Redis: kill, cut, restart and drain while 50 press Run (root; 3 minutes; SECONDS=20 USERS=20)"
@@ -147,6 +148,9 @@ test-versions: build
 lock: setup
 	$(VENV)/bin/uv pip compile -q --universal --upgrade --python-version 3.11 --extra server --extra packages --extra cluster \
 		--custom-compile-command "make lock" -o deploy/constraints.txt pyproject.toml deploy/constraints.in
+
+cost: setup
+	$(PYTHON) -m benchmarks.cost $(ARGS)
 
 load: setup
 	$(PYTHON) -m benchmarks.load --seconds $(or $(SECONDS),120)
