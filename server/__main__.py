@@ -22,7 +22,6 @@ from server import PROJECT_FOLDER, __version__
 from server.app import create_app
 from server.commands import explain as explain_command
 from server.commands import scenarios as saved_programs
-from server.commands import series as series_command
 from server.commands import settings_docs
 from server.commands import settled as settled_command
 from server.commands.doctor import print_report
@@ -71,7 +70,7 @@ def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
     explain_command.add_arguments(commands)
     settled_command.add_arguments(commands)
     saved_programs.add_arguments(commands)
-    series_command.add_arguments(commands)
+    saved_programs.add_series_arguments(commands)
     checks = commands.add_parser("doctor", help="check this host and the settings; the last line is a verdict")
     checks.add_argument("--public", action="store_true", help="exit with 1 unless it is ready for public use")
     table = commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
@@ -118,7 +117,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     if args.command == "scenarios":
         return asyncio.run(saved_programs.run(args, settings))
     if args.command == "series":
-        return asyncio.run(series_command.run(args, settings))
+        return asyncio.run(saved_programs.run_series(args, settings))
     if args.command == "settled":
         return asyncio.run(settled_command.run(args, settings))
     if args.command == "doctor":

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from server.http.disconnection import Disconnected
+from server.http.response_delivery import Disconnected
 from server.pool.fair_queue import Client
 from server.services import Services, get_services
 from server.visitors.clients import identify

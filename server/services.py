@@ -12,12 +12,11 @@ from starlette.types import Scope
 
 from gradbox.wire.api import Job
 from server import PROJECT_FOLDER
-from server.gallery.claims import Claims
-from server.gallery.lessons import Lesson, load_lessons
-from server.gallery.scenario_traces import ScenarioTraces
+from server.gallery.claims import Claims, ScenarioTraces
+from server.gallery.course import Lesson, load_lessons
 from server.gallery.scenarios import Scenario, load_scenarios
 from server.gallery.thumbnails import Thumbnails, operation_examples, scenario_examples
-from server.http.constant_response import ConstantBody
+from server.http.responses import ConstantBody
 from server.matrix.service import MatrixService
 from server.operating import log, settings_checks
 from server.operating.metrics import Metrics
@@ -38,8 +37,14 @@ from server.store.series import SeriesStore
 from server.visitors import clients
 from server.visitors.authenticator import Authenticator
 from server.visitors.clients import Network
-from server.visitors.rate_limits import RateLimiter, RequestLimiter, SaveSpace
-from server.visitors.shared_limits import Counts, SharedRateLimiter, SharedSaveSpace
+from server.visitors.rate_limits import (
+    Counts,
+    RateLimiter,
+    RequestLimiter,
+    SaveSpace,
+    SharedRateLimiter,
+    SharedSaveSpace,
+)
 
 SCENARIOS = PROJECT_FOLDER / "scenarios"
 LESSONS = PROJECT_FOLDER / "lessons"

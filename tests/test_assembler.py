@@ -18,8 +18,8 @@ from gradbox.wire.api import Job
 from gradbox.wire.assembly import AssemblyRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Error
-from server.pool import assembler as module
-from server.pool.assembler import Assembler, AssemblyFailed
+from server.pool import assembly as module
+from server.pool.assembly import Assembler, AssemblyFailed
 from server.pool.local import Pool
 from server.pool.machine import kernel_value
 from server.settings import Settings

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.middleware.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
+from server.middleware import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
 from server.settings import Settings
 from server.visitors.authenticator import SESSION_AGE, SESSION_COOKIE, Authenticator, password_from_header
 from tests.running_server import running_server

@@ -9,7 +9,7 @@ import pytest
 
 from gradbox.wire.api import RunRequest
 from server.app import create_app
-from server.http.disconnection import ClientGone
+from server.http.response_delivery import ClientGone
 from server.pool.fair_queue import Client
 from server.settings import Settings
 

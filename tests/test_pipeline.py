@@ -13,8 +13,8 @@ from gradbox.wire.api import PIPELINE, PipelineItem, RunOrPipelineRequest
 from gradbox.wire.trace import Trace
 from server.app import create_app
 from server.operations.catalogue import TABLES
+from server.operations.operand_kinds import Hole, OperationRow
 from server.operations.pipeline import pipeline_source
-from server.operations.table import Hole, OperationRow
 from server.settings import Settings
 from server.wire.problems import ProblemError
 from tests.referee.agreement import Case, Verdict, verdict

@@ -12,8 +12,7 @@ from server.pool.fair_queue import Client
 from server.pool.remote import shared_broker
 from server.settings import Settings
 from server.store.database import Database
-from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace
-from server.visitors.shared_limits import SharedRateLimiter, SharedSaveSpace
+from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace, SharedRateLimiter, SharedSaveSpace
 from tests.brokers import SECRET, RedisServer, running_redis
 
 pytest_plugins = ("tests.brokers",)

@@ -7,8 +7,7 @@ from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from server.pool.assembler import Assembler
-from server.pool.assembly import cancelled_trace, read_answers, recorded_trace
+from server.pool.assembly import Assembler, cancelled_trace, read_answers, recorded_trace
 from server.pool.fair_queue import Client, FairQueue
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import MachineWorkers

@@ -1,4 +1,4 @@
-"""The interface for programs: `POST /api/runs`, what there is to say of a run, and the schema of a trace."""
+"""The interface for programs: `POST /api/runs`, what there is to say of a run, its fixes, its gradients beside finite differences, and the schema of a trace."""
 
 import asyncio
 import json
@@ -10,16 +10,28 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
-from gradbox.wire.api import ProblemReply, RunOrPipelineRequest, RunRequest, Started, State
-from gradbox.wire.findings import ExplainedTrace, Findings
+from gradbox.wire.api import (
+    GradientCheckReply,
+    GradientCheckRequest,
+    ProblemReply,
+    RunOrPipelineRequest,
+    RunRequest,
+    Started,
+    State,
+)
+from gradbox.wire.findings import ExplainedTrace, Findings, Fixes, FixRequest
+from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.schema import encoded_document
 from gradbox.wire.trace import Trace
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.trace_response import trace_response
+from server.http.responses import trace_response
 from server.operations.pipeline import pipeline_source
 from server.pool.fair_queue import Client
 from server.runs.explainer import find_findings, with_findings
+from server.runs.fixes import FixTrials
+from server.runs.gradient_checks import gradient_check_reply
 from server.services import Services
+from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
 
 router = APIRouter(prefix="/api")
@@ -224,3 +236,112 @@ async def events(request: Request, id_: Id, services: ServicesDep) -> Response:
 @router.get("/schema", response_model=dict[str, Any], summary="JSON Schema of a trace")
 async def schema() -> Response:
     return Response(encoded_document(), media_type="application/json")
+
+
+FIXES_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (403, 413, 421, 422, 429, 503) if status in TRACE_RESPONSES},
+    404: {"model": ProblemReply, "description": "The program's run has no such finding."},
+}
+
+
+@router.post(
+    "/fixes", response_model=Fixes, responses=FIXES_RESPONSES, summary="Fixes of one finding, each of them run"
+)
+async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep) -> Fixes:
+    """Runs the program, proposes edits for the finding, and runs each of them, at most four.
+
+    Every run counts as one of the client's; a program that ran before is not run again.
+    """
+
+    async def run(source: str) -> bytes:
+        request = RunRequest(source=source, device=body.device, seed=body.seed, input=body.input)
+        result = await services.runs.wait(await services.runs.start(request, client), disconnected)
+        assert result is not None
+        return result.body
+
+    before = partial(services.picture_limits.hit, client)
+    await before()
+    trace = await run(body.source)
+    findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
+    finding = next(
+        (candidate for candidate in findings if (candidate.kind, candidate.line) == (body.kind, body.line)), None
+    )
+    if finding is None:
+        raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")
+    trials = FixTrials(
+        services.renderer, services.proposals, body.source, findings, run, body.language, before, client.network
+    )
+    return Fixes(fixes=await trials.fixes(finding))
+
+
+EXAMPLE_GRADIENTS: dict[str, Any] = {
+    "status": "finished",
+    "message": "",
+    "check": {
+        "problem": None,
+        "message": "",
+        "backward": 0,
+        "line": 2,
+        "loss": 5.0,
+        "double": 5.0,
+        "runs": 11,
+        "complete": True,
+        "corners": [],
+        "leaves": [
+            {
+                "name": "x",
+                "line": 1,
+                "shape": [1],
+                "dtype": "float32",
+                "elements": 1,
+                "verdict": "agrees",
+                "worst": 0,
+                "hooked": False,
+                "problem": None,
+                "problem_line": None,
+                "rows": [
+                    {
+                        "index": [0],
+                        "torch": 4.0,
+                        "double": 4.0,
+                        "numeric": 4.0,
+                        "left": None,
+                        "right": None,
+                        "difference": 0.0,
+                        "verdict": "agrees",
+                    }
+                ],
+            }
+        ],
+    },
+}
+"""A complete answer, for a leaf with one element."""
+
+GRADIENT_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (400, 403, 413, 415, 421, 422, 429, 503)},
+    200: {
+        "content": {"application/json": {"example": EXAMPLE_GRADIENTS}},
+        "description": "The gradients and the quotients.",
+    },
+}
+
+
+@router.post(
+    "/gradient-checks",
+    response_model=GradientCheckReply,
+    responses=GRADIENT_RESPONSES,
+    summary="Gradients of a program beside finite differences",
+)
+async def gradient_checks(
+    body: GradientCheckRequest, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+) -> GradientCheckReply:
+    """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
+
+    The gradients are those of one call of `backward`, before they were added to `.grad`, or of `torch.autograd.grad`. `check.problem` says why nothing can
+    be compared, the `problem` of a leaf why it can't be varied.
+    """
+    request = RunRequest(source=body.source, seed=body.seed, input=body.input)
+    options = GradientCheckOptions(backward=body.backward, elements=body.elements)
+    result = await services.runs.wait(await services.runs.start(request, client, check=options), disconnected)
+    assert result is not None
+    return await asyncio.to_thread(gradient_check_reply, result.body)

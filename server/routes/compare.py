@@ -12,13 +12,13 @@ from fastapi.responses import HTMLResponse
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.pictures import DrawRequest, Theme
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.caching import MAX_AGE
-from server.http.disconnection import Disconnected, unless_disconnected
+from server.http.response_delivery import Disconnected, unless_disconnected
+from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
 from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
 from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, file_responses
-from server.runs.comparer import ComparedRun, RunPair, compare, draw_comparison
+from server.runs.explainer import ComparedRun, RunPair, compare, draw_comparison
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render, render_partial, render_public, request_language

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from gradbox.wire.api import ProblemReply
 from gradbox.wire.pictures import Theme
 from server.dependencies import ServicesDep
-from server.http.caching import MAX_AGE, cacheable, not_modified
+from server.http.responses import MAX_AGE, cacheable, not_modified
 from server.http.security import content_security_policy
 from server.routes.saved_programs import NOT_FOUND
 from server.saved.oembed import oembed, series_oembed
@@ -16,8 +16,8 @@ from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_public, request_language
 from server.urls import permalink, permalink_id, public_url, series_place, trace_url
-from server.wire.embeds import OEmbed
 from server.wire.problems import ProblemError
+from server.wire.saved_programs import OEmbed
 
 EMBED_RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: answer for status, answer in NOT_FOUND.items() if status != 304},

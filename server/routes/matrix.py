@@ -8,19 +8,21 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from server.dependencies import ServicesDep
-from server.http.constant_response import ConstantBody
-from server.matrix.documents import csv_document, json_document, shortened_csv, shortened_json
-from server.matrix.page import (
+from server.http.responses import ConstantBody
+from server.matrix.documents import (
     card_words,
     choices,
+    csv_document,
     find_cell,
     first_questions,
     headings,
     inapplicable_questions,
+    json_document,
     page_groups,
+    shortened_csv,
+    shortened_json,
 )
-from server.matrix.programs import SITUATIONS, Situation, cell_program
-from server.matrix.questions import QUESTIONS
+from server.matrix.programs import QUESTIONS, SITUATIONS, Situation, cell_program
 from server.matrix.service import MAX_WAIT
 from server.routes.api import TRACE_RESPONSES
 from server.services import Services

@@ -1,4 +1,4 @@
-"""The pages: the workbench with a scenario, the gallery, and the partial that a run answers with."""
+"""The pages: the workbench with a scenario, the gallery, `/settled` with its claims, the course with its lessons, and the partial that a run answers with."""
 
 import base64
 from typing import Annotated, Any
@@ -9,11 +9,11 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from gradbox.wire.api import RunRequest
 from server import PROJECT_FOLDER
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.gallery.catalogue import FILTERS, neighbours, scenarios_by_thread, search_entries
-from server.gallery.course import lesson_for_workbench
-from server.gallery.scenarios import Scenario
-from server.http.disconnection import Disconnected
-from server.http.trace_response import trace_response
+from server.gallery.claims import claims_document
+from server.gallery.course import Lesson, lesson_address, lesson_for_workbench, lesson_items
+from server.gallery.scenarios import FILTERS, Scenario, neighbours, scenarios_by_thread, search_entries
+from server.http.response_delivery import Disconnected
+from server.http.responses import trace_response
 from server.pool.executions import Subscription
 from server.services import Services
 from server.templating import render, render_workbench, request_language
@@ -142,3 +142,101 @@ async def run_fragment(
     else:
         services.executions.retain(subscription, result)
     return render(request, "partials/_run.html", run=subscription.describe())
+
+
+MAX_CLAIMS_WAIT = 3.0
+"""Seconds that a response waits for the programs of the claims, which are run once, by whoever asks first."""
+
+REFRESH_SECONDS = 3
+"""Seconds after which a page without all verdicts looks again."""
+
+
+@router.get("/settled", response_class=HTMLResponse)
+async def settled(request: Request, services: ServicesDep) -> Response:
+    """All claims with what has been found; the page looks again where some programs have not been run yet."""
+    verdicts = await services.claims.verdicts(services.scenarios, MAX_CLAIMS_WAIT)
+    count = {holds: sum(verdict.holds is holds for verdict in verdicts) for holds in (True, False, None)}
+    return render(
+        request,
+        "settled.html",
+        verdicts=verdicts,
+        holding=str(count[True]),
+        refuted=str(count[False]),
+        waiting=count[None],
+        renewal=REFRESH_SECONDS,
+        versions=services.pool.versions,
+    )
+
+
+@router.get("/settled.json")
+async def settled_json(services: ServicesDep) -> JSONResponse:
+    """What `python -m server settled --json` prints."""
+    verdicts = await services.claims.verdicts(services.scenarios, MAX_CLAIMS_WAIT)
+    return JSONResponse(claims_document(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})
+
+
+def find_lesson(services: Services, name: str) -> Lesson:
+    """Raises ProblemError (404)."""
+    for lesson in services.lessons:
+        if lesson.name == name:
+            return lesson
+    raise ProblemError(404, "not_found", f"there is no lesson '{name[:80]}'", field="lesson")
+
+
+@router.get("/course", response_class=HTMLResponse)
+async def course(request: Request, services: ServicesDep) -> Response:
+    """All lessons, in their order."""
+    root, language = request.scope["root_path"], request_language(request)
+    lessons = [(lesson, lesson_address(root, lesson, language)) for lesson in services.lessons]
+    return render(request, "course.html", lessons=lessons)
+
+
+@router.get("/course/{name}", response_class=HTMLResponse)
+async def lesson_page(request: Request, name: str, services: ServicesDep) -> Response:
+    """A lesson: its introduction, its programs with what to watch, its question."""
+    lesson = find_lesson(services, name)
+    root, language = request.scope["root_path"], request_language(request)
+    at = services.lessons.index(lesson)
+    after = services.lessons[at + 1] if at + 1 < len(services.lessons) else None
+    return render(
+        request,
+        "lesson.html",
+        lesson=lesson,
+        number=at + 1,
+        items=lesson_items(root, lesson, services.scenarios_by_name, language),
+        question_url=lesson_address(root, lesson, language, "/question"),
+        after=after,
+        after_url=lesson_address(root, after, language) if after else None,
+    )
+
+
+@router.get("/course/{name}/question", response_class=HTMLResponse)
+async def question_page(request: Request, name: str, services: ServicesDep) -> Response:
+    """The workbench with the program that a lesson's reader is to change."""
+    lesson = find_lesson(services, name)
+    root, language = request.scope["root_path"], request_language(request)
+    return render_workbench(
+        request,
+        first={"source": lesson.question.start, "trace_url": None},
+        title=lesson.text[language]["title"],
+        lesson=lesson_for_workbench(root, services.lessons, lesson, services.scenarios_by_name, language, ""),
+    )
+
+
+@router.get("/course/{name}/answer.json")
+async def right_answer(name: str, services: ServicesDep) -> JSONResponse:
+    """One program that answers the question, for who wants to see it."""
+    return JSONResponse({"source": find_lesson(services, name).question.answer})
+
+
+@router.post("/course/{name}/answers")
+async def answer(
+    body: RunRequest, name: str, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+) -> JSONResponse:
+    """Runs a program together with the check of the question, which counts as one of the client's runs, and says whether
+    it is an answer."""
+    question = find_lesson(services, name).question
+    checked = body.model_copy(update={"source": question.with_check(body.source)})
+    result = await services.runs.wait(await services.runs.start(checked, client), disconnected)
+    assert result is not None
+    return JSONResponse(await services.programs.reader.read("judge", result.body))

@@ -10,14 +10,12 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.trace import Trace
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.caching import cacheable, not_modified
-from server.http.disconnection import Disconnected
-from server.http.trace_response import trace_response
+from server.http.response_delivery import Disconnected
+from server.http.responses import cacheable, not_modified, trace_response
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
-from server.saved.programs import RunProgram, describe
-from server.saved.python_script import python_script
+from server.saved.programs import RunProgram, describe, python_script
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_workbench

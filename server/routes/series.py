@@ -9,18 +9,16 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from gradbox.wire.api import ProblemReply
 from gradbox.wire.pictures import DrawRequest, Theme
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.caching import MAX_AGE
-from server.http.disconnection import unless_disconnected
+from server.http.response_delivery import unless_disconnected
+from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
 from server.routes.embeds import frame
 from server.routes.exports import OFFLINE_POLICY, PICTURE_RESPONSES, file_responses
 from server.routes.saved_programs import NOT_FOUND, SAVE_RESPONSES, saved_page
-from server.saved.series import Series, describe
-from server.saved.series_file import offline_series
+from server.saved.series import Series, describe, offline_series
 from server.templating import render, render_partial, request_language
 from server.urls import public_url, series_url
-from server.wire.saved_programs import Language
-from server.wire.series import MAX_NOTE, MAX_PROGRAMS, SeriesContent, SeriesReply
+from server.wire.saved_programs import MAX_NOTE, MAX_PROGRAMS, Language, SeriesContent, SeriesReply
 
 router = APIRouter()
 Id = Annotated[str, Path(alias="id")]

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from gradbox.wire.api import Password
 from server.dependencies import ServicesDep
-from server.middleware.authentication import SESSION_PATH
+from server.middleware import SESSION_PATH
 from server.wire.problems import ProblemError
 
 router = APIRouter(include_in_schema=False)

@@ -13,9 +13,8 @@ from sqlalchemy import text as sql
 
 from gradbox.wire.trace import Trace
 from gradbox.wire.upgrade import upgrade_gzip
-from server.store.contents import ContentRemoved, ContentStore, check_identity, used_bytes
+from server.store.contents import ContentRemoved, ContentStore, check_identity, digest, is_plausible, used_bytes
 from server.store.database import Database
-from server.store.ids import digest, is_plausible
 from server.store.tables import saved_programs
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import ArchiveRecord, Content, Versions

@@ -1,18 +1,22 @@
-"""The middleware of private mode: it serves nobody whom the authenticator does not let in."""
+"""What stands between a request and its route: private mode, limits of requests, their metrics."""
 
+import time
 from collections.abc import MutableMapping
 from typing import Any
 
+from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import problem_response
-from server.http.security import App, Message, Receive, Send
+from server.operating.metrics import Metrics
+from server.pool.fair_queue import Client
 from server.templating import render
 from server.visitors.authenticator import Authenticator
-from server.visitors.rate_limits import RateLimited
+from server.visitors.clients import Network, client_address
+from server.visitors.rate_limits import RateLimited, RequestLimiter
 from server.wire.problems import ProblemError
 
 PUBLIC_PATHS = ("/healthz", "/readyz")
@@ -34,7 +38,7 @@ def _is_public(path: str) -> bool:
 class AuthenticationMiddleware:
     """Answers in the application's place where the authenticator lets a request not in."""
 
-    def __init__(self, app: App, authenticator: Authenticator) -> None:
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
         self._app, self._authenticator = app, authenticator
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -83,3 +87,68 @@ def sign_in_page(scope: Scope, problem: ProblemError) -> Response | None:
     response.status_code = problem.status
     response.headers.update(problem.headers)
     return response
+
+
+FREE_PATHS = ("/healthz", "/readyz")
+FREE_FOLDER = "/static/dist/"
+"""The files of the page, which a browser asks for together with it."""
+
+
+class RequestRateMiddleware:
+    """Answers 429 in the application's place. proxies: whose X-Forwarded-For is believed."""
+
+    def __init__(self, app: ASGIApp, limits: RequestLimiter, proxies: tuple[Network, ...]) -> None:
+        self._app, self._limits, self._proxies = app, limits, proxies
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        path = scope["path"].removeprefix(scope["root_path"]) if scope["type"] == "http" else FREE_PATHS[0]
+        if path not in FREE_PATHS and not path.startswith(FREE_FOLDER):
+            address = client_address(scope, self._proxies)
+            try:
+                self._limits.hit(Client(address, address))
+            except RateLimited as error:
+                response = problem_response(error)
+                response.headers["Connection"] = "close"  # the next request then costs its sender a connection
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class HttpMetricsMiddleware:
+    """Outermost, so that requests count that another middleware answers. A stream of events counts until it begins."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app, self._metrics = app, metrics
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        began, answered = time.perf_counter(), False
+
+        def observe(status: str) -> None:
+            self._metrics.request_answered(method, route_template(scope), status, time.perf_counter() - began)
+
+        async def send_observed(message: Message) -> None:
+            nonlocal answered
+            if message["type"] == "http.response.start" and not answered:
+                answered = True
+                observe(f"{message['status'] // 100}xx")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_observed)
+        finally:
+            if not answered:
+                observe("none")
+
+
+def route_template(scope: MutableMapping[str, Any]) -> str:
+    """The template of the route that a request was given to, like `/s/{id}`; `none` where no route took it."""
+    if isinstance(scope.get("endpoint"), StaticFiles):
+        return "/static/dist"
+    return str(getattr(scope.get("route"), "path", "") or "none")
