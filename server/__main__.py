@@ -14,8 +14,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.pretty import pretty_lines
-from gradbox.terminal import has_colours, load_sentences
+from gradbox.terminal import has_colours, load_sentences, pretty_lines
 from gradbox.wire.api import MAX_INPUT, Job
 from gradbox.wire.schema import encoded_document, schema_document
 from server import PROJECT_FOLDER, __version__

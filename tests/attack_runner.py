@@ -25,7 +25,8 @@ from typing import Any, NoReturn
 import numpy
 import torch
 
-from server.worker import confine, generator_seed
+from server.worker import confine
+from server.worker.prepare import replace_seed_method
 from tests.attacks import ATTACKS, ENDS, LOOPS, OF_ROOT, PROGRAMS, UNTRIED, X86
 from tests.huge_pages import join_pages
 
@@ -276,7 +277,7 @@ def become(uid: int) -> None:
 def prepare() -> None:
     """Import, as the process does that the children are forked from."""
     torch.set_num_threads(1)
-    generator_seed.replace_seed_method()
+    replace_seed_method()
     for name in MODULES.split():
         importlib.import_module(name)
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import assemble
-from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.assembly.assemble import AssembledTrace, assemble
 from gradbox.wire.api import Job
 from gradbox.wire.assembly import AssemblyRequest
 from gradbox.wire.gradient_check import GradientCheckOptions

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import assemble, decode_step
-from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.assembly.assemble import AssembledTrace, assemble, decode_step
 from gradbox.wire.api import Job
 from gradbox.wire.assembly import AssemblyRequest, Usage
 from gradbox.wire.trace import Trace

@@ -1,6 +1,7 @@
 """The scenarios of the gallery: programs, each with a title, a question and what to look at, in every language.
 
-And what the gallery shows of all of them: its threads, the marks by which it is filtered, what its search looks through."""
+And what the gallery shows of all of them: its threads, the marks by which it is filtered, what its search looks through.
+"""
 
 import tomllib
 from collections.abc import Callable, Iterable

@@ -1,6 +1,7 @@
 """Connections: taken off the kernel's queue at once and served in fair turns, bounded in all and for each address.
 
-So nobody waits behind a flood, and nobody takes the descriptors of everybody."""
+So nobody waits behind a flood, and nobody takes the descriptors of everybody.
+"""
 
 import asyncio
 import errno

@@ -1,6 +1,7 @@
 """uvicorn's server and protocol with deadlines: for requests, for responses, and for the end of the server itself.
 
-The protocol also bounds a request's parts, takes fair turns and answers with our own errors."""
+The protocol also bounds a request's parts, takes fair turns and answers with our own errors.
+"""
 
 import asyncio
 import logging

@@ -1,6 +1,7 @@
 """The programs of the matrix: each asks one question of one operation in one situation.
 
-A row is an operation: statements that take `a` and give `b`. A property is a question: lines that print True or False."""
+A row is an operation: statements that take `a` and give `b`. A property is a question: lines that print True or False.
+"""
 
 from dataclasses import dataclass
 from functools import cache

@@ -1,6 +1,7 @@
 """From what a child wrote to what is asked for: its trace, run once more where that would show more, or its answers.
 
-Processes of their own assemble traces, as many as programs run at once, started as they are needed."""
+Processes of their own assemble traces, as many as programs run at once, started as they are needed.
+"""
 
 import asyncio
 import contextlib

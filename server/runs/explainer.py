@@ -11,9 +11,8 @@ from pydantic import TypeAdapter
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.base import Model
-from gradbox.wire.findings import Finding
+from gradbox.wire.findings import Finding, Reading
 from gradbox.wire.pictures import DrawRequest
-from gradbox.wire.reading import Reading
 from server.pictures.renderer_client import Renderer
 from server.wire.compare import Comparison
 

@@ -1,6 +1,7 @@
 """What saved programs and series have in common in the database: content by its digest, ids, the quota, removal.
 
-An id is a hash of the content, in characters that are not confused and spell no words."""
+An id is a hash of the content, in characters that are not confused and spell no words.
+"""
 
 import hashlib
 import json

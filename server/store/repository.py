@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy import text as sql
 
+from gradbox.wire.schema import upgrade_gzip
 from gradbox.wire.trace import Trace
-from gradbox.wire.upgrade import upgrade_gzip
 from server.store.contents import ContentRemoved, ContentStore, check_identity, digest, is_plausible, used_bytes
 from server.store.database import Database
 from server.store.tables import saved_programs

@@ -12,8 +12,7 @@ from typing import Any, Self
 
 import torch
 
-from gradbox.recorder.probes.dispatch_key import unobserved
-from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.probe import ProbeContext, unobserved
 from gradbox.recorder.recorder_frames import RECORDER_FOLDERS
 
 ENTRY_POINTS = (

@@ -12,13 +12,14 @@ from gradbox.recorder.probes.device_bytes import DeviceBytes, UnreadableBytes
 from gradbox.recorder.probes.handles import as_plain_tensor
 from gradbox.recorder.probes.holders import Holders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
-from gradbox.recorder.probes.storage_contents import report_cells, report_windows
 from gradbox.recorder.probes.storage_records import (
     ArrayStorage,
     StorageRecord,
     TorchStorage,
     TransientGradStorage,
     byte_extent,
+    report_cells,
+    report_windows,
 )
 from gradbox.recorder.uids import uid_order
 from gradbox.wire import entities

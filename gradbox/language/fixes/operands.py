@@ -1,4 +1,4 @@
-"""Fixes of sizes: a layer made for other sizes, an operand that lies the wrong way, a target of another shape."""
+"""Fixes of an operand: made for other sizes, lying the wrong way, not contiguous, of another type."""
 
 import ast
 from collections.abc import Iterator
@@ -126,3 +126,70 @@ def pad_sequences(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             pad = f"{program.torch()}.nn.utils.rnn.pad_sequence"
             work.replace(call, f"{pad}({program.text(call.args[0])}, batch_first=True)")
     yield from program.with_edits(hint, work)
+
+
+def reshape(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`reshape`, which copies where it must, for `view`."""
+    yield from _instead_of_view(program, hint, "{}.reshape")
+
+
+def contiguous(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`contiguous()` before `view`."""
+    yield from _instead_of_view(program, hint, "{}.contiguous().view")
+
+
+def _instead_of_view(program: FixProgram, hint: Hint, form: str) -> Iterator[Fix]:
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) == "view" and isinstance(call.func, ast.Attribute):
+            work.replace(call.func, form.format(program.text(call.func.value)))
+    yield from program.with_edits(hint, work)
+
+
+def float_dtype(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Floating point numbers where a tensor of integers is made."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) not in ("tensor", "arange", "ones", "zeros", "full", "as_tensor", "randint", "eye"):
+            continue
+        others = [program.text(part) for part in [*call.args, *(k for k in call.keywords if k.arg != "dtype")]]
+        work.replace(call, f"{program.text(call.func)}({', '.join([*others, f'dtype={program.torch()}.float32'])})")
+        break
+    yield from program.with_edits(hint, work)
+
+
+def float_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.float()` before gradients are asked for."""
+    statement = program.statement(hint.line)
+    indent = program.indent(statement) if statement is not None else None
+    name = hint.name()
+    if statement is not None and indent is not None and name.isidentifier():
+        lines = program.inserted(statement.lineno, [f"{indent}{name} = {name}.float()"])
+        yield from program.with_lines(hint, lines)
+
+
+def convert(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """One operand in the other's type. facts: name, the operand; dtype, like "float32"."""
+    statement, name = program.statement(hint.line), hint.name()
+    dtype = str(hint.facts.get("dtype") or hint.facts.get("to_dtype") or "")
+    if statement is None or not dtype:
+        return
+    if not name:
+        yield from _converted_argument(program, hint, dtype)
+        return
+    work = program.edits()
+    for node in program.own_nodes(statement):
+        is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+        if is_read and ast.unparse(node) == name:
+            work.replace(node, f"{name}.to({program.torch()}.{dtype})")
+    yield from program.with_edits(hint, work)
+
+
+def _converted_argument(program: FixProgram, hint: Hint, dtype: str) -> Iterator[Fix]:
+    """An argument of the outermost call that has no name, such as `target.int()`: the last first."""
+    call = next(iter(program.calls(hint.line)), None)
+    for argument in reversed(call.args if call is not None else []):
+        if isinstance(argument, ast.Call):
+            work = program.edits()
+            work.replace(argument, f"{program.operand(argument)}.to({program.torch()}.{dtype})")
+            yield from program.with_edits(hint, work, name=program.text(argument))
