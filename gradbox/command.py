@@ -17,8 +17,8 @@ from gradbox.parts import MAX_RECORDINGS, PartOptions
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script_process import Recorded, Script, record
+from gradbox.showing import show
 from gradbox.terminal import has_colours
-from gradbox.viewer import show
 
 OPEN_HELP = "run a script as python would, record it, and open the picture in the browser"
 NO_TORCH = (

@@ -15,9 +15,8 @@ from gradbox.assembly.assemble import assemble, crash_error
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.terminal import pretty_lines
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest, Usage
 from gradbox.wire.findings import Finding, Reading
-from gradbox.wire.pictures import DrawReply, DrawRequest
+from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, Usage
 from gradbox.wire.program import ProgramFile
 from gradbox.wire.trace import Error, Outcome
 

@@ -14,8 +14,8 @@ import pytest
 
 from gradbox.assembly.assemble import AssembledTrace, assemble
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
+from gradbox.wire.processes import AssemblyRequest
 from gradbox.wire.trace import Error
 from server.pool import assembly as module
 from server.pool.assembly import Assembler, AssemblyFailed

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from gradbox.assembly.assemble import assemble
 from gradbox.terminal import place_text
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest
+from gradbox.wire.processes import AssemblyRequest
 from gradbox.wire.program import FileText, Program, join_files
 from gradbox.wire.trace import Header, HeaderLine, Runtime
 

@@ -23,10 +23,10 @@ from pydantic_core import from_json
 from gradbox import __version__
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.base import Model
 from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import REPEATABLE
+from gradbox.wire.processes import AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.program import Program
 from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, Runtime, Step
 

@@ -21,9 +21,15 @@ from gradbox.recorder.probes.jit import Jit
 from gradbox.recorder.probes.ops import Ops
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.swap import SwapTensors
-from gradbox.recorder.recorder_frames import hide_recorder_frames
 from gradbox.recorder.replacements import Replacements
-from gradbox.recorder.stack import frames_outward, is_program, program_line, stepping_frame, too_deep
+from gradbox.recorder.stack import (
+    frames_outward,
+    hide_recorder_frames,
+    is_program,
+    program_line,
+    stepping_frame,
+    too_deep,
+)
 from gradbox.recorder.step_recorder import (
     BeginStep,
     CallStep,

@@ -12,7 +12,7 @@ from importlib.util import decode_source
 from types import CodeType, ModuleType
 from typing import Any, Self
 
-from gradbox.recorder import introspection, recorder_frames, stack
+from gradbox.recorder import introspection, stack
 
 CompileModule = Callable[[str, str], CodeType | None]
 """Of a path and its text: the code that is run in the place of the plain one; None for the plain one."""
@@ -142,7 +142,7 @@ def room_for_own_frames() -> Iterator[None]:
 def hidden_own_frames(module_is_outermost: bool) -> Iterator[None]:
     """While entered `traceback` prints a stack without the recorder's frames."""
     before = traceback.walk_stack
-    walk = recorder_frames.walk_program_stack if module_is_outermost else recorder_frames.walk_whole_stack
+    walk = stack.walk_program_stack if module_is_outermost else stack.walk_whole_stack
     setattr(traceback, "walk_stack", walk)
     try:
         yield

@@ -16,7 +16,7 @@ from typing import Any, Self
 import torch
 
 from gradbox.language import policy
-from gradbox.recorder import recorder_frames, stack
+from gradbox.recorder import stack
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import Stream
@@ -249,8 +249,8 @@ class Session:
         try:
             exec(compiled, self.namespace)
         except BaseException as error:
-            recorder_frames.drop_leading_frames(error)
-            recorder_frames.hide_recorder_frames(error)
+            stack.drop_leading_frames(error)
+            stack.hide_recorder_frames(error)
             self._record_outcome(error)
             return error
         finally:

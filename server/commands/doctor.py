@@ -15,7 +15,7 @@ from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from gradbox.wire.pictures import DrawRequest
+from gradbox.wire.processes import DrawRequest
 from server.commands.doctor_verdict import CheckResult, judge
 from server.operating.settings_checks import check_settings, warnings
 from server.pictures.renderer_client import Renderer, RenderingFailed

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from gradbox.wire.pictures import DrawRequest, Theme
+from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
 from server.operations.catalogue import TABLES, example
 from server.pictures.renderer_client import Renderer

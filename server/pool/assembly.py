@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from gradbox.assembly.assemble import assemble_compressed
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest, Usage
+from gradbox.wire.processes import LARGE_TRACE, AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.trace import Error, Outcome
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.pool.interface import NoAnswers

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from gradbox.wire.api import ProblemReply, RunRequest
-from gradbox.wire.pictures import DrawRequest, Theme
+from gradbox.wire.processes import DrawRequest, Theme
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.http.response_delivery import Disconnected, unless_disconnected
 from server.http.responses import MAX_AGE

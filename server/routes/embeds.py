@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.pictures import Theme
+from gradbox.wire.processes import Theme
 from server.dependencies import ServicesDep
 from server.http.responses import MAX_AGE, cacheable, not_modified
 from server.http.security import content_security_policy

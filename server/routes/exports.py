@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.pictures import DrawRequest, Kind, Theme
+from gradbox.wire.processes import DrawRequest, Kind, Theme
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.gallery.thumbnails import MAX_WAIT, Thumbnails
 from server.http.response_delivery import Disconnected, unless_disconnected

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.pictures import DrawRequest, Theme
+from gradbox.wire.processes import DrawRequest, Theme
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.http.response_delivery import unless_disconnected
 from server.http.responses import MAX_AGE

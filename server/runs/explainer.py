@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.base import Model
 from gradbox.wire.findings import Finding, Reading
-from gradbox.wire.pictures import DrawRequest
+from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer
 from server.wire.compare import Comparison
 

@@ -29,9 +29,8 @@ from gradbox.recorder.displayhook import expressions_with_output
 from gradbox.recorder.instrument import Statements, instrument
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.recorder_frames import walk_program_stack
 from gradbox.recorder.replacements import Replacements
-from gradbox.recorder.stack import PROGRAM, RECURSION_SLACK, frames_outward
+from gradbox.recorder.stack import PROGRAM, RECURSION_SLACK, frames_outward, walk_program_stack
 from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import OutputStream, input_stream
 from gradbox.recorder.trace_lines import (
