@@ -5,9 +5,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from server.http.response_delivery import Disconnected
-from server.pool.fair_queue import Client
 from server.services import Services, get_services
-from server.visitors.clients import identify
+from server.visitors.clients import Client, identify
 
 
 async def services(request: Request) -> Services:  # a plain function would run in a thread

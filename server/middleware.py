@@ -12,10 +12,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import problem_response
 from server.operating.metrics import Metrics
-from server.pool.fair_queue import Client
 from server.templating import render
 from server.visitors.authenticator import Authenticator
-from server.visitors.clients import Network, client_address
+from server.visitors.clients import Client, Network, client_address
 from server.visitors.rate_limits import RateLimited, RequestLimiter
 from server.wire.problems import ProblemError
 

@@ -10,8 +10,8 @@ import pytest
 from gradbox.wire.api import RunRequest
 from server.app import create_app
 from server.http.response_delivery import ClientGone
-from server.pool.fair_queue import Client
 from server.settings import Settings
+from server.visitors.clients import Client
 
 ANN, BOB = Client("ann", "10.0.0.1"), Client("bob", "10.0.0.2")
 

@@ -11,13 +11,13 @@ import pytest
 
 from gradbox.wire.api import RunRequest
 from server.pool.executions import Result
-from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
 from server.saved.programs import describe
 from server.services import Services, create_services
 from server.settings import Settings
 from server.store.contents import ContentRemoved
 from server.store.repository import ProgramTooLarge
+from server.visitors.clients import Client
 from server.visitors.rate_limits import RateLimited
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Content

@@ -10,12 +10,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.__main__ import main
-from server.pool.fair_queue import Client
 from server.saved.series import SeriesService
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json
 from server.store.repository import Repository
 from server.store.series import SeriesStore
+from server.visitors.clients import Client
 from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace, SharedRateLimiter, SharedSaveSpace
 from server.wire.saved_programs import MAX_NOTE, MAX_PROGRAMS, Content, SeriesContent, SeriesReply
 from tests.databases import DatabaseConfig, DatabaseFactory

@@ -13,10 +13,10 @@ import pytest
 from server.app import create_app
 from server.gallery.scenarios import load_scenarios
 from server.gallery.thumbnails import POLL_INTERVAL, Example, Thumbnails, scenario_examples
-from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.services import Services
 from server.settings import Settings
+from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 from tests.conftest import ROOT
 from tests.test_exports import needs_page

@@ -12,10 +12,10 @@ from typing import Any
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.api import Job
 from server.gallery.scenarios import Claim, Scenario
-from server.pool.fair_queue import Busy
 from server.pool.interface import PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
+from server.wire.problems import Busy
 
 MAX_WAIT = 1.0
 """Seconds that a page waits for the run of its scenario."""

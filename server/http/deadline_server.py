@@ -22,8 +22,7 @@ from server.http.connections import Acceptor, Connections, open_listeners
 from server.http.fair_turns import FairTurns
 from server.http.response_delivery import WRITE_TIMEOUT, Delivery, send_in_pieces
 from server.http.security import SECURITY_HEADERS
-from server.pool.fair_queue import network_of
-from server.visitors.clients import Network, client_address, network_of_peer
+from server.visitors.clients import Network, client_address, network_of, network_of_peer
 from server.wire.problems import ProblemError
 
 REQUEST_TIMEOUT = 30.0

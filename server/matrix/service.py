@@ -14,11 +14,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, CellProgram, Situation, cell_program
-from server.pool.fair_queue import Busy
 from server.pool.interface import NoAnswers, PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.wire.matrix import Answer, AnswerJob, MatrixCell, MatrixVersions, Measurement
-from server.wire.problems import ProblemError
+from server.wire.problems import Busy, ProblemError
 
 FILE_NAME = "matrix.json"
 """In the server's folder of data."""

@@ -26,11 +26,11 @@ from gradbox.wire.trace import Trace
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.http.responses import trace_response
 from server.operations.pipeline import pipeline_source
-from server.pool.fair_queue import Client
 from server.runs.explainer import find_findings, with_findings
 from server.runs.fixes import FixTrials
 from server.runs.gradient_checks import gradient_check_reply
 from server.services import Services
+from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
 

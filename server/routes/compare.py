@@ -15,7 +15,6 @@ from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.http.response_delivery import Disconnected, unless_disconnected
 from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
-from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
 from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, file_responses
 from server.runs.explainer import ComparedRun, RunPair, compare, draw_comparison
@@ -23,6 +22,7 @@ from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render, render_partial, render_public, request_language
 from server.urls import public_url, trace_url
+from server.visitors.clients import Client
 from server.wire.compare import ComparedProgram, CompareRequest, Comparison
 from server.wire.saved_programs import Language
 

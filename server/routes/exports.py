@@ -11,13 +11,13 @@ from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.gallery.thumbnails import MAX_WAIT, Thumbnails
 from server.http.response_delivery import Disconnected, unless_disconnected
 from server.http.responses import cacheable, not_modified
-from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
 from server.routes.saved_programs import NOT_FOUND
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_partial
 from server.urls import permalink
+from server.visitors.clients import Client
 from server.wire.saved_programs import Language
 
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

@@ -13,13 +13,13 @@ from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.http.response_delivery import Disconnected
 from server.http.responses import cacheable, not_modified, trace_response
 from server.pool.executions import Result
-from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
 from server.saved.programs import RunProgram, describe, python_script
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_workbench
 from server.urls import permalink, public_url, trace_url
+from server.visitors.clients import Client
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 
 router = APIRouter()

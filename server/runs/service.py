@@ -7,9 +7,9 @@ from gradbox.wire.api import Job, RunRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
 from server.http.response_delivery import ClientGone, Disconnected
 from server.pool.executions import Executions, Result, Subscription
-from server.pool.fair_queue import Client
 from server.pool.interface import PoolInterface
 from server.settings import Settings
+from server.visitors.clients import Client
 from server.visitors.rate_limits import SharedRateLimiter
 from server.wire.problems import ProblemError
 

@@ -8,13 +8,13 @@ from gradbox.wire.api import RunRequest
 from server.operating import log
 from server.operating.metrics import Metrics
 from server.pool.executions import Result
-from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
 from server.saved.large_traces import TraceReader
 from server.store.comparison import load_header, runtime_versions
 from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json, iso_time
 from server.store.database import StoreUnavailable
 from server.store.repository import ProgramTooLarge, Repository, SavedProgram
+from server.visitors.clients import Client
 from server.visitors.rate_limits import RateLimited, SharedRateLimiter, SharedSaveSpace
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply

@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from server.operating import log
-from server.pool.fair_queue import Client
 from server.quantities import format_bytes
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, canonical_json, iso_time
 from server.store.repository import Repository, SavedProgram
 from server.store.series import SavedSeries, SeriesStore
+from server.visitors.clients import Client
 from server.visitors.rate_limits import SharedRateLimiter, SharedSaveSpace
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import SeriesContent, SeriesItem, SeriesItemReply, SeriesReply

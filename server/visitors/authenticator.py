@@ -11,9 +11,8 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from server.pool.fair_queue import Client
 from server.settings import Settings
-from server.visitors.clients import client_address, is_https, is_within, parse_networks, sign
+from server.visitors.clients import Client, client_address, is_https, is_within, parse_networks, sign
 from server.visitors.rate_limits import Counts, RateLimiter, SharedRateLimiter
 
 SESSION_COOKIE = "gradbox_session"

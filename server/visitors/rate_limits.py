@@ -12,9 +12,9 @@ from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from server.pool.fair_queue import Client
 from server.quantities import format_bytes
 from server.settings import SettingError
+from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 
 MAX_KEYS, MAX_HITS = 100_000, 1_000_000

@@ -13,7 +13,6 @@ from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from server.pool.assembly import Assembler, Recording, cancelled_trace, read_answers, recorded_trace
 from server.pool.cache import cache_key
-from server.pool.fair_queue import Busy, Client
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import wait_for_first
 from server.pool.remote import scripts
@@ -39,7 +38,9 @@ from server.pool.remote.remote_run import (
 )
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
+from server.visitors.clients import Client
 from server.wire.matrix import Answer, AnswerJob
+from server.wire.problems import Busy
 
 MAX_WAIT = 10.0
 """Seconds for which a run waits for the broker, or for a first worker, before it is refused."""

@@ -13,10 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from gradbox.wire.trace import Error, HeaderLine, Outcome
 from server.pool.assembly import CANCELLED_OUTCOME, Recording
-from server.pool.fair_queue import Busy
 from server.pool.remote.broker import Broker, BrokerError
 from server.pool.remote.messages import Name, RunResult, Versions, stream_key
 from server.pool.zygote import WorkersUnavailable
+from server.wire.problems import Busy
 
 READ_TIMEOUT = 1.0
 """Seconds for which a command waits for an entry."""
