@@ -78,9 +78,11 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     app.state.routes = [route for router in routers for route in router.routes]
     errors.install_error_handlers(app, app.state.routes)
     app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
-    if services.authenticator.enabled:
-        app.add_middleware(AuthenticationMiddleware, authenticator=services.authenticator)
-    app.add_middleware(RequestRateMiddleware, limits=services.request_limits, proxies=services.proxies)
+    if services.visitors.authenticator.enabled:
+        app.add_middleware(AuthenticationMiddleware, authenticator=services.visitors.authenticator)
+    app.add_middleware(
+        RequestRateMiddleware, limits=services.visitors.limits.requests, proxies=services.visitors.proxies
+    )
     app.add_middleware(
         SecurityMiddleware,
         hosts=settings.hosts.split(","),

@@ -26,7 +26,7 @@ STILL: dict[str, Any] = {"sandbox": "off", "gpu": False, "password_limit": "1000
 
 def visiting(peer: str = "203.0.113.9", **settings: Any) -> TestClient:
     app = create_app(Settings({}, **{**STILL, **settings}), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = app.state.services.scenarios[:1]
+    app.state.services.gallery.scenarios = app.state.services.gallery.scenarios[:1]
     return TestClient(app, base_url="http://127.0.0.1:8000", client=(peer, 50000))
 
 

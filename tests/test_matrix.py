@@ -73,7 +73,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A server whose workers know nothing of the matrix."""
     settings = Settings({}, data=str(tmp_path_factory.mktemp("data")), **STILL)
     app = create_app(settings, "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         yield client
 

@@ -177,7 +177,7 @@ def asked(requests: list[tuple[str, str, Any]]) -> Iterator[httpx.Response]:
 
     async def ask_all() -> list[httpx.Response]:
         app = create_app(Settings({}, workers=1))
-        app.state.services.scenarios = []
+        app.state.services.gallery.scenarios = []
         async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:

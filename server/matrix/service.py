@@ -5,7 +5,7 @@ import contextlib
 import hashlib
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from server.http.responses import ConstantBody
 from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, CellProgram, Situation, cell_program
 from server.pool.interface import NoAnswers, PoolInterface
 from server.pool.zygote import WorkersUnavailable
@@ -111,7 +112,10 @@ log = logging.getLogger("gradbox.matrix")
 
 
 class MatrixService:
-    """folder: where a measurement is stored."""
+    """folder: where a measurement is stored.
+
+    It keeps what it is answered as: one body for each situation, language and form.
+    """
 
     def __init__(self, pool: PoolInterface, folder: Path) -> None:
         self._pool, self._folder = pool, folder
@@ -120,6 +124,8 @@ class MatrixService:
         self._is_wanted = asyncio.Event()
         self.measured: Measurement | None = None
         self.situations_done = 0
+        self._bodies: dict[str, ConstantBody] = {}
+        self._making = asyncio.Lock()
 
     async def warm(self) -> None:
         """Measure a while after the start, when no program runs. Does not raise: whoever asks will be told."""
@@ -137,6 +143,17 @@ class MatrixService:
             except TimeoutError:
                 raise not_measured_error("the matrix is being measured", 10) from None
         return self.measured
+
+    async def body(
+        self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
+    ) -> ConstantBody:
+        """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as `get` does."""
+        if key not in self._bodies:
+            measured = await self.get(max_wait)
+            async with self._making:
+                if key not in self._bodies:
+                    self._bodies[key] = await asyncio.to_thread(lambda: ConstantBody.of(make(measured), media_type))
+        return self._bodies[key]
 
     @property
     def failed(self) -> bool:

@@ -23,13 +23,12 @@ from gradbox.wire.findings import ExplainedTrace, Findings, Fixes, FixRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.schema import encoded_document
 from gradbox.wire.trace import Trace
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.http.responses import trace_response
 from server.operations.pipeline import pipeline_source
 from server.runs.explainer import find_findings, with_findings
 from server.runs.fixes import FixTrials
 from server.runs.gradient_checks import gradient_check_reply
-from server.services import Services
+from server.services import ClientDep, DisconnectedDep, RunsDep, Services, ServicesDep
 from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
@@ -148,7 +147,7 @@ async def run(
     subscription = await services.runs.start(body, client, live=live)
     if not subscription.execution.done and "respond-async" in request.headers.get("prefer", "").lower():
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
-        services.executions.expect_reader(subscription)
+        services.runs.executions.expect_reader(subscription)
         reply = Started(id=subscription.id, url=url, events=f"{url}/events")
         return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
     result = await services.runs.wait(subscription, disconnected)
@@ -168,7 +167,7 @@ async def trace_with_findings(trace: bytes, body: RunRequest, services: Services
     """A trace, gzipped, with its findings where the request asks for them. Raises RateLimited, RenderingFailed."""
     if not body.explain:
         return trace
-    before = partial(services.picture_limits.hit, client)
+    before = partial(services.visitors.limits.pictures.hit, client)
     findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
     return await asyncio.to_thread(with_findings, trace, findings)
 
@@ -186,29 +185,29 @@ async def findings(
     lang: Annotated[Language | None, Query(description="Of the sentences; the program's language by default.")] = None,
 ) -> Findings:
     """Made from the trace that was stored; nothing is run."""
-    program = await services.programs.find(id_)
+    program = await services.saved.programs.find(id_)
     language = lang or program.content.language
-    before = partial(services.picture_limits.hit, client)
+    before = partial(services.visitors.limits.pictures.hit, client)
     found = await find_findings(services.renderer, program.trace, language, program.digest, before, client.network)
     return Findings(findings=found)
 
 
 @router.get("/runs/{id}", response_model=Trace, responses=RUN_RESPONSES, summary="The trace of a run, or how far it is")
-async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected: DisconnectedDep) -> Response:
+async def get_run(request: Request, id_: Id, runs: RunsDep, disconnected: DisconnectedDep) -> Response:
     """200 with the trace once the run is over; 202 before, with its position in the queue."""
-    subscription = await services.runs.find(id_)
+    subscription = await runs.find(id_)
     if not subscription.execution.done:
-        services.executions.expect_reader(subscription)
+        runs.executions.expect_reader(subscription)
         return JSONResponse(subscription.describe(), 202)
-    result = await services.runs.wait(subscription, disconnected)
+    result = await runs.wait(subscription, disconnected)
     assert result is not None
     return trace_response(request, result.body)
 
 
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: TRACE_RESPONSES[403]}, summary="Stop a run")
-async def stop_run(id_: Id, services: ServicesDep) -> None:
+async def stop_run(id_: Id, runs: RunsDep) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
-    await services.runs.stop(id_)
+    await runs.stop(id_)
 
 
 @router.get(
@@ -217,17 +216,17 @@ async def stop_run(id_: Id, services: ServicesDep) -> None:
     responses={**NO_RUN, 200: {"content": STREAM_RESPONSE, "description": "One event for each change."}},
     summary="The events of a run, as they happen",
 )
-async def events(request: Request, id_: Id, services: ServicesDep) -> Response:
+async def events(request: Request, id_: Id, runs: RunsDep) -> Response:
     """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
 
     When the last listener has disconnected, the run is ended some seconds later.
     """
-    subscription = await services.runs.find(id_)
+    subscription = await runs.find(id_)
     if request.state.is_head:
         return Response(media_type="text/event-stream")
 
     async def messages() -> AsyncIterator[dict[str, str]]:
-        async for state in services.executions.events(subscription):
+        async for state in runs.executions.events(subscription):
             yield {"event": state["state"], "data": json.dumps(state)}
 
     return EventSourceResponse(messages(), ping=15)
@@ -259,7 +258,7 @@ async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disc
         assert result is not None
         return result.body
 
-    before = partial(services.picture_limits.hit, client)
+    before = partial(services.visitors.limits.pictures.hit, client)
     await before()
     trace = await run(body.source)
     findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
@@ -269,7 +268,7 @@ async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disc
     if finding is None:
         raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")
     trials = FixTrials(
-        services.renderer, services.proposals, body.source, findings, run, body.language, before, client.network
+        services.renderer, services.runs.proposals, body.source, findings, run, body.language, before, client.network
     )
     return Fixes(fixes=await trials.fixes(finding))
 
@@ -333,7 +332,7 @@ GRADIENT_RESPONSES: dict[int | str, dict[str, Any]] = {
     summary="Gradients of a program beside finite differences",
 )
 async def gradient_checks(
-    body: GradientCheckRequest, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+    body: GradientCheckRequest, runs: RunsDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> GradientCheckReply:
     """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
 
@@ -342,6 +341,6 @@ async def gradient_checks(
     """
     request = RunRequest(source=body.source, seed=body.seed, input=body.input)
     options = GradientCheckOptions(backward=body.backward, elements=body.elements)
-    result = await services.runs.wait(await services.runs.start(request, client, check=options), disconnected)
+    result = await runs.wait(await runs.start(request, client, check=options), disconnected)
     assert result is not None
     return await asyncio.to_thread(gradient_check_reply, result.body)

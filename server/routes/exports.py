@@ -7,13 +7,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from gradbox.wire.api import ProblemReply
 from gradbox.wire.processes import DrawRequest, Kind, Theme
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.gallery.thumbnails import MAX_WAIT, Thumbnails
 from server.http.response_delivery import Disconnected, unless_disconnected
 from server.http.responses import cacheable, not_modified
 from server.routes.api import TRACE_RESPONSES
 from server.routes.saved_programs import NOT_FOUND
-from server.services import Services
+from server.services import ClientDep, DisconnectedDep, GalleryDep, Services, ServicesDep
 from server.store.repository import SavedProgram
 from server.templating import render_partial
 from server.urls import permalink
@@ -75,7 +74,7 @@ class Exporter:
             return cached
         language = draw.language or program.content.language
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
-        limits, client = self.services.picture_limits, self.client
+        limits, client = self.services.visitors.limits.pictures, self.client
         drawing = renderer.get_drawing(program.digest, draw, program.trace, lambda: limits.hit(client), client.network)
         body = await unless_disconnected(drawing, self.disconnected)
         return cacheable(Response(body, media_type=media_type, headers=headers), program, renderer.version)
@@ -107,7 +106,7 @@ PictureDep = Annotated[DrawRequest, Depends(picture_request)]
 async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """A step of the program's trace as the stage draws it; without `step` the complete run, as the loom."""
     headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
-    program = await exporter.services.programs.find(id_)
+    program = await exporter.services.saved.programs.find(id_)
     return await exporter.respond(program, draw, "image/svg+xml; charset=utf-8", headers)
 
 
@@ -120,7 +119,7 @@ async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
 async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The preview of a link: the title and the step; without `step` the one that the page opens with."""
     draw = draw.model_copy(update={"kind": "card", "png": True})
-    return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
+    return await exporter.respond(await exporter.services.saved.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 
 @router.get(
@@ -129,7 +128,7 @@ async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
 async def png(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The same as `.svg`, at twice its size where that is not too large."""
     draw = draw.model_copy(update={"png": True})
-    return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
+    return await exporter.respond(await exporter.services.saved.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 
 @router.get(
@@ -139,7 +138,7 @@ async def offline_file(
     id_: Id, exporter: ExporterDep, step: StepParameter = None, lang: LanguageParameter = None
 ) -> Response:
     """One HTML file that steps through the trace without a server."""
-    program = await exporter.services.programs.find(id_)
+    program = await exporter.services.saved.programs.find(id_)
     language = lang or program.content.language
     draw = DrawRequest(
         kind="file",
@@ -175,22 +174,22 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 async def thumbnail(
     name: Annotated[str, Path(max_length=60, description="Of `GET /api/operations`.", examples=["clone"])],
     request: Request,
-    services: ServicesDep,
+    gallery: GalleryDep,
     theme: Annotated[Theme, Query(description="The colours' theme.")] = "light",
 ) -> Response:
     """What the operation does to memory: the rows that the last step of its example touched."""
-    return await picture_response(request, services.thumbnails, name, theme, MAX_WAIT)
+    return await picture_response(request, gallery.thumbnails, name, theme, MAX_WAIT)
 
 
 @router.get("/gallery/{name}.svg", response_class=Response, include_in_schema=False)
 async def still(
     name: Annotated[str, Path(max_length=60)],
     request: Request,
-    services: ServicesDep,
+    gallery: GalleryDep,
     theme: Annotated[Theme, Query()] = "light",
 ) -> Response:
     """The scenario's telling step: the rows of memory that it touched, and others beside them."""
-    return await picture_response(request, services.stills, name, theme, STILL_MAX_WAIT)
+    return await picture_response(request, gallery.stills, name, theme, STILL_MAX_WAIT)
 
 
 async def picture_response(

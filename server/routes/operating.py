@@ -10,13 +10,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 
 from server import __version__
-from server.dependencies import ServicesDep
 from server.operating import log
 from server.operating.settings_checks import warnings
 from server.pool import machine
 from server.pool.interface import STARTING
 from server.quantities import format_bytes, format_duration
-from server.services import Services
+from server.services import Services, ServicesDep, SettingsDep, VisitorsDep
 from server.store.health import StoreHealth
 from server.templating import render, templates
 from server.visitors.clients import is_within, parse_networks
@@ -37,7 +36,7 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
     layers = services.pool.layers
     sandbox = services.settings.sandbox
     confinement = {name: why or "active" for name, why in layers.items()}
-    health = services.store_health
+    health = services.saved.health
     answer = await health.refresh()
     store = {"backend": health.backend, "reachable": answer.reachable, **({"why": answer.why} if answer.why else {})}
     workers = {device: services.pool.problem(device) or "ready" for device in ("cpu", "cuda")}
@@ -65,7 +64,7 @@ async def readyz(response: Response, services: ServicesDep) -> dict[str, bool | 
 
 @router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
 async def metrics(services: ServicesDep) -> Response:
-    await services.store_health.refresh()
+    await services.saved.health.refresh()
     return Response(services.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -98,7 +97,7 @@ async def collect(services: Services) -> dict[str, Any]:
         "refused": {**metrics.counts("refused"), "failed_sign_ins": metrics.counts("failed_sign_ins").get("", 0)},
         "confinement": {name: why or "active" for name, why in pool.layers.items()},
         "store": {
-            **await store_status(services.store_health),
+            **await store_status(services.saved.health),
             "quota": settings.quota,
             "saves": metrics.counts("saves").get("", 0),
         },
@@ -162,10 +161,10 @@ REFRESH_SECONDS = 15
 templates.env.filters |= {"format_bytes": format_bytes, "format_duration": format_duration}
 
 
-async def require_operator(request: Request, services: ServicesDep) -> None:
+async def require_operator(request: Request, settings: SettingsDep, visitors: VisitorsDep) -> None:
     """Raises ProblemError where the request does not come from GRADBOX_OPERATORS."""
-    operators = parse_networks(services.settings.operators, "OPERATORS")
-    if not is_within(request.scope, services.proxies, operators):
+    operators = parse_networks(settings.operators, "OPERATORS")
+    if not is_within(request.scope, visitors.proxies, operators):
         raise ProblemError(403, "no_operator", "this page is for the server's operators; see GRADBOX_OPERATORS")
 
 
