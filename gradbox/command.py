@@ -160,6 +160,7 @@ def run_server(arguments: list[str]) -> int:
     if importlib.util.find_spec("torch") is None:
         print(NO_TORCH, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
+    # by its name: the engine imports nothing of the server, which a wheel does not have
     status: int = importlib.import_module("server.__main__").main(arguments, "gradbox")
     return status
 

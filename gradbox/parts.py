@@ -1,4 +1,6 @@
-"""Which parts of a script are recorded: what `--lines`, `--iterations` and `--after` mean in its text, and which of its loops train."""
+"""Which parts of a script are recorded: what `--lines`, `--iterations` and `--after` mean in its text, and which of its
+loops train.
+"""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence

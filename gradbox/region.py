@@ -1,4 +1,6 @@
-"""`gradbox.watch` and `gradbox.explain`: record a part of a program that runs as it is, and nothing of the rest; show it, or say what is wrong."""
+"""`gradbox.watch` and `gradbox.explain`: record a part of a program that runs as it is, and nothing of the rest; show
+it, or say what is wrong.
+"""
 
 import contextlib
 import linecache

@@ -1,4 +1,6 @@
-"""Shows what was recorded: in the browser, with a server on this machine alone; below a notebook's cell; or as a file that is named."""
+"""Shows what was recorded: in the browser, with a server on this machine alone; below a notebook's cell; or as a file
+that is named.
+"""
 
 import importlib
 import os

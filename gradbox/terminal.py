@@ -1,4 +1,6 @@
-"""What is printed for reading in a terminal: its colours, where it has any, findings with their lines, and a whole run step by step."""
+"""What is printed for reading in a terminal: its colours, where it has any, findings with their lines, and a whole run
+step by step.
+"""
 
 import json
 import os

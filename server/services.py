@@ -1,4 +1,6 @@
-"""The parts that one server consists of, made with the application, started and closed with it; and what routes ask FastAPI for."""
+"""The parts that one server consists of, made with the application, started and closed with it; and what routes ask
+FastAPI for.
+"""
 
 import asyncio
 import contextlib

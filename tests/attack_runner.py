@@ -25,8 +25,7 @@ from typing import Any, NoReturn
 import numpy
 import torch
 
-from server.worker import confine
-from server.worker.prepare import replace_seed_method
+from server.worker import confine, generator_seed
 from tests.attacks import ATTACKS, ENDS, LOOPS, OF_ROOT, PROGRAMS, UNTRIED, X86
 from tests.huge_pages import join_pages
 
@@ -277,7 +276,7 @@ def become(uid: int) -> None:
 def prepare() -> None:
     """Import, as the process does that the children are forked from."""
     torch.set_num_threads(1)
-    replace_seed_method()
+    generator_seed.replace_seed_method()
     for name in MODULES.split():
         importlib.import_module(name)
 

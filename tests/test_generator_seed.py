@@ -4,11 +4,11 @@ from tests.plain_python import run_plain
 
 PROGRAM = """
 import gc, pickle, torch
-from server.worker import prepare
+from server.worker import generator_seed
 
 before = torch.Generator.seed.__doc__, repr(torch.Generator.seed), torch.Generator.seed.__text_signature__
 torch.Generator().seed()
-prepare.replace_seed_method()
+generator_seed.replace_seed_method()
 assert before == (torch.Generator.seed.__doc__, repr(torch.Generator.seed), torch.Generator.seed.__text_signature__)
 generator = torch.Generator()
 values = {generator.seed() for _ in range(1000)}

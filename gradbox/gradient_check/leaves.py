@@ -1,4 +1,6 @@
-"""The leaves of the graph that the engine is about to walk: their order, what the program calls them, and the rows that come of comparing each."""
+"""The leaves of the graph that the engine is about to walk: their order, what the program calls them, and the rows that
+come of comparing each.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

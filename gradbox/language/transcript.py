@@ -1,4 +1,5 @@
-"""Pasted sessions: transcripts of an interpreter or a notebook, whose prompts are removed, and notebooks as JSON, whose cells are joined.
+"""Pasted sessions: transcripts of an interpreter or a notebook, whose prompts are removed, and notebooks as JSON, whose
+cells are joined.
 
 What they printed goes into notices.
 """

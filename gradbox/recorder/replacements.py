@@ -1,9 +1,10 @@
 """What a run does otherwise than the program asks, and says so: an event each time.
 
 `torch.compile` leaves the plain function, for its statements could not be followed in a compiled one. A `DataLoader`
-with workers loads its data itself, for there is one process. Its iterator is torch's own for workers, so the order of batches,
-what is asked for ahead, the end of a stream and persistence are torch's. A worker here is its own copy of the data set, its own
-generators of chance and what `get_worker_info` tells; its turn comes when the program asks for its batch.
+with workers loads its data itself, for there is one process. Its iterator is torch's own for workers, so the order of
+batches, what is asked for ahead, the end of a stream and persistence are torch's. A worker here is its own copy of the
+data set, its own generators of chance and what `get_worker_info` tells; its turn comes when the program asks for its
+batch.
 """
 
 import contextlib

@@ -1,4 +1,6 @@
-"""A program's standard streams: what it prints and warns of, on its way into the log of a step, and the lines that it reads."""
+"""A program's standard streams: what it prints and warns of, on its way into the log of a step, and the lines that it
+reads.
+"""
 
 import io
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""What a session changes in the process, each with its way back; modules that the program imports are stepped where their names match."""
+"""What a session changes in the process, each with its way back; modules that the program imports are stepped where
+their names match.
+"""
 
 import contextlib
 import fnmatch

@@ -1,7 +1,9 @@
-"""What CPython computes with in a frame that is being traced: the value on top of its stack, which nothing in Python gives.
+"""What CPython computes with in a frame that is being traced: the value on top of its stack, which nothing in Python
+gives.
 
-It is read from the interpreter's memory, on versions whose layout was tried, and only where all that is known of the frame
-stands where it should. So the value of a `return` is known whose frame does not leave yet, as `with` and `finally` come before.
+It is read from the interpreter's memory, on versions whose layout was tried, and only where all that is known of the
+frame stands where it should. So the value of a `return` is known whose frame does not leave yet, as `with` and
+`finally` come before.
 """
 
 import ast

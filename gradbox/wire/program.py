@@ -1,4 +1,6 @@
-"""The program of a trace: its source, its files as one source, its statements, and what was changed or refused in what its reader pasted."""
+"""The program of a trace: its source, its files as one source, its statements, and what was changed or refused in what
+its reader pasted.
+"""
 
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple, Self

@@ -1,4 +1,6 @@
-"""The schema of the trace: as JSON Schema, as the table of events that the page reads, and as what traces of earlier schemas are upgraded to."""
+"""The schema of the trace: as JSON Schema, as the table of events that the page reads, and as what traces of earlier
+schemas are upgraded to.
+"""
 
 import gzip
 import json

@@ -172,6 +172,7 @@ def check_cluster(settings: Settings) -> list[CheckResult]:
     """The queue that web processes and workers share, where there is one."""
     if not settings.queue_url:
         return []
+    # by its name: it imports redis, of the extra `cluster`, which need not be installed
     rows: list[CheckResult] = asyncio.run(importlib.import_module("server.commands.doctor_queue").check_queue(settings))
     return rows
 

@@ -1,4 +1,6 @@
-"""`python -m server scenarios` and `series`: list, show and remove saved programs and series; export and import both in one archive."""
+"""`python -m server scenarios` and `series`: list, show and remove saved programs and series; export and import both in
+one archive.
+"""
 
 import argparse
 import json

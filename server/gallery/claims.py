@@ -1,4 +1,6 @@
-"""The runs of the gallery's scenarios, each made once when somebody first wants to see it, and the verdicts on the claims that they test."""
+"""The runs of the gallery's scenarios, each made once when somebody first wants to see it, and the verdicts on the
+claims that they test.
+"""
 
 import asyncio
 import hashlib

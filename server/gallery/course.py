@@ -1,4 +1,6 @@
-"""The course: lessons, which are scenarios in an order with what to watch in each, and a question whose answer a run judges."""
+"""The course: lessons, which are scenarios in an order with what to watch in each, and a question whose answer a run
+judges.
+"""
 
 import json
 import zlib

@@ -1,4 +1,6 @@
-"""The gallery of one server: its scenarios and lessons, the runs of the scenarios, the verdicts on their claims, and small pictures."""
+"""The gallery of one server: its scenarios and lessons, the runs of the scenarios, the verdicts on their claims, and
+small pictures.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,6 @@
-"""How responses reach clients: in pieces, each within a time, all that wait for slow clients below a ceiling; and clients that go away."""
+"""How responses reach clients: in pieces, each within a time, all that wait for slow clients below a ceiling; and
+clients that go away.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, MutableMapping

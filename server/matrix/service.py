@@ -1,4 +1,6 @@
-"""The server's matrix: measured once on this host's torch, when nobody else needs the workers or as soon as somebody asks, and then kept."""
+"""The server's matrix: measured once on this host's torch, when nobody else needs the workers or as soon as somebody
+asks, and then kept.
+"""
 
 import asyncio
 import contextlib

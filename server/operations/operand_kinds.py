@@ -1,4 +1,6 @@
-"""What the tables of operations are written with: rows, the holes of their templates, and the kinds of operands that fill them."""
+"""What the tables of operations are written with: rows, the holes of their templates, and the kinds of operands that
+fill them.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,6 @@
-"""The interface for programs: `POST /api/runs`, what there is to say of a run, its fixes, its gradients beside finite differences, and the schema of a trace."""
+"""The interface for programs: `POST /api/runs`, what there is to say of a run, its fixes, its gradients beside finite
+differences, and the schema of a trace.
+"""
 
 import asyncio
 import json

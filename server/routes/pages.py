@@ -1,4 +1,6 @@
-"""The pages: the workbench with a scenario, the gallery, `/settled` with its claims, the course with its lessons, and the partial that a run answers with."""
+"""The pages: the workbench with a scenario, the gallery, `/settled` with its claims, the course with its lessons, and
+the partial that a run answers with.
+"""
 
 import base64
 from typing import Annotated, Any

@@ -1,4 +1,6 @@
-"""Findings of a trace and comparisons of two: the page's own functions, run in the renderer's process, and their replies validated."""
+"""Findings of a trace and comparisons of two: the page's own functions, run in the renderer's process, and their
+replies validated.
+"""
 
 import gzip
 import hashlib

@@ -1,4 +1,6 @@
-"""What a check of gradients says: read from its trace, and for reading a sentence for what is wrong and a table with a line for each leaf."""
+"""What a check of gradients says: read from its trace, and for reading a sentence for what is wrong and a table with a
+line for each leaf.
+"""
 
 from collections.abc import Iterator
 from typing import Any

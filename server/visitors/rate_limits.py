@@ -1,5 +1,6 @@
-"""Rate limits of visitors and addresses: in this process, and of all web processes together, where each counts for itself as well and
-alone while they can't share."""
+"""Rate limits of visitors and addresses: in this process, and of all web processes together, where each counts for
+itself as well and alone while they can't share.
+"""
 
 import math
 import time

@@ -1,5 +1,6 @@
-"""The operations that a program can be built of: a template of source text, what goes into its holes, what it is close to; and what the
-page's builder sends of a place in a program."""
+"""The operations that a program can be built of: a template of source text, what goes into its holes, what it is close
+to; and what the page's builder sends of a place in a program.
+"""
 
 from typing import Annotated, Literal
 

@@ -1,5 +1,6 @@
-"""Saved programs and series of them: their content, the replies of the interface, their lines in an archive, and how they are embedded in
-another site's page (oEmbed 1.0, of type `rich`)."""
+"""Saved programs and series of them: their content, the replies of the interface, their lines in an archive, and how
+they are embedded in another site's page (oEmbed 1.0, of type `rich`).
+"""
 
 import re
 from typing import Annotated, Literal

@@ -1,4 +1,8 @@
-"""Prepares the zygote: imports torch, runs once what is slow the first time, and lays out memory for cheap forks."""
+"""Prepares the zygote: imports torch, runs once what is slow the first time, and lays out memory for cheap forks.
+
+A small program is run and its trace discarded, so that no child runs anything of the recorder for the first time.
+Memory lies in huge pages: a fork then copies hundreds of page table entries, not a hundred thousand.
+"""
 
 import ctypes
 import functools
@@ -10,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy
 import torch
@@ -18,63 +22,11 @@ import torch
 from gradbox.recorder.probes import ops
 from gradbox.recorder.stack import PROGRAM
 from server.wire.link import WorkerOptions
-from server.worker import gpu
+from server.worker import generator_seed, gpu
 from server.worker.child import Worker
 from server.worker.preload import preload
 from server.worker.run import ProgramRun, run_job_and_exit
 from server.worker.threads import require_one_thread, run_in_thread
-
-_NO_ARGUMENTS = 4  # METH_NOARGS
-
-_Function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
-
-
-class _MethodDefinition(ctypes.Structure):
-    """PyMethodDef."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-class _MethodDescriptor(ctypes.Structure):
-    """PyMethodDescrObject, whose definition is looked up at each call."""
-
-    _fields_ = (
-        ("references", ctypes.c_ssize_t),
-        ("type", ctypes.c_void_p),
-        ("owner", ctypes.c_void_p),
-        ("name", ctypes.c_void_p),
-        ("qualified_name", ctypes.c_void_p),
-        ("definition", ctypes.POINTER(_MethodDefinition)),
-    )
-
-
-def seed(generator: Any, _: int | None) -> int:
-    """What `Generator.seed` does: set a seed of 64 random bits, and return it."""
-    value = int.from_bytes(os.getrandom(8), sys.byteorder)
-    torch._C.Generator.manual_seed(generator, value)
-    return value
-
-
-_function = _Function(seed)
-_definition = _MethodDefinition()
-
-
-def replace_seed_method() -> None:
-    """Have `Generator.seed` call `seed`, in this process and its forks. Does nothing where the method is another one."""
-    descriptor: Any = torch._C.Generator.__dict__["seed"]
-    fields = _MethodDescriptor.from_address(id(descriptor))
-    original = fields.definition.contents
-    if original.name != b"seed" or original.flags != _NO_ARGUMENTS:
-        return
-    _definition.name, _definition.flags, _definition.doc = original.name, original.flags, original.doc
-    _definition.function = ctypes.cast(_function, ctypes.c_void_p)
-    fields.definition = ctypes.pointer(_definition)
-
 
 HUGE_PAGE = 2 << 20
 """Bytes of a huge page, on x86-64 and on arm64 with pages of 4 KiB."""
@@ -208,7 +160,7 @@ def prepare(options: WorkerOptions) -> Worker:
     run_in_thread(preload)
     ops.register_kernels()
     if options.device == "cpu":
-        replace_seed_method()
+        generator_seed.replace_seed_method()
         for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
             run_in_thread(rehearse)
     require_one_thread()

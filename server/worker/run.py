@@ -1,4 +1,5 @@
-"""Runs one program in this process, which is the program's own, and writes its trace as lines; or the server's own small programs.
+"""Runs one program in this process, which is the program's own, and writes its trace as lines; or the server's own
+small programs.
 
 Everything done with the source is done here: a hostile one hurts only its own run.
 """

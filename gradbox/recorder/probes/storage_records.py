@@ -1,5 +1,6 @@
-"""A storage as last seen: torch's, a gradient's on its way, or memory that numpy owns. Each knows how to read itself, and is reported:
-its cells whole or patched, or a summary and windows of a big one."""
+"""A storage as last seen: torch's, a gradient's on its way, or memory that numpy owns. Each knows how to read itself,
+and is reported: its cells whole or patched, or a summary and windows of a big one.
+"""
 
 import ctypes
 import weakref

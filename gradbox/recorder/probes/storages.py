@@ -1,4 +1,6 @@
-"""Storages: who is one and the same, whose bytes changed, which died, and their elements; of those too big to be listed whole, which are."""
+"""Storages: who is one and the same, whose bytes changed, which died, and their elements; of those too big to be listed
+whole, which are.
+"""
 
 import hashlib
 import math

@@ -1,4 +1,9 @@
-"""Tensors: who lives, and what is new about each; detached copies of them, and the dense tensors that a sparse or nested one is made of."""
+"""Tensors: who lives, and what is new about each; where `detach()` or `.data` made one that leaves the graph on the
+same storage.
+
+The dense tensors that a sparse or nested one is made of are reported as handles of their own, and named by their place:
+torch makes a new object at every question.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,5 +1,6 @@
-"""The connections to the broker, a Redis: of the queue's own commands, of what is waited for, and of Celery, with the messages that have
-its workers look into the queue."""
+"""The connections to the broker, a Redis: of the queue's own commands, of what is waited for, and of Celery, with the
+messages that have its workers look into the queue.
+"""
 
 import json
 import uuid

@@ -1,7 +1,7 @@
 """The broker as what web processes share besides the queue: asked with little patience, done without while it is away.
 
-Others can write to it as well: what processes hand to each other is signed with HMAC-SHA256 (RFC 2104), a message being 32 bytes
-of signature and then its content. Rate limits are counted there; visitors and addresses are digests.
+Others can write to it as well: what processes hand to each other is signed with HMAC-SHA256 (RFC 2104), a message being
+32 bytes of signature and then its content. Rate limits are counted there; visitors and addresses are digests.
 """
 
 import asyncio

@@ -1,5 +1,6 @@
-"""Gives this process, which is a program's own, files in memory in the place of the machine's: the functions of `os` that ask for files,
-over a tree in memory. Numbers of the kernel's own descriptors go to the kernel."""
+"""Gives this process, which is a program's own, files in memory in the place of the machine's: the functions of `os`
+that ask for files, over a tree in memory. Numbers of the kernel's own descriptors go to the kernel.
+"""
 
 import builtins
 import bz2
