@@ -15,12 +15,13 @@ from typing import Any
 
 from gradbox.wire.api import Job
 from server.cluster.parts import create_pool
-from server.pool.fair_queue import Busy, Client
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.pool.zygote import PREPARE
 from server.settings import Settings
 from server.store.database import Database
+from server.visitors.clients import Client
+from server.wire.problems import Busy
 from tests.brokers import SECRET, RedisServer, WorkerProcess, running_redis
 
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad, {token})\n"

@@ -17,8 +17,8 @@ from gradbox.parts import MAX_RECORDINGS, PartOptions
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script_process import Recorded, Script, record
+from gradbox.showing import show
 from gradbox.terminal import has_colours
-from gradbox.viewer import show
 
 OPEN_HELP = "run a script as python would, record it, and open the picture in the browser"
 NO_TORCH = (
@@ -160,6 +160,7 @@ def run_server(arguments: list[str]) -> int:
     if importlib.util.find_spec("torch") is None:
         print(NO_TORCH, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
+    # by its name: the engine imports nothing of the server, which a wheel does not have
     status: int = importlib.import_module("server.__main__").main(arguments, "gradbox")
     return status
 

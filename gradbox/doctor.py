@@ -19,7 +19,7 @@ from gradbox import __version__
 from gradbox.installation import STATIC_FOLDER
 from gradbox.run import Run
 from gradbox.script_process import Script, record
-from gradbox.viewer import has_browser
+from gradbox.showing import has_browser
 
 TIMEOUT = 120.0
 SMALL_SCRIPT = "import torch\nx = torch.ones(3, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"

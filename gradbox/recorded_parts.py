@@ -1,14 +1,168 @@
-"""Runs a script as it is, but for the parts of it that are to be recorded."""
+"""Runs a script as it is, but for calls that tell where the parts that are to be recorded begin and end.
+
+What is put in has no place in the file: no line of its own in tracebacks, and none for debuggers and coverage tools.
+"""
 
 import ast
+import dis
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import CodeType, TracebackType
+from typing import Any, Protocol
 
-from gradbox.part_code import compile_with_parts
 from gradbox.part_recorder import PartRecorder
-from gradbox.parts import PartOptions, choose_parts
+from gradbox.parts import Part, PartOptions, choose_parts
+
+_PLACEHOLDER = "of gradbox"
+_LONG_ENTRY, _NO_LOCATION_ENTRY = 14, 15
+"""Codes of entries in CPython's table of locations; see its `Objects/locations.md`."""
+
+Location = tuple[int | None, int | None, int | None, int | None]
+
+
+class Watcher(Protocol):
+    """What a part's code calls."""
+
+    def enter(self) -> None:
+        """The part begins."""
+
+    def check(self, value: Any) -> None:
+        """The value of `--after`, at the end of the part."""
+
+    def fail(self) -> None:
+        """The expression of `--after` has raised what `sys.exc_info` says."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
+    ) -> None: ...
+
+
+def compile_with_parts(
+    tree: ast.Module, path: str, parts: Sequence[tuple[Part, Watcher]], after: str | None
+) -> CodeType:
+    """The code of a file that calls each part's watcher. after: an expression that is evaluated where a part is over.
+
+    The tree is changed. Raises SyntaxError where blocks would be nested too deeply. Warns of nothing: who compiles the
+    plain text has heard of it.
+    """
+    unused_line = max((node.end_lineno or 0 for node in tree.body), default=0) + 2
+    watchers = [watcher for _, watcher in parts]
+    ends_first = sorted(enumerate(parts), key=lambda item: -item[1][0].start)
+    for part_index, (part, _) in ends_first:
+        part.block[part.start : part.stop] = [wrapped_in_watcher(part, part_index, after, unused_line)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = compile(tree, path, "exec", dont_inherit=True)
+    return bind_watchers(code, watchers, unused_line)
+
+
+def wrapped_in_watcher(part: Part, part_index: int, after: str | None, unused_line: int) -> ast.stmt:
+    """The part's statements in a `with` of its watcher, and a `try` that evaluates `after` when they are over."""
+    inner = part.block[part.start : part.stop]
+    first = inner[0]
+    enter = ast.Expr(ast.Call(watcher_constant(part_index, "enter"), [], []))
+    for node in ast.walk(enter):  # a step of the first statement begins here
+        if isinstance(node, ast.expr | ast.stmt):
+            ast.copy_location(node, first)
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
+    block: ast.stmt = placed_on_line(ast.With([ast.withitem(watcher_constant(part_index, ""))], []), unused_line)
+    block.body = [enter, *inner]  # type: ignore[attr-defined]
+    if after is None:
+        return block
+    value = ast.parse(after, mode="eval").body
+    check = ast.Expr(ast.Call(watcher_constant(part_index, "check"), [value], []))
+    fail = ast.Expr(ast.Call(watcher_constant(part_index, "fail"), [], []))
+    caught = ast.ExceptHandler(watcher_constant(part_index, "Exception"), None, [fail])
+    last = placed_on_line(ast.Try([check], [caught], [], []), unused_line)
+    whole: ast.stmt = placed_on_line(ast.Try([], [], [], [last]), unused_line)
+    whole.body = [block]  # type: ignore[attr-defined]
+    return whole
+
+
+def watcher_constant(part_index: int, name: str) -> Any:
+    """Stands for a watcher, or for a method of it, until the code is bound."""
+    return ast.Constant((_PLACEHOLDER, part_index, name))  # type: ignore[arg-type]
+
+
+def placed_on_line(node: Any, line: int) -> Any:
+    """The node, and all in it, on one line."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.expr | ast.stmt | ast.ExceptHandler):
+            child.lineno = child.end_lineno = line
+            child.col_offset, child.end_col_offset = 0, 1
+    return node
+
+
+def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int) -> CodeType:
+    """The code with the watchers in the place of the constants that stand for them, and nothing on line `unused_line`."""
+    constants: list[Any] = []
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            constants.append(bind_watchers(value, watchers, unused_line))
+        elif type(value) is tuple and len(value) == 3 and value[0] == _PLACEHOLDER:
+            watcher, name = watchers[value[1]], value[2]
+            constants.append(Exception if name == "Exception" else getattr(watcher, name) if name else watcher)
+        else:
+            constants.append(value)
+    locations = list(code.co_positions())
+    if not any(line == unused_line for line, *_ in locations):
+        return code.replace(co_consts=tuple(constants))
+    table = location_table(code.co_firstlineno, location_entries(code, without_line(code, locations, unused_line)))
+    return code.replace(co_consts=tuple(constants), co_linetable=table)
+
+
+def without_line(code: CodeType, locations: list[Location], unused_line: int) -> list[Location]:
+    """The locations without those on a line. A jump back stays with the statement before it: Ctrl-C may strike there."""
+    out = list(locations)
+    jumps = {i.offset // 2 for i in dis.get_instructions(code) if i.opname.startswith("JUMP_BACKWARD")}
+    last: Location = (None, None, None, None)
+    for k, location in enumerate(locations):
+        if location[0] == unused_line:
+            out[k] = last if k in jumps else (None, None, None, None)
+        elif location[0] is not None:
+            last = location
+    return out
+
+
+def location_entries(code: CodeType, locations: list[Location]) -> Iterator[tuple[int, Location]]:
+    """The entries of a code's table of locations: how many instructions' words each is for, and where they are."""
+    at = 0
+    for byte in code.co_linetable:
+        if byte & 0x80:  # the first of an entry
+            length = (byte & 7) + 1
+            yield length, locations[at]
+            at += length
+
+
+def location_table(first_line: int, entries: Iterator[tuple[int, Location]]) -> bytes:
+    """CPython's table of locations. entries: as `location_entries` gives them."""
+    out, before = bytearray(), first_line
+    for length, (line, end_line, column, end_column) in entries:
+        if line is None:
+            out.append(0x80 | _NO_LOCATION_ENTRY << 3 | length - 1)
+            continue
+        out.append(0x80 | _LONG_ENTRY << 3 | length - 1)
+        delta, before = line - before, line
+        out += varint(-delta << 1 | 1 if delta < 0 else delta << 1)
+        out += varint((line if end_line is None else end_line) - line)
+        out += varint(0 if column is None else column + 1)
+        out += varint(0 if end_column is None else end_column + 1)
+    return bytes(out)
+
+
+def varint(number: int) -> bytes:
+    """A number from 0, six bits a byte, the lowest first."""
+    out = bytearray()
+    while number >= 64:
+        out.append(number & 63 | 64)
+        number >>= 6
+    out.append(number)
+    return bytes(out)
+
 
 EXIT_CANNOT_BEGIN = 2
 

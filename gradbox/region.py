@@ -1,4 +1,6 @@
-"""`gradbox.watch`: records a part of a program that runs as it is, and nothing of the rest."""
+"""`gradbox.watch` and `gradbox.explain`: record a part of a program that runs as it is, and nothing of the rest; show
+it, or say what is wrong.
+"""
 
 import contextlib
 import linecache
@@ -202,3 +204,30 @@ def shown_name(path: str) -> str:
     with contextlib.suppress(ValueError):
         return Path(path).resolve().relative_to(Path.cwd()).as_posix()
     return Path(path).name
+
+
+class explain(watch):  # noqa: N801 like `watch`
+    """Record what runs inside, and print what there is to say of it: `with gradbox.explain(): loss.backward()`.
+
+    It takes the arguments of `watch`. The exception, if there is one, goes on. findings: what was said, as
+    `Run.findings` gives it; empty before the end.
+    """
+
+    findings: list[Any]
+
+    SHOWS = False
+
+    def _begin(self, frame: FrameType) -> None:
+        self.findings = []
+        super()._begin(frame)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        super().__exit__(kind, error, at)
+        if self._is_part_of_recording:
+            return
+        try:
+            self.findings = self.run.findings()
+            text = self.run.explain()
+        except (RuntimeError, OSError) as failure:
+            text = f"gradbox: {self.run.summary()} It could not be explained: {failure}"
+        print(text, file=sys.stderr)

@@ -22,7 +22,7 @@ import resvg_py
 from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
 
 from gradbox.installation import STATIC_FOLDER
-from gradbox.wire.pictures import DrawReply, DrawRequest
+from gradbox.wire.processes import DrawReply, DrawRequest
 
 DIST = STATIC_FOLDER / "dist"
 PR_SET_PDEATHSIG = 1

@@ -13,13 +13,11 @@ from typing import Any
 from gradbox import page, terminal
 from gradbox.assembly.assemble import assemble, crash_error
 from gradbox.installation import PACKAGE_FOLDER
-from gradbox.pretty import pretty_lines
+from gradbox.terminal import pretty_lines
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest, Usage
-from gradbox.wire.findings import Finding
-from gradbox.wire.pictures import DrawReply, DrawRequest
+from gradbox.wire.findings import Finding, Reading
+from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, Usage
 from gradbox.wire.program import ProgramFile
-from gradbox.wire.reading import Reading
 from gradbox.wire.trace import Error, Outcome
 
 RENDERER_MODULE = "gradbox.renderer_process"

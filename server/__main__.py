@@ -14,15 +14,13 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.pretty import pretty_lines
-from gradbox.terminal import has_colours, load_sentences
+from gradbox.terminal import has_colours, load_sentences, pretty_lines
 from gradbox.wire.api import MAX_INPUT, Job
 from gradbox.wire.schema import encoded_document, schema_document
 from server import PROJECT_FOLDER, __version__
 from server.app import create_app
 from server.commands import explain as explain_command
 from server.commands import scenarios as saved_programs
-from server.commands import series as series_command
 from server.commands import settings_docs
 from server.commands import settled as settled_command
 from server.commands.doctor import print_report
@@ -71,7 +69,7 @@ def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
     explain_command.add_arguments(commands)
     settled_command.add_arguments(commands)
     saved_programs.add_arguments(commands)
-    series_command.add_arguments(commands)
+    saved_programs.add_series_arguments(commands)
     checks = commands.add_parser("doctor", help="check this host and the settings; the last line is a verdict")
     checks.add_argument("--public", action="store_true", help="exit with 1 unless it is ready for public use")
     table = commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
@@ -105,6 +103,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
             return 2
     if args.command == "worker":
         settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
+        # by its name: it imports Celery, of the extra `cluster`
         status: int = importlib.import_module("server.cluster.worker").run(settings, args.queue)
         return status
     if args.command == "serve":
@@ -118,7 +117,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     if args.command == "scenarios":
         return asyncio.run(saved_programs.run(args, settings))
     if args.command == "series":
-        return asyncio.run(series_command.run(args, settings))
+        return asyncio.run(saved_programs.run_series(args, settings))
     if args.command == "settled":
         return asyncio.run(settled_command.run(args, settings))
     if args.command == "doctor":

@@ -11,30 +11,21 @@ from fastapi.staticfiles import StaticFiles
 from gradbox.wire.api import MAX_INPUT
 from server import PROJECT_FOLDER, __version__, errors
 from server.http.security import SecurityMiddleware
-from server.middleware.authentication import AuthenticationMiddleware
-from server.middleware.request_limits import RequestRateMiddleware
-from server.middleware.request_metrics import HttpMetricsMiddleware
+from server.middleware import AuthenticationMiddleware, HttpMetricsMiddleware, RequestRateMiddleware
 from server.operating import log, settings_checks
 from server.pool.zygote import PREPARE
 from server.routes import (
     api,
     builder,
     compare,
-    course,
     embeds,
     exports,
-    fixes,
-    gradient_checks,
-    health,
     matrix,
-    operations,
+    operating,
     pages,
     saved_programs,
     series,
     session,
-    settled,
-    status,
-    thumbnails,
 )
 from server.services import create_services, get_services
 from server.settings import Settings
@@ -43,25 +34,7 @@ JSON_EXPANSION = 6
 """Bytes that JSON may need for one byte of a program: `\\u0000`."""
 
 
-ROUTES = (
-    health,
-    status,
-    api,
-    exports,
-    embeds,
-    saved_programs,
-    series,
-    pages,
-    settled,
-    course,
-    matrix,
-    fixes,
-    gradient_checks,
-    operations,
-    thumbnails,
-    builder,
-    compare,
-)
+ROUTES = (operating, api, exports, embeds, saved_programs, series, pages, matrix, builder, compare)
 
 
 class StaticAssets(StaticFiles):
@@ -105,9 +78,11 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     app.state.routes = [route for router in routers for route in router.routes]
     errors.install_error_handlers(app, app.state.routes)
     app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
-    if services.authenticator.enabled:
-        app.add_middleware(AuthenticationMiddleware, authenticator=services.authenticator)
-    app.add_middleware(RequestRateMiddleware, limits=services.request_limits, proxies=services.proxies)
+    if services.visitors.authenticator.enabled:
+        app.add_middleware(AuthenticationMiddleware, authenticator=services.visitors.authenticator)
+    app.add_middleware(
+        RequestRateMiddleware, limits=services.visitors.limits.requests, proxies=services.visitors.proxies
+    )
     app.add_middleware(
         SecurityMiddleware,
         hosts=settings.hosts.split(","),

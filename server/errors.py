@@ -11,12 +11,11 @@ from starlette.routing import BaseRoute, Match
 
 from gradbox.wire.api import ProblemReply
 from server.http.security import content_security_policy
-from server.pool.fair_queue import Busy
 from server.pool.zygote import WorkersUnavailable
 from server.services import get_services
 from server.templating import render
 from server.visitors.rate_limits import RateLimited
-from server.wire.problems import ProblemError
+from server.wire.problems import Busy, ProblemError
 
 CODE_OF_STATUS = {
     400: "bad_request",

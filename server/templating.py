@@ -66,7 +66,7 @@ def render(request: Request, name: str, **values: Any) -> Response:
     answer = render_public(request, name, request_language(request), **values)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
     services = get_services(request.scope)
-    cookie = new_cookie(request.scope, services.cookie_key, services.proxies)
+    cookie = new_cookie(request.scope, services.visitors.cookie_key, services.visitors.proxies)
     if cookie is not None:
         answer.headers["Set-Cookie"] = cookie
         answer.headers["Cache-Control"] = "private, no-store"  # the cookie is this visitor's own

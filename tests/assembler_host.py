@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from gradbox.assembly.assemble import assemble_compressed
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest
+from gradbox.wire.processes import AssemblyRequest
 from server.pool import assembler_process
 from tests.fork_host import serve_connections
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from gradbox.wire.reading import Reading
+from gradbox.wire.findings import Reading
 from tests.tracing import trace
 
 ROOT = Path(__file__).parent.parent

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from server.matrix.measurement import FILE_NAME
+from server.matrix.service import FILE_NAME
 
 
 def keep_measurement(folder: Path, factory: pytest.TempPathFactory) -> None:

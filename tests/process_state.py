@@ -14,7 +14,7 @@ import torch
 import torch.utils.data
 
 from gradbox.recorder import stack
-from gradbox.recorder.probes import dispatch_key
+from gradbox.recorder.probes import probe
 
 OWNERS = {
     "torch": torch,
@@ -58,8 +58,8 @@ def process_state() -> dict[str, Any]:
         "tracers": (sys.gettrace(), sys.getprofile(), threading.gettrace()),
         "recursion limit": sys.getrecursionlimit(),
         "dispatch key": (
-            torch._C._dispatch_tls_is_dispatch_key_included(dispatch_key.KEY),
-            torch._C._dispatch_tls_is_dispatch_key_excluded(dispatch_key.KEY),
+            torch._C._dispatch_tls_is_dispatch_key_included(probe.DISPATCH_KEY),
+            torch._C._dispatch_tls_is_dispatch_key_excluded(probe.DISPATCH_KEY),
         ),
         "modes": (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype()),
         "hooks of modules": [

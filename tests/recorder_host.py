@@ -10,8 +10,7 @@ import torch
 import torch._dynamo
 
 from gradbox.recorder.probes import ops
-from server.worker.prepare import REHEARSALS
-from server.worker.rehearsal import rehearse
+from server.worker.prepare import REHEARSALS, rehearse
 from server.worker.run import run
 from server.worker.threads import run_in_thread
 from tests import full_observation, lifetime_log, recorder_changes  # noqa: F401 named by requests

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from gradbox.recorder import instrument, recorder_frames
+from gradbox.recorder import instrument, stack
 from gradbox.recorder.probes import ops
 from gradbox.sessions.hooks import pass_value, set_function
 from gradbox.sessions.options import ProgramFile, SessionOptions
@@ -113,8 +113,8 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
         sys.settrace(on_first_call)
         exec(code, namespace)
     except BaseException as error:
-        recorder_frames.drop_leading_frames(error)
-        recorder_frames.hide_recorder_frames(error)
+        stack.drop_leading_frames(error)
+        stack.hide_recorder_frames(error)
         return error
     finally:
         if sys.gettrace() is on_first_call:  # the code ended before it was asked; the session takes its own away

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from server.http import acceptor
-from server.http.acceptor import Acceptor, open_listeners
+from server.http import connections
+from server.http.connections import Acceptor, open_listeners
 from server.http.fair_turns import FairTurns
 from server.visitors.clients import parse_networks
 
@@ -87,26 +87,26 @@ def test_what_is_written_is_sent_at_once() -> None:
 
 
 def test_of_a_flood_a_part_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "MAX_PER_NETWORK", 10)
+    monkeypatch.setattr(connections, "MAX_PER_NETWORK", 10)
     made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60, "127.0.0.6"))
     assert "127.0.0.6" in made and len(made) < 61 and len(made) + closed == 61
 
 
 def test_the_connections_of_a_proxy_are_many_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "MAX_PER_NETWORK", 10)
+    monkeypatch.setattr(connections, "MAX_PER_NETWORK", 10)
     made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60), proxies="127.0.0.0/8")
     assert len(made) == 60 and not closed
 
 
 def test_clients_with_the_most_connections_make_room_under_pressure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "MAX_WAITING", 20)
+    monkeypatch.setattr(connections, "MAX_WAITING", 20)
     floods = [f"127.0.1.{k % 4}" for k in range(80)]
     made, closed = accepted(lambda port: clients(port, *floods, "127.0.0.6"))
     assert "127.0.0.6" in made and closed and len(made) + closed == 81
 
 
 def test_an_ipv6_proxy_has_no_connection_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "MAX_PER_NETWORK", 1)
+    monkeypatch.setattr(connections, "MAX_PER_NETWORK", 1)
     queue = Acceptor([], Noting, FairTurns(), parse_networks("2001:db8:1:2::/64"))
 
     async def main() -> list[bool]:
@@ -124,7 +124,7 @@ def test_an_ipv6_proxy_has_no_connection_limit(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_flood_leaves_no_work_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each network waits for one turn, however many of its connections came and made room for others."""
-    monkeypatch.setattr(acceptor, "MAX_WAITING", 4)
+    monkeypatch.setattr(connections, "MAX_WAITING", 4)
     turns = FairTurns()
     queue = Acceptor([], Noting, turns)
 
@@ -152,7 +152,7 @@ def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytes
 
     made: list[str] = []
     protocol = type("NotingHere", (Noting,), {"made": made})
-    monkeypatch.setattr(acceptor, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(connections, "RETRY_SECONDS", 0.01)
     monkeypatch.setattr(socket, "socket", Starved)
     (listener,) = open_listeners("127.0.0.1", 0)
 

@@ -121,7 +121,7 @@ def test_every_answer_carries_the_security_headers(client: TestClient) -> None:
 
 def test_our_own_failure_has_the_same_shape_and_headers() -> None:
     app = create_app(Settings({}))
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
 
     @app.get("/fails")
     async def fails() -> None:
@@ -153,7 +153,7 @@ def test_not_ready_while_the_workers_start() -> None:
 
 def test_a_queue_that_is_full_says_when_to_come_back() -> None:
     app = create_app(Settings({}, workers=1, queue=1, wall=5.0), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []  # it would be run at the start, in a turn of its own
+    app.state.services.gallery.scenarios = []  # it would be run at the start, in a turn of its own
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.post("/api/runs", json={"source": "finish"})
         responses = []
@@ -185,7 +185,7 @@ def test_the_interface_describes_itself(client: TestClient) -> None:
 def acting() -> Iterator[TestClient]:
     """A server whose workers do what tests/entries.py says."""
     app = create_app(Settings({}, sandbox="off"), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
 
@@ -273,7 +273,7 @@ def test_a_visitor_is_a_signed_cookie(acting: TestClient) -> None:
 
 def test_too_many_runs_in_a_minute() -> None:
     app = create_app(Settings({}, sandbox="off", rate_limit="2/minute"), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1") as client:
         responses = [client.post("/api/runs", json={"source": f"finish {k}"}) for k in range(3)]
         assert [response.status_code for response in responses] == [200, 200, 429]

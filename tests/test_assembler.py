@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import assemble
-from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.assembly.assemble import AssembledTrace, assemble
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
+from gradbox.wire.processes import AssemblyRequest
 from gradbox.wire.trace import Error
-from server.pool import assembler as module
-from server.pool.assembler import Assembler, AssemblyFailed
+from server.pool import assembly as module
+from server.pool.assembly import Assembler, AssemblyFailed
 from server.pool.local import Pool
 from server.pool.machine import kernel_value
 from server.settings import Settings

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.middleware.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
+from server.middleware import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
 from server.settings import Settings
 from server.visitors.authenticator import SESSION_AGE, SESSION_COOKIE, Authenticator, password_from_header
 from tests.running_server import running_server
@@ -26,7 +26,7 @@ STILL: dict[str, Any] = {"sandbox": "off", "gpu": False, "password_limit": "1000
 
 def visiting(peer: str = "203.0.113.9", **settings: Any) -> TestClient:
     app = create_app(Settings({}, **{**STILL, **settings}), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = app.state.services.scenarios[:1]
+    app.state.services.gallery.scenarios = app.state.services.gallery.scenarios[:1]
     return TestClient(app, base_url="http://127.0.0.1:8000", client=(peer, 50000))
 
 

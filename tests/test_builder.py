@@ -16,7 +16,7 @@ from server.operations.operand_kinds import KINDS
 from server.operations.shape_rules import RULES, mismatch
 from server.settings import Settings
 from server.templating import MESSAGES
-from server.wire.builder import AliveName
+from server.wire.operations import AliveName
 from tests.plain_python import run_plain
 
 ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}

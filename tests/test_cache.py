@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.assembly.assemble import AssembledTrace
 from gradbox.wire.api import Job
 from gradbox.wire.program import Program
 from gradbox.wire.trace import Cost, Focus, Header, Outcome, Runtime

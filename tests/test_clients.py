@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from server.pool.fair_queue import Client
 from server.settings import SettingError
 from server.visitors.clients import (
     COOKIE_NAME,
+    Client,
     client_address,
     client_id,
     identify,

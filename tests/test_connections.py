@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 
 from server.http.connections import MAX_DESCRIPTORS, Connections, raise_descriptor_limit
-from server.http.protocol import DeadlineProtocol
+from server.http.deadline_server import DeadlineProtocol
 from server.visitors.clients import parse_networks
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from server.gallery.claims import verdict_of
-from server.gallery.course import judge_answer
-from server.gallery.lessons import ANSWER_NAME, Lesson, load_lessons
+from server.gallery.course import ANSWER_NAME, Lesson, judge_answer, load_lessons
 from server.gallery.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
 from tests.sampling import every, sampled

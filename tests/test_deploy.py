@@ -37,7 +37,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """The labels of each sample that /metrics has, once there is one of each kind."""
     settings: dict[str, Any] = {"sandbox": "off", "gpu": False, "data": str(tmp_path_factory.mktemp("data"))}
     app = create_app(Settings({}, **settings), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
     metrics = app.state.services.metrics
     metrics.run_refused("busy")
     metrics.save_refused("full")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
-from server.pool.fair_queue import Client
+from server.visitors.clients import Client
 
 
 class Studio:

@@ -14,9 +14,10 @@ from gradbox.wire.api import Job
 from server.pool import executions as module
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result, Subscription
-from server.pool.fair_queue import Busy, Client
 from server.pool.local import Pool
 from server.settings import Settings
+from server.visitors.clients import Client
+from server.wire.problems import Busy
 
 pytestmark = pytest.mark.slow
 

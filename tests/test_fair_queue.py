@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from server.pool import fair_queue as module
-from server.pool.fair_queue import Busy, Client, FairQueue, FairScheduler
+from server.pool.fair_queue import FairQueue, FairScheduler
+from server.visitors.clients import Client
+from server.wire.problems import Busy
 
 
 class Asker:

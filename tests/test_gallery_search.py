@@ -5,8 +5,7 @@ import subprocess
 
 import pytest
 
-from server.gallery.catalogue import search_entries
-from server.gallery.scenarios import load_scenarios
+from server.gallery.scenarios import load_scenarios, search_entries
 from tests.conftest import ROOT
 from tests.explaining import NODE
 

@@ -11,7 +11,7 @@ import pytest
 
 from gradbox.assembly.assemble import assemble
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest, Usage
+from gradbox.wire.processes import AssemblyRequest, Usage
 from gradbox.wire.trace import Error, Outcome, Trace, trace_json
 from tests.stand_in_recorder import END, HEADER, step
 

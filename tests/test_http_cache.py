@@ -2,7 +2,7 @@
 
 from fastapi import Request, Response
 
-from server.http.caching import cacheable, entity_tag, not_modified
+from server.http.responses import cacheable, entity_tag, not_modified
 from server.store.repository import SavedProgram
 from server.wire.saved_programs import Content, Versions
 

@@ -16,7 +16,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     settings: dict[str, Any] = {"sandbox": "off", "gpu": False, "data": str(tmp_path_factory.mktemp("data"))}
     settings |= {"public_url": "http://127.0.0.1/box", "request_limit": "1000/second"}
     app = create_app(Settings({}, **settings), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import uvicorn
 
+from server.http.deadline_server import DeadlineProtocol
 from server.http.fair_turns import FairTurns, TurnWork
-from server.http.protocol import DeadlineProtocol
 
 TIMEOUT = 0.4
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"

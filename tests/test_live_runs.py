@@ -9,9 +9,9 @@ import pytest
 
 from gradbox.wire.api import RunRequest
 from server.app import create_app
-from server.http.disconnection import ClientGone
-from server.pool.fair_queue import Client
+from server.http.response_delivery import ClientGone
 from server.settings import Settings
+from server.visitors.clients import Client
 
 ANN, BOB = Client("ann", "10.0.0.1"), Client("bob", "10.0.0.2")
 
@@ -21,7 +21,7 @@ def with_server(settings: dict[str, Any], act: Callable[[Any, httpx.AsyncClient]
 
     async def serve() -> None:
         app = create_app(Settings({}, workers=1, sandbox="off", **settings), "tests.stand_in_recorder:prepare")
-        app.state.services.scenarios = []
+        app.state.services.gallery.scenarios = []
         async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30) as client:

@@ -16,8 +16,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.matrix.measurement import (
+from server.matrix.documents import find_cell
+from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, cell_program
+from server.matrix.service import (
     FILE_NAME,
+    MatrixService,
     cell_programs,
     is_complete,
     load_measurement,
@@ -26,11 +29,6 @@ from server.matrix.measurement import (
     read_answers,
     store_measurement,
 )
-from server.matrix.page import find_cell
-from server.matrix.programs import SITUATIONS, cell_program
-from server.matrix.questions import QUESTIONS
-from server.matrix.rows import ROWS
-from server.matrix.service import MatrixService
 from server.pool.local import NoAnswers, Pool
 from server.settings import Settings
 from server.wire.matrix import Answer, AnswerJob, MatrixDocument, Measurement
@@ -75,7 +73,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A server whose workers know nothing of the matrix."""
     settings = Settings({}, data=str(tmp_path_factory.mktemp("data")), **STILL)
     app = create_app(settings, "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         yield client
 

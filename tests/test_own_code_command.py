@@ -19,7 +19,7 @@ from gradbox.command import main
 from gradbox.recorded_script import encoding_error, find_script, second_stderr
 from gradbox.run import Run
 from gradbox.sessions.streams import recorded_stream
-from gradbox.viewer import Viewer
+from gradbox.showing import Viewer
 from gradbox.wire.trace import Trace
 from tests.forked_command import run_gradbox
 from tests.forked_script import facts_of_script

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from gradbox.part_code import compile_with_parts, location_entries, location_table
 from gradbox.parts import PartOptions, choose_parts
+from gradbox.recorded_parts import compile_with_parts, location_entries, location_table
 
 
 class Counted:

@@ -8,7 +8,7 @@ import gradbox
 from gradbox import showing
 from gradbox.region import watch
 from gradbox.run import Run, check_target
-from gradbox.viewer import has_browser
+from gradbox.showing import has_browser
 
 GOLDEN = Path(__file__).parent / "golden/saved_then_written.json"
 

@@ -13,8 +13,8 @@ from gradbox.wire.api import PIPELINE, PipelineItem, RunOrPipelineRequest
 from gradbox.wire.trace import Trace
 from server.app import create_app
 from server.operations.catalogue import TABLES
+from server.operations.operand_kinds import Hole, OperationRow
 from server.operations.pipeline import pipeline_source
-from server.operations.table import Hole, OperationRow
 from server.settings import Settings
 from server.wire.problems import ProblemError
 from tests.referee.agreement import Case, Verdict, verdict
@@ -177,7 +177,7 @@ def asked(requests: list[tuple[str, str, Any]]) -> Iterator[httpx.Response]:
 
     async def ask_all() -> list[httpx.Response]:
         app = create_app(Settings({}, workers=1))
-        app.state.services.scenarios = []
+        app.state.services.gallery.scenarios = []
         async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:

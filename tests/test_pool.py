@@ -17,10 +17,10 @@ import pytest
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.pool import zygote
-from server.pool.fair_queue import Busy
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
+from server.wire.problems import Busy
 from tests.pools import BOUNDS, Pooled, eventually, local
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from gradbox.pretty import pretty_lines
-from gradbox.terminal import has_colours, load_sentences
+from gradbox.terminal import has_colours, load_sentences, pretty_lines
 from gradbox.wire.findings import Finding
 from tests.explaining import findings_of_traces, reading_of
 from tests.tracing import trace

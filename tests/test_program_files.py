@@ -6,11 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from gradbox.assembly.assemble import assemble
-from gradbox.language.program_files import FileText, join_files
 from gradbox.terminal import place_text
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest
-from gradbox.wire.program import Program
+from gradbox.wire.processes import AssemblyRequest
+from gradbox.wire.program import FileText, Program, join_files
 from gradbox.wire.trace import Header, HeaderLine, Runtime
 
 TEXTS = ["", "\n", "a = 1", "a = 1\n", "a = 1\r\nb = 2\r\n", "\ufeffa = 1\n\n\n", "a = 'x\x0cy'\n"]

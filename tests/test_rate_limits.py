@@ -5,9 +5,9 @@ from collections import deque
 
 import pytest
 
-from server.pool.fair_queue import Client
 from server.settings import SettingError
 from server.visitors import rate_limits as module
+from server.visitors.clients import Client
 from server.visitors.rate_limits import MovingWindows, RateLimited, RateLimiter, RequestLimiter, SaveSpace, TokenBuckets
 
 ANN, BOB = Client("ann", "1.1.1.1"), Client("bob", "1.1.1.1")

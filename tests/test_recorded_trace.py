@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import assemble, decode_step
-from gradbox.assembly.assembled_trace import AssembledTrace
+from gradbox.assembly.assemble import AssembledTrace, assemble, decode_step
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import AssemblyRequest, Usage
+from gradbox.wire.processes import AssemblyRequest, Usage
 from gradbox.wire.trace import Trace
 from gradbox.wire.trace import trace_json as encode
 from tests.stand_in_recorder import END, HEADER

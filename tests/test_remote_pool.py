@@ -13,13 +13,13 @@ import pytest
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.cluster.parts import create_pool
-from server.pool.fair_queue import Client
 from server.pool.remote import census, messages, worker
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.remote_run import RemoteRun, decompress
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.store.database import Database
+from server.visitors.clients import Client
 from tests.brokers import SECRET, RedisServer, WorkerProcess, running_redis
 from tests.pools import eventually
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gradbox.renderer_process import Fonts, font_family, to_png
-from gradbox.wire.pictures import DrawRequest
+from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer, RenderingFailed, StepNotFound
 from tests.databases import DatabaseFactory
 from tests.forked_server import run_command

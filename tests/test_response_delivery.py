@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from server.http import response_delivery
-from server.http.protocol import MAX_CHUNKS, MAX_HEAD_BYTES, MAX_HEADERS, DeadlineProtocol
+from server.http.deadline_server import MAX_CHUNKS, MAX_HEAD_BYTES, MAX_HEADERS, DeadlineProtocol
 
 SIZE = 24 << 20
 """Bytes of the response: more than the kernel takes in the place of a client."""

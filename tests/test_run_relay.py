@@ -14,13 +14,13 @@ import pytest
 from gradbox.wire.api import Job
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result, Subscription
-from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
 from server.runs import relay as run_relay
 from server.runs.relay import Reply, RunRelay, alive_key, messages_key
 from server.settings import Settings
+from server.visitors.clients import Client
 from tests.brokers import SECRET, STAND_IN, RedisServer
 from tests.pools import eventually
 from tests.running_server import running_server

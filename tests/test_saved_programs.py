@@ -40,7 +40,7 @@ FREE: dict[str, Any] = dict.fromkeys(
 def visiting(database: DatabaseConfig, entry: str | None = None, **settings: Any) -> TestClient:
     configuration = Settings({}, data=str(database.folder), database_url=database.url, **{**FREE, **settings})
     app = create_app(configuration, *([entry] if entry else []))
-    app.state.services.scenarios = app.state.services.scenarios[:1]
+    app.state.services.gallery.scenarios = app.state.services.gallery.scenarios[:1]
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
 
@@ -172,7 +172,7 @@ def test_every_ending_that_is_the_programs_is_saved(client: TestClient, source: 
 def test_a_removed_one_says_so_and_does_not_come_back(client: TestClient) -> None:
     program = saved(client, title="To be removed")
     assert client.portal is not None
-    assert client.portal.call(client.app.state.services.store.remove, program.id)  # type: ignore[attr-defined]
+    assert client.portal.call(client.app.state.services.saved.store.remove, program.id)  # type: ignore[attr-defined]
     for suffix in ("", ".json", ".trace.json", ".py"):
         assert code(client.get(f"/s/{program.id}{suffix}")) == (410, "removed")
     assert code(client.post(f"/api/scenarios/{program.id}/rerun", headers=JSON)) == (410, "removed")
@@ -192,7 +192,7 @@ def test_a_run_with_other_versions_says_what_changed(client: TestClient) -> None
     assert same.was == same.now == program.versions
 
     async def older(change: Any) -> None:
-        store = client.app.state.services.store  # type: ignore[attr-defined]
+        store = client.app.state.services.saved.store  # type: ignore[attr-defined]
         stored = await store.find(program.id)
         trace = json.loads(gzip.decompress(stored.trace))
         change(trace)

@@ -10,17 +10,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.__main__ import main
-from server.pool.fair_queue import Client
 from server.saved.series import SeriesService
 from server.store.comparison import count_steps
-from server.store.contents import ContentRemoved, QuotaExceeded
-from server.store.ids import canonical_json
+from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json
 from server.store.repository import Repository
 from server.store.series import SeriesStore
-from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace
-from server.visitors.shared_limits import SharedRateLimiter, SharedSaveSpace
-from server.wire.saved_programs import Content
-from server.wire.series import MAX_NOTE, MAX_PROGRAMS, SeriesContent, SeriesReply
+from server.visitors.clients import Client
+from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace, SharedRateLimiter, SharedSaveSpace
+from server.wire.saved_programs import MAX_NOTE, MAX_PROGRAMS, Content, SeriesContent, SeriesReply
 from tests.databases import DatabaseConfig, DatabaseFactory
 from tests.test_saved_programs import code, saved, visiting
 from tests.test_store import MADE, WHOLE

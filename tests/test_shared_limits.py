@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from server.cluster.parts import SharedState, create_shared_state
-from server.pool.fair_queue import Client
 from server.pool.remote import shared_broker
 from server.settings import Settings
 from server.store.database import Database
-from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace
-from server.visitors.shared_limits import SharedRateLimiter, SharedSaveSpace
+from server.visitors.clients import Client
+from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace, SharedRateLimiter, SharedSaveSpace
 from tests.brokers import SECRET, RedisServer, running_redis
 
 pytest_plugins = ("tests.brokers",)

@@ -12,7 +12,6 @@ import pytest
 from gradbox.wire.api import Job
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
-from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
@@ -20,6 +19,7 @@ from server.runs import shared_result_cache
 from server.runs.shared_result_cache import PREFIX, SharedResultCache, is_single_gzip_stream
 from server.saved.large_traces import LARGE_BYTES, unpacked_size
 from server.settings import Settings
+from server.visitors.clients import Client
 from tests.brokers import SECRET, STAND_IN, RedisServer, running_redis
 
 pytest_plugins = ("tests.brokers",)

@@ -1,6 +1,6 @@
 import pytest
 
-from server.runs.signed_message import SIGNATURE_SIZE, MessageSigner
+from server.pool.remote.shared_broker import SIGNATURE_SIZE, MessageSigner
 
 SECRET = b"s" * 32
 

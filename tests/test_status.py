@@ -27,7 +27,7 @@ BOTH = ("/-/status", "/-/status.json")
 
 def visiting(peer: str = HERE, **settings: Any) -> TestClient:
     app = create_app(Settings({}, **{**STILL, **settings}), "tests.stand_in_recorder:prepare")
-    app.state.services.scenarios = []
+    app.state.services.gallery.scenarios = []
     return TestClient(app, base_url="http://127.0.0.1:8000", client=(peer, 50000))
 
 

@@ -22,9 +22,16 @@ from sqlalchemy import inspect, text, update
 from server.__main__ import main
 from server.settings import SettingError
 from server.store import contents as module
-from server.store.contents import ContentRemoved, QuotaExceeded
+from server.store.contents import (
+    ALPHABET,
+    ContentRemoved,
+    QuotaExceeded,
+    candidate_ids,
+    canonical_json,
+    digest,
+    is_plausible,
+)
 from server.store.database import Database, StoreUnavailable
-from server.store.ids import ALPHABET, candidate_ids, canonical_json, digest, is_plausible
 from server.store.repository import ProgramTooLarge, Repository
 from server.store.tables import metadata, saved_programs
 from server.wire.saved_programs import ArchiveRecord, Content, Versions

@@ -13,10 +13,10 @@ import pytest
 from server.app import create_app
 from server.gallery.scenarios import load_scenarios
 from server.gallery.thumbnails import POLL_INTERVAL, Example, Thumbnails, scenario_examples
-from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.services import Services
 from server.settings import Settings
+from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 from tests.conftest import ROOT
 from tests.test_exports import needs_page
@@ -29,7 +29,7 @@ PATIENT = 60.0
 async def serving(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Services]]:
     app = create_app(Settings({}, data=str(folder), sandbox="off", gpu=False))
     services: Services = app.state.services
-    services.scenarios = []
+    services.gallery.scenarios = []
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
@@ -45,7 +45,7 @@ def test_a_thumbnail_shows_what_the_example_did(tmp_path: Path) -> None:
     async def ask() -> None:
         async with serving(tmp_path) as (client, services):
             for name in ("add_", "backward"):
-                await services.thumbnails.get(name, "light", PATIENT)
+                await services.gallery.thumbnails.get(name, "light", PATIENT)
             light = await client.get("/operations/add_.svg")
             assert (light.status_code, light.headers["content-type"]) == (200, "image/svg+xml; charset=utf-8")
             assert values(light.text) == ["2", "-1", "5"]
@@ -87,11 +87,13 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
             assert isinstance(services.pool, Pool)
             async with services.pool.queue.ticket(Client("visitor", "192.0.2.1")):
                 with pytest.raises(ProblemError) as raised:
-                    await services.thumbnails.get("clone", "light", 3 * POLL_INTERVAL)
+                    await services.gallery.thumbnails.get("clone", "light", 3 * POLL_INTERVAL)
                 assert (raised.value.status, raised.value.headers["Retry-After"], runs) == (503, "2", [])
-                assert await services.thumbnails.get("clone", "light", PATIENT), "on a server that is never idle too"
+                assert await services.gallery.thumbnails.get("clone", "light", PATIENT), (
+                    "on a server that is never idle too"
+                )
             wanted = ["clone", "detach", "clone", "detach", "clone"]
-            made = await asyncio.gather(*(services.thumbnails.get(name, "light", PATIENT) for name in wanted))
+            made = await asyncio.gather(*(services.gallery.thumbnails.get(name, "light", PATIENT) for name in wanted))
             assert made[0] is made[2] is made[4] and made[1] is made[3] and made[0] != made[1]
             assert (len(runs), most) == (2, 1)
 
@@ -101,7 +103,7 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
 def test_a_still_shows_the_step_of_the_line_that_tells(tmp_path: Path) -> None:
     async def ask() -> None:
         async with serving(tmp_path) as (client, services):
-            await services.stills.get("silent", "light", PATIENT)
+            await services.gallery.stills.get("silent", "light", PATIENT)
             response = await client.get("/gallery/silent.svg")
             assert response.headers["content-type"] == "image/svg+xml; charset=utf-8"
             assert values(response.text) == ["16", "4", "20"], "x as .data changed it, and y"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gradbox.wire import upgrade as upgrades
+from gradbox.wire import schema as upgrades
+from gradbox.wire.schema import NewerSchema, upgrade, upgrade_gzip
 from gradbox.wire.trace import SCHEMA, Trace
-from gradbox.wire.upgrade import NewerSchema, upgrade, upgrade_gzip
 from tests.explaining import reading_of
 
 FOLDER = Path(__file__).parent / "contract"

@@ -13,8 +13,7 @@ import pytest
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from server.http.deadline_server import DeadlineServer
-from server.http.protocol import DeadlineProtocol
+from server.http.deadline_server import DeadlineProtocol, DeadlineServer
 
 OURS: dict[type, type] = {DeadlineServer: uvicorn.Server, DeadlineProtocol: H11Protocol}
 REPLACED = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from gradbox.recorder.probes.frame_locals import FrameLocals
+from gradbox.recorder.probes.frames import FrameLocals
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.recorder import Recorder

@@ -9,13 +9,10 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from gradbox.gradient_check.double_precision import DoublePrecision
-from gradbox.gradient_check.graph import BackwardGraph
-from gradbox.gradient_check.leaf_names import leaf_names, named_tensors
-from gradbox.gradient_check.leaf_rows import Leaf, element_check, leaf_check
+from gradbox.gradient_check.leaves import BackwardGraph, Leaf, element_check, leaf_check, leaf_names, named_tensors
 from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Listener, Program
-from gradbox.gradient_check.storage_log import StorageLog, TooManyOperations
+from gradbox.gradient_check.storage_log import StorageLog, TooManyOperations, VariationPoint, variation_point
 from gradbox.gradient_check.variation import VariedRun, loss_of, requested_tensors, run_backward
-from gradbox.gradient_check.variation_points import VariationPoint, variation_point
 from gradbox.gradient_check.verdicts import json_number, judge, step_for
 from gradbox.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions
 

@@ -1,17 +1,80 @@
-"""Which operations made, wrote and read each storage, and which of them became nodes of the graph."""
+"""Which operations made, wrote and read each storage, and which of them became nodes of the graph.
+
+From it follows when a value can be varied: after the last write into its memory before the loss was computed from it; and
+whether an input lies exactly where the slope of an operation jumps.
+"""
 
 import sys
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch._C._autograd import _get_sequence_nr
 
-from gradbox.gradient_check.corners import corner_operation
 from gradbox.gradient_check.double_precision import tensors_of
 from gradbox.recorder.stack import PROGRAM
-from gradbox.wire.gradient_check import MAX_CORNERS
+from gradbox.wire.gradient_check import MAX_CORNERS, LeafProblem
+
+
+def _is_at_zero(args: Any, _kwargs: Any, _out: Any) -> bool:
+    return bool((args[0] == 0).any())
+
+
+def _has_equal_operands(args: Any, _kwargs: Any, _out: Any) -> bool:
+    return bool((args[0] == args[1]).any())
+
+
+def _is_at_bound(args: Any, kwargs: Any, _out: Any) -> bool:
+    bounds = [*args[1:3], kwargs.get("min"), kwargs.get("max")]
+    return any(bool((args[0] == bound).any()) for bound in bounds if bound is not None)
+
+
+def _has_ties(args: Any, kwargs: Any, out: Any) -> bool:
+    """Whether the largest, or smallest, stands in several places."""
+    best = out[0] if isinstance(out, tuple) else out
+    dims = args[1] if len(args) > 1 else kwargs.get("dim", [])
+    dims = [dims] if isinstance(dims, int) else list(dims)
+    keeps = args[2] if len(args) > 2 else kwargs.get("keepdim", False)
+    if not dims:
+        return bool((args[0] == best).sum() > 1)
+    if not keeps:
+        for dim in sorted(d % args[0].dim() for d in dims):
+            best = best.unsqueeze(dim)
+    return bool(((args[0] == best).sum(dims) > 1).any())
+
+
+CORNER_CHECKS: dict[str, Callable[[Any, Any, Any], bool]] = {
+    "relu": _is_at_zero,
+    "leaky_relu": _is_at_zero,
+    "abs": _is_at_zero,
+    "clamp": _is_at_bound,
+    "clamp_min": _is_at_bound,
+    "clamp_max": _is_at_bound,
+    "hardtanh": _is_at_bound,
+    "threshold": _is_at_bound,
+    "maximum": _has_equal_operands,
+    "minimum": _has_equal_operands,
+    "max": _has_ties,
+    "min": _has_ties,
+    "amax": _has_ties,
+    "amin": _has_ties,
+}
+"""By the operator's name. Those that write in place are missing: afterwards nobody knows what their input was."""
+
+
+def corner_operation(func: Any, args: Any, kwargs: Any, out: Any) -> str | None:
+    """The name of an operation that has an input where its slope jumps; None of any other."""
+    name = func.__name__.split(".")[0]
+    check = CORNER_CHECKS.get(name)
+    if check is None or not args or not isinstance(args[0], torch.Tensor) or not args[0].is_floating_point():
+        return None
+    try:
+        return name if check(args, kwargs, out) else None
+    except (RuntimeError, IndexError, TypeError):  # other arguments than those of the usual overloads
+        return None
+
 
 MAX_OPERATIONS = 100_000
 
@@ -122,3 +185,84 @@ def program_line() -> int | None:
     while frame is not None and frame.f_code.co_filename != PROGRAM:
         frame = frame.f_back  # type: ignore[assignment]
     return frame.f_lineno if frame is not None else None
+
+
+@dataclass(frozen=True)
+class VariationPoint:
+    """operation: before which the value is varied; argument: which of its tensors has the memory; first_use,
+    first_use_argument: the same of the first operation through which the loss depends on it. problem: why it can't be
+    varied, and where.
+
+    line: of the statement that made the value.
+    """
+
+    line: int | None = None
+    operation: int = -1
+    argument: int = -1
+    first_use: int = -1
+    first_use_argument: int = -1
+    problem: LeafProblem | None = None
+    problem_line: int | None = None
+
+
+def variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> VariationPoint:
+    """When a leaf can be varied.
+
+    nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of which
+    every use counts. A result may stand for a leaf, where its gradient is asked for.
+    """
+    key = storage_key(leaf)
+    accesses = log.accesses.get(key, []) if key is not None else []
+    line = next((access.line for access in accesses if access.kind != "read"), None)
+    if not leaf.is_floating_point() or key is None:
+        return VariationPoint(line, problem="not_real")
+    if leaf.grad_fn is not None:
+        accesses = accesses_since_made(accesses, leaf.grad_fn._sequence_nr())
+        if not accesses:
+            return VariationPoint(line, problem="view")
+        line = accesses[0].line
+    if nodes is not None and has_other_storage(log, leaf, key, nodes):
+        return VariationPoint(line, problem="not_followed")
+    reads = [access for access in accesses if access.kind == "read"]
+    uses = reads if nodes is None else [access for access in reads if access.node in nodes] or reads
+    if not uses:
+        return VariationPoint(line, problem="not_followed")
+    writes = [access for access in accesses if access.kind != "read"]
+    # within a custom Function: what it reads may reach the loss
+    possible = [access for access in reads if nodes is not None and access.node is None and access.latest_node in nodes]
+    first, last = uses[0].operation, uses[-1].operation
+    earliest = min([first, *(access.operation for access in possible)])
+    between = [access for access in writes if earliest < access.operation < last]
+    if between and nodes is None:  # what it was before counts for nothing, or nobody knows for what
+        uses = [access for access in uses if access.operation > between[-1].operation]
+        first = uses[0].operation
+    elif between:
+        return VariationPoint(line, problem="written_between", problem_line=between[0].line)
+    return _point_before_first_read(line, writes, reads, uses[0], first)
+
+
+def accesses_since_made(accesses: list[Access], node: int) -> list[Access]:
+    """The accesses to a result's memory, from the one on by which its node filled it; none where its node did not.
+
+    Within a custom Function operations become no nodes; the Function's is the latest.
+    """
+    makers = [
+        k
+        for k, access in enumerate(accesses)
+        if access.kind != "read" and node == (access.latest_node if access.node is None else access.node)
+    ]
+    return accesses[makers[-1] :] if makers else []
+
+
+def has_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
+    """Whether the graph's operations read the leaf when it had other memory: its data were exchanged."""
+    storages = log.storages_by_leaf.get(id(leaf), {})
+    return any(not nodes.isdisjoint(numbers) for other, numbers in storages.items() if other != key)
+
+
+def _point_before_first_read(
+    line: int | None, writes: list[Access], reads: list[Access], use: Access, first: int
+) -> VariationPoint:
+    settled = max((access.operation for access in writes if access.operation < first), default=-1)
+    at = next(access for access in reads if access.operation > settled)
+    return VariationPoint(line, at.operation, at.argument, use.operation, use.argument)

@@ -6,8 +6,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from gradbox.gradient_check.double_precision import DoublePrecision, tensors_of
-from gradbox.gradient_check.graph import BackwardGraph
-from gradbox.gradient_check.leaf_rows import Leaf
+from gradbox.gradient_check.leaves import BackwardGraph, Leaf
 from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Program
 
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from gradbox.language.expected_output import expected_outputs
 from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_line, missing_imports
-from gradbox.language.notebook import strip_notebook
 from gradbox.language.text import Line, LineScan, split_lines, try_parse
-from gradbox.language.transcript import strip_cell_prompts, strip_prompts
+from gradbox.language.transcript import strip_cell_prompts, strip_notebook, strip_prompts
 from gradbox.language.tree import walk
 from gradbox.wire.program import Edit, Notice, Repair
 

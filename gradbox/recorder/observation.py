@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from gradbox.wire import entities
-from gradbox.wire.log import LogEntry, Op
+from gradbox.wire.events import LogEntry, Op
 
 
 class OpCall:

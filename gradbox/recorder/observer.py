@@ -12,16 +12,14 @@ from gradbox.recorder.probes.graph import Graph
 from gradbox.recorder.probes.holders import Holders
 from gradbox.recorder.probes.index_writes import index_write_events
 from gradbox.recorder.probes.modes import Modes
-from gradbox.recorder.probes.node_uids import NodeUids
 from gradbox.recorder.probes.path_cuts import path_cut_events
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.saved_tensors import SavedTensors, Transition
 from gradbox.recorder.probes.stale_views import StaleViews
-from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.probes.storages import Storages, Windows
 from gradbox.recorder.probes.tensors import Tensors
-from gradbox.recorder.probes.windows import Windows
 from gradbox.recorder.reachability import Reachability
-from gradbox.recorder.uids import ObjectUids, WeakUids
+from gradbox.recorder.uids import NodeUids, ObjectUids, WeakUids
 from gradbox.recorder.values import ValueEncoder
 from gradbox.wire import events
 from gradbox.wire.job_records import FocusRecord

@@ -15,19 +15,22 @@ from gradbox.recorder import instrument
 from gradbox.recorder.displayhook import display_text
 from gradbox.recorder.introspection import position_in, traceback_of
 from gradbox.recorder.observer import Observer
-from gradbox.recorder.output_log import OutputLog
 from gradbox.recorder.probes.backward import Backward
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.jit import Jit
 from gradbox.recorder.probes.ops import Ops
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.swap import SwapTensors
-from gradbox.recorder.recorder_frames import hide_recorder_frames
 from gradbox.recorder.replacements import Replacements
-from gradbox.recorder.run_context import RunContext
-from gradbox.recorder.stack import frames_outward, is_program, program_line, stepping_frame, too_deep
-from gradbox.recorder.step_recorder import StepRecorder
-from gradbox.recorder.step_requests import (
+from gradbox.recorder.stack import (
+    frames_outward,
+    hide_recorder_frames,
+    is_program,
+    program_line,
+    stepping_frame,
+    too_deep,
+)
+from gradbox.recorder.step_recorder import (
     BeginStep,
     CallStep,
     EndStep,
@@ -35,12 +38,14 @@ from gradbox.recorder.step_requests import (
     RaiseStep,
     ResumeStep,
     ReturnStep,
+    RunContext,
     StatementStep,
+    StepRecorder,
     StepRequest,
     VisitStep,
     YieldStep,
 )
-from gradbox.recorder.streams import Stream
+from gradbox.recorder.streams import OutputLog, Stream
 from gradbox.recorder.thinning import Schedule, SkippedIterations
 from gradbox.wire.base import Value
 from gradbox.wire.events import Event

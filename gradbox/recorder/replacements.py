@@ -1,22 +1,261 @@
 """What a run does otherwise than the program asks, and says so: an event each time.
 
 `torch.compile` leaves the plain function, for its statements could not be followed in a compiled one. A `DataLoader`
-with workers loads its data itself, for there is one process; its batches are as workers would have sent them.
+with workers loads its data itself, for there is one process. Its iterator is torch's own for workers, so the order of
+batches, what is asked for ahead, the end of a stream and persistence are torch's. A worker here is its own copy of the
+data set, its own generators of chance and what `get_worker_info` tells; its turn comes when the program asks for its
+batch.
 """
 
 import contextlib
+import copy
 import functools
 import importlib
+import io
+import pickle
+import random
 import sys
+import types
+from collections import deque
 from collections.abc import Iterator
-from typing import Any, Self
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, NoReturn, Self
 
+import numpy as np
 import torch
-from torch.utils.data import DataLoader
+from torch._utils import ExceptionWrapper
+from torch.utils.data import DataLoader, IterDataPipe, MapDataPipe, _utils
+from torch.utils.data.dataloader import (
+    _BaseDataLoaderIter,
+    _DatasetKind,
+    _MultiProcessingDataLoaderIter,
+    _sharding_worker_init_fn,
+)
+from torch.utils.data.graph_settings import apply_random_seed
 
-from gradbox.recorder.one_process_loader import OneProcessIterator
 from gradbox.recorder.probes.ops import TORCH_FOLDER
 from gradbox.recorder.probes.probe import ProbeContext
+
+_SHARED_BY_WORKERS = (
+    torch.Tensor, torch.UntypedStorage, torch.TypedStorage, torch.Generator, np.ndarray, np.random.Generator, type,
+    types.ModuleType, types.FunctionType, types.BuiltinFunctionType,
+)  # fmt: skip
+"""What a worker's copy of a data set has in common with the program's; all else is its own."""
+
+
+class OneProcessIterator(_MultiProcessingDataLoaderIter):
+    """Iterates over a loader with workers. A task waits until its result is wanted."""
+
+    def __init__(self, loader: Any) -> None:
+        _BaseDataLoaderIter.__init__(self, loader)
+        self._prefetch_factor, self._in_order = loader.prefetch_factor, loader.in_order
+        self._shutdown = False
+        initialize = loader.worker_init_fn
+        if isinstance(self._dataset, IterDataPipe | MapDataPipe):
+            initialize = functools.partial(_sharding_worker_init_fn, initialize, self._world_size, self._rank)
+        self._tasks: deque[tuple[int, Any]] = deque()
+        self._index_queues: Any = [TaskQueue(self._tasks, number) for number in range(self._num_workers)]
+        self._workers: Any = [Worker(self, loader, number, initialize) for number in range(self._num_workers)]
+        self._reset(loader, first_iter=True)
+
+    def _get_data(self) -> tuple[Any, Any]:
+        """The result of the task that waits longest, with its index; asks no worker that is at the end of its stream."""
+        while True:
+            number, task = self._tasks.popleft()
+            if isinstance(task, _utils.worker._ResumeIteration):
+                self._workers[number].resume(task.seed)
+                return task, None
+            index, wanted = task
+            if not self._workers[number].is_at_end:
+                batch = self._workers[number].load(wanted)
+                if self._pin_memory and not isinstance(batch, ExceptionWrapper):
+                    batch = _utils.pin_memory.pin_memory(batch, self._pin_memory_device)  # type: ignore[no-untyped-call]
+                return index, batch
+
+    def _mark_worker_as_unavailable(self, worker_id: int, shutdown: bool = False) -> None:  # noqa: ARG002, for the name is torch's
+        self._workers_status[worker_id] = False
+
+    def _shutdown_workers(self) -> None:
+        self._shutdown = True
+        self._tasks.clear()
+        self._workers.clear()
+
+
+class TaskQueue:
+    """Where torch's iterator puts the tasks of one worker: into the line of all."""
+
+    def __init__(self, tasks: deque[tuple[int, Any]], number: int) -> None:
+        self._tasks, self._number = tasks, number
+
+    def put(self, task: Any) -> None:
+        self._tasks.append((self._number, task))
+
+
+class Worker:
+    """What a worker process does, step by step as in `torch.utils.data._utils.worker._worker_loop`."""
+
+    def __init__(self, iterator: Any, loader: Any, number: int, initialize: Any) -> None:
+        self._number, self.is_at_end = number, False
+        self._kind, self._drop_last = iterator._dataset_kind, loader.drop_last
+        self._auto_collation, self._collate = loader._auto_collation, loader.collate_fn
+        self._error: BaseException | None = None
+        dataset = own_copy(iterator._dataset)
+        seed = iterator._base_seed + number
+        self._states: Any = None
+        self._info = _utils.worker.WorkerInfo(id=number, num_workers=loader.num_workers, seed=seed, dataset=dataset)
+        with self._as_this_worker():
+            random.seed(seed)
+            torch.manual_seed(seed)
+            np.random.seed(_utils.worker._generate_state(iterator._base_seed, number))  # type: ignore[no-untyped-call]
+            self._dataset = self._seeded(dataset, iterator._shared_seed)
+            try:
+                if initialize is not None:
+                    initialize(number)
+                self._fetcher = self._make_fetcher()
+            except Exception as error:  # the first batch raises it
+                self._error = error
+
+    def load(self, wanted: Any) -> Any:
+        """A batch as it arrives in the process of the program; or what it raised, or that the stream is at its end."""
+        if self._error is not None:
+            error, self._error = self._error, None
+            return DatasetError(error)
+        with self._as_this_worker():
+            try:
+                batch = self._fetcher.fetch(wanted)
+            except Exception as error:
+                if isinstance(error, StopIteration) and self._kind == _DatasetKind.Iterable:
+                    self.is_at_end = True
+                    return _utils.worker._IterableDatasetStopIteration(self._number)
+                return DatasetError(error)
+        return sent(batch)
+
+    def resume(self, shared_seed: int | None) -> None:
+        """Begin the data set anew."""
+        self.is_at_end = False
+        with self._as_this_worker():
+            self._dataset = self._seeded(self._dataset, shared_seed)
+            self._fetcher = self._make_fetcher()
+
+    def _make_fetcher(self) -> Any:
+        return _DatasetKind.create_fetcher(  # type: ignore[no-untyped-call]
+            self._kind, self._dataset, self._auto_collation, self._collate, self._drop_last
+        )
+
+    def _seeded(self, dataset: Any, shared_seed: int | None) -> Any:
+        if not isinstance(dataset, IterDataPipe) or shared_seed is None:
+            return dataset
+        generator = torch.Generator()
+        generator.manual_seed(shared_seed)
+        return apply_random_seed(dataset, generator)
+
+    @contextlib.contextmanager
+    def _as_this_worker(self) -> Iterator[None]:
+        """While entered, chance and `get_worker_info` are this worker's, and a batch asks for no shared memory."""
+        outside, info = random_states(), _utils.worker._worker_info
+        if self._states is not None:
+            set_random_states(self._states)
+        _utils.worker._worker_info = self._info
+        setattr(torch.UntypedStorage, "_new_shared", classmethod(new_memory))
+        try:
+            yield
+        finally:
+            delattr(torch.UntypedStorage, "_new_shared")  # the one of its base class
+            _utils.worker._worker_info = info
+            self._states = random_states()
+            set_random_states(outside)
+
+
+class DatasetError(ExceptionWrapper):
+    """An error of a data set, raised as it is: its line is in this process."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def reraise(self) -> NoReturn:
+        raise self._error
+
+
+class BatchPickler(ForkingPickler):
+    """Pickles a batch as for another process; `storages` are the copies of memory that go with it."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.storages: dict[int, torch.UntypedStorage] = {}
+
+    def persistent_id(self, value: Any) -> int | None:
+        if not isinstance(value, torch.UntypedStorage):
+            return None
+        if value._cdata not in self.storages:
+            self.storages[value._cdata] = value.clone()  # type: ignore[no-untyped-call]
+        return int(value._cdata)
+
+
+class DatasetPickler(pickle.Pickler):
+    """Pickles a data set for a worker in the same process. `shared` is what both have."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.shared: dict[int, Any] = {}
+
+    def persistent_id(self, value: Any) -> int | None:
+        if not isinstance(value, _SHARED_BY_WORKERS):
+            return None
+        self.shared[id(value)] = value
+        return id(value)
+
+
+class SharingUnpickler(pickle.Unpickler):
+    """Unpickles either. known: what its persistent ids stand for."""
+
+    def __init__(self, data: bytes, known: dict[int, Any]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._known = known
+
+    def persistent_load(self, name: int) -> Any:
+        return self._known[name]
+
+
+def sent(batch: Any) -> Any:
+    """What arrives of a batch that another process sends: equal, in memory of its own, each tensor at version 1."""
+    file = io.BytesIO()
+    pickler = BatchPickler(file)
+    pickler.dump(batch)
+    return SharingUnpickler(file.getvalue(), dict(pickler.storages)).load()
+
+
+def own_copy(dataset: Any) -> Any:
+    """A copy of a data set, as a forked process has one; of tensors, arrays and functions only the references.
+
+    What can't be copied is shared.
+    """
+    file = io.BytesIO()
+    pickler = DatasetPickler(file)
+    try:
+        pickler.dump(dataset)
+        return SharingUnpickler(file.getvalue(), pickler.shared).load()
+    except Exception:
+        pass
+    try:
+        return copy.copy(dataset)
+    except Exception:
+        return dataset
+
+
+def random_states() -> tuple[Any, ...]:
+    return torch.get_rng_state(), random.getstate(), np.random.get_state()
+
+
+def set_random_states(states: tuple[Any, ...]) -> None:
+    torch.set_rng_state(states[0])
+    random.setstate(states[1])
+    np.random.set_state(states[2])
+
+
+def new_memory(cls: type[torch.UntypedStorage], size: int, *, device: Any = "cpu") -> torch.UntypedStorage:
+    """In the place of shared memory, which a confined process can't have."""
+    return cls(size, device=device)
+
 
 FORWARDING_FILES = (TORCH_FOLDER + "nn/modules/module.py", TORCH_FOLDER + "compiler/__init__.py")
 """Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean it."""

@@ -1,32 +1,145 @@
-"""Records the steps of a run: decides what each observes, and writes what was observed."""
+"""The steps of a run: what asks for one, what each observes, and how it is written."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from gradbox.recorder.instrument import Statements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.probe import ProbeContext
-from gradbox.recorder.run_context import RunContext
 from gradbox.recorder.stack import program_frames
-from gradbox.recorder.step_requests import (
-    BeginStep,
-    CallStep,
-    EndStep,
-    RaiseStep,
-    ReturnStep,
-    StatementStep,
-    StepRequest,
-    ValueStep,
-    VisitStep,
-    YieldStep,
-)
 from gradbox.recorder.thinning import SkippedIterations
 from gradbox.recorder.uids import object_ref, ref_of
 from gradbox.recorder.values import contained_values
 from gradbox.wire.base import Value
 from gradbox.wire.events import EVENTS, GradAccumulated
+from gradbox.wire.job_records import FocusRecord
+from gradbox.wire.limits import Limit
 from gradbox.wire.records import StepRecord
+from gradbox.wire.trace import StepKind, Visit
+
+
+def always_true() -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What a run is made of, and what it is held to.
+
+    globals: the program's globals. write_step: takes a finished step, returns its size in bytes. stop_at_limit:
+    called with a limit's name and its value when the run has to end; it does not return. focus: see `Schedule`.
+    displayed: the statements whose value is wanted as an interactive session shows it. hidden_names: of the
+    module, that are not the program's; None for all that it had before, as long as they are not bound anew.
+    is_recorded: whether what the current thread does is recorded.
+    """
+
+    globals: dict[str, Any]
+    statements: Statements
+    limits: dict[str, int | float]
+    write_step: Callable[[StepRecord], int]
+    stop_at_limit: Callable[[Limit, float], None]
+    focus: FocusRecord
+    displayed: frozenset[int] = frozenset()
+    hidden_names: frozenset[str] | None = None
+    is_recorded: Callable[[], bool] = always_true
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """A step of any kind."""
+
+    kind: ClassVar[StepKind]
+    stmt: int | None
+    frame: FrameType | None
+
+
+@dataclass(frozen=True, slots=True)
+class StatementStep(StepRequest):
+    """After a statement. encoded_value: the value of a bare expression. is_last: the run ends with it."""
+
+    kind: ClassVar[StepKind] = "statement"
+    encoded_value: Value = None
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ValueStep(StepRequest):
+    """A step that hands over a value, which is not encoded yet; None for none."""
+
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeadStep(ValueStep):
+    """Before the body of a loop, a branch, a `with` or a `match`. value: of the test or the subject."""
+
+    kind: ClassVar[StepKind] = "head"
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnStep(ValueStep):
+    kind: ClassVar[StepKind] = "return"
+
+
+@dataclass(frozen=True, slots=True)
+class YieldStep(ValueStep):
+    """suspended: the uid of the frame that yields."""
+
+    kind: ClassVar[StepKind] = "yield"
+    suspended: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallStep(ValueStep):
+    """A function begins; the step is the calling statement's. entered: the function's frame."""
+
+    kind: ClassVar[StepKind] = "call"
+    entered: FrameType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeStep(CallStep):
+    """A generator goes on. value: what was sent to it."""
+
+    kind: ClassVar[StepKind] = "resume"
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseStep(StepRequest):
+    """A statement raised at a line. stack: the frames that the exception went through; None for those that run."""
+
+    kind: ClassVar[StepKind] = "raise"
+    line: int = 0
+    stack: list[FrameType] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VisitStep(StepRequest):
+    """The engine ran a node."""
+
+    kind: ClassVar[StepKind] = "visit"
+    visit: Visit
+
+
+@dataclass(frozen=True, slots=True)
+class EndStep(StepRequest):
+    """After the program; there is no such step where nothing changed since the last one."""
+
+    kind: ClassVar[StepKind] = "end"
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BeginStep(StepRequest):
+    """What is there when the recording begins."""
+
+    kind: ClassVar[StepKind] = "begin"
+    line: int = 0
+
 
 INFERRED_EVENTS = frozenset(name for name, row in EVENTS.items() if row.observed)
 """Events that follow from what an observation finds."""

@@ -1,14 +1,24 @@
-"""What a recorder writes: lines of JSON, and the parts of the header and of the last line."""
+"""What a recorder writes: lines of JSON, the parts of the header, and the last line with how the program ended."""
 
 import json
+import platform
+import re
 import resource
+import traceback
+from pathlib import Path
 from time import perf_counter, process_time
 
+import torch
 from pydantic_core import to_json
 
 from gradbox.language import policy
+from gradbox.recorder import introspection
+from gradbox.recorder.introspection import traceback_of
+from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.stack import is_program, program_line
 from gradbox.wire.job_records import FaultLine
-from gradbox.wire.records import CostRecord, LineRecord, StatementRecord
+from gradbox.wire.program import Refusal
+from gradbox.wire.records import CostRecord, ErrorRecord, LineRecord, OutcomeRecord, StatementRecord
 
 
 def statement_records(source: str, rows: list[StatementRecord]) -> list[StatementRecord]:
@@ -40,3 +50,92 @@ def encode_line(value: LineRecord | FaultLine) -> bytes:
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         line = text.encode("utf-8", "replace")
     return line + b"\n"
+
+
+_MODEL = re.compile(r"^(?:model name|cpu model)\s*:\s*(.+)$", re.MULTILINE)
+
+
+def processor_name() -> str:
+    """The processor's name; of one that the system does not name its architecture."""
+    try:
+        match = _MODEL.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
+    except OSError:
+        match = None
+    return " ".join(match[1].split()) if match else platform.machine()
+
+
+PROCESSOR = processor_name()
+"""Read when the first process imports this: a confined child could not."""
+
+
+def device_name(device: str) -> str | None:
+    """Of the kind of device that a run uses, `cpu` or `cuda`; None for a GPU that this process has not initialized."""
+    if device == "cpu":
+        return PROCESSOR
+    return torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
+
+
+OUT_OF_MEMORY = re.compile(
+    r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory"
+)
+"""What torch says where Python would raise a MemoryError."""
+
+LONGEST_MESSAGE = 10_000
+"""Characters of an error's message that are recorded."""
+
+_RECORDER_FILE = Recorder.hooks.__code__.co_filename
+_HOOK_FILES = (_RECORDER_FILE, str(Path(_RECORDER_FILE).parent / "in_process" / "hooks.py"))
+"""Where a call that is one too many is refused."""
+
+
+def lines_in_program(error: BaseException) -> list[tuple[int, str]]:
+    """The program's frames in the traceback of an error, outermost first: the line and the name of each."""
+    frames = list(traceback.walk_tb(traceback_of(error)))
+    if frames and frames[-1][0].f_code.co_filename in _HOOK_FILES and issubclass(type(error), RecursionError):
+        frames = frames[:-2]  # the call that was one too many
+    return [
+        (program_line(frame.f_code, line), frame.f_code.co_name) for frame, line in frames if is_program(frame.f_code)
+    ]
+
+
+def error_message(error: BaseException) -> str:
+    """What the program itself would print; its `__str__` may be the program's own."""
+    try:
+        return str(error)[:LONGEST_MESSAGE]
+    except BaseException:
+        return "<exception str() failed>"
+
+
+def error_record(error: BaseException) -> ErrorRecord:
+    """Type, message, line and stack of the program's error, and its cause where there is one."""
+    frames = lines_in_program(error)
+    record: ErrorRecord = {
+        "type": introspection.class_name(type(error)),
+        "message": error_message(error),
+        "line": frames[-1][0] if frames else None,
+        "stack": [{"line": line, "frame": name} for line, name in frames],
+    }
+    cause = introspection.exception_cause(error)
+    if cause is not None:
+        lines = lines_in_program(cause)
+        record["cause"] = {
+            "type": introspection.class_name(type(cause)),
+            "message": error_message(cause),
+            "line": lines[-1][0] if lines else None,
+        }
+    return record
+
+
+def refused_outcome(refusals: list[Refusal]) -> OutcomeRecord:
+    """The outcome that names every refusal at once."""
+    first = refusals[0]
+    kind = "SyntaxError" if first.key == "syntax" else "Refused"
+    return {
+        "status": "refused",
+        "error": {
+            "type": kind,
+            "message": first.message,
+            "line": first.line,
+            "refusals": [refusal.model_dump(mode="json", exclude_unset=True) for refusal in refusals],
+        },
+    }

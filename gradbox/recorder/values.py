@@ -12,10 +12,9 @@ from gradbox.recorder import introspection
 from gradbox.recorder.introspection import instance_dict, is_any_of
 from gradbox.recorder.probes.arrays import Arrays
 from gradbox.recorder.probes.cells import wire_number
-from gradbox.recorder.probes.node_uids import NodeUids
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.tensors import Tensors
-from gradbox.recorder.uids import ObjectUids, object_ref
+from gradbox.recorder.uids import NodeUids, ObjectUids, object_ref
 from gradbox.wire import entities
 from gradbox.wire.base import Opaque, Ref, Value
 from gradbox.wire.entities import MAX_ITEMS

@@ -15,8 +15,7 @@ from gradbox.recorder.instrument import LOOPS
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import program_line
 from gradbox.sessions.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
-from gradbox.sessions.value_stack import UNKNOWN
-from gradbox.sessions.waiting_return import waiting_return_value
+from gradbox.sessions.value_stack import UNKNOWN, waiting_return_value
 
 FORS = ("For", "AsyncFor")
 WITHS = ("With", "AsyncWith")

@@ -12,8 +12,7 @@ from types import FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any, NoReturn
 
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.recorder_frames import is_recorder_frame
-from gradbox.recorder.stack import RECURSION_SLACK, has_steps
+from gradbox.recorder.stack import RECURSION_SLACK, has_steps, is_recorder_frame
 from gradbox.sessions.frame_tracer import FrameTracer
 from gradbox.sessions.statement_table import NOWHERE, StatementTable
 

@@ -1,15 +1,72 @@
-"""What a session changes in the process, each with its way back."""
+"""What a session changes in the process, each with its way back; modules that the program imports are stepped where
+their names match.
+"""
 
 import contextlib
+import fnmatch
 import itertools
 import sys
 import traceback
 from collections import deque
-from collections.abc import Iterable, Iterator
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import decode_source
+from types import CodeType, ModuleType
+from typing import Any, Self
 
-from gradbox.recorder import introspection, recorder_frames, stack
+from gradbox.recorder import introspection, stack
+
+CompileModule = Callable[[str, str], CodeType | None]
+"""Of a path and its text: the code that is run in the place of the plain one; None for the plain one."""
+
+
+class RecordedImports:
+    """While entered, it is asked first for each module that is imported.
+
+    patterns: globs of full names, like `pkg.*`; a package that matches has its modules stepped too. Modules that were
+    imported before, and those that are not read from a Python file, stay as they are.
+    """
+
+    def __init__(self, patterns: Sequence[str], compile_module: CompileModule) -> None:
+        self._patterns, self._compile_module = patterns, compile_module
+
+    def __enter__(self) -> Self:
+        sys.meta_path.insert(0, self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+
+    def matches(self, name: str) -> bool:
+        return any(fnmatch.fnmatchcase(name, pattern) or name.startswith(pattern + ".") for pattern in self._patterns)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """What the finders after this one find, with a loader that steps. Called by the import system."""
+        if not self.matches(name):
+            return None
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            find = getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = find(name, path, target) if find is not None else None
+            if spec is not None:
+                if type(spec.loader) is SourceFileLoader:
+                    spec.loader = RecordedLoader(name, spec.loader.path, self._compile_module)
+                return spec
+        return None
+
+
+class RecordedLoader(SourceFileLoader):
+    """Loads a module as ever, but for the code that runs."""
+
+    def __init__(self, name: str, path: str, compile_module: CompileModule) -> None:
+        super().__init__(name, path)
+        self._compile_module = compile_module
+
+    def get_code(self, fullname: str) -> Any:
+        path = self.get_filename(fullname)
+        code = self._compile_module(path, decode_source(self.get_data(path)))
+        return super().get_code(fullname) if code is None else code
 
 
 @contextlib.contextmanager
@@ -87,7 +144,7 @@ def room_for_own_frames() -> Iterator[None]:
 def hidden_own_frames(module_is_outermost: bool) -> Iterator[None]:
     """While entered `traceback` prints a stack without the recorder's frames."""
     before = traceback.walk_stack
-    walk = recorder_frames.walk_program_stack if module_is_outermost else recorder_frames.walk_whole_stack
+    walk = stack.walk_program_stack if module_is_outermost else stack.walk_whole_stack
     setattr(traceback, "walk_stack", walk)
     try:
         yield

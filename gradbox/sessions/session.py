@@ -16,19 +16,17 @@ from typing import Any, Self
 import torch
 
 from gradbox.language import policy
-from gradbox.recorder import recorder_frames, stack
-from gradbox.recorder.outcomes import error_record, lines_in_program, refused_outcome
+from gradbox.recorder import stack
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.run_context import RunContext
+from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import Stream
-from gradbox.recorder.trace_lines import cost_record, encode_line
+from gradbox.recorder.trace_lines import cost_record, encode_line, error_record, lines_in_program, refused_outcome
 from gradbox.sessions import process_changes
-from gradbox.sessions.header import header
 from gradbox.sessions.hooks import Hooks, is_recorded_thread
-from gradbox.sessions.imports import RecordedImports
 from gradbox.sessions.line_tracer import LineTracer, warn_tracing_taken
 from gradbox.sessions.options import ProgramFile, SessionOptions
-from gradbox.sessions.session_code import SessionCode
+from gradbox.sessions.process_changes import RecordedImports
+from gradbox.sessions.session_code import SessionCode, header
 from gradbox.sessions.streams import recorded_stream, recorded_warnings
 from gradbox.wire import limits
 from gradbox.wire.limits import Limit
@@ -251,8 +249,8 @@ class Session:
         try:
             exec(compiled, self.namespace)
         except BaseException as error:
-            recorder_frames.drop_leading_frames(error)
-            recorder_frames.hide_recorder_frames(error)
+            stack.drop_leading_frames(error)
+            stack.hide_recorder_frames(error)
             self._record_outcome(error)
             return error
         finally:

@@ -1,18 +1,105 @@
-"""The code of a session: its files as one source, what they are compiled to, and the plain code of the same text."""
+"""The code of a session: its files as one source, what they are compiled to, and the first line of its trace.
+
+Functions that outlive the session get the code back that they would have had without it.
+"""
 
 import ast
-from collections.abc import Sequence
-from types import CodeType
+import gc
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import cast
 
+import numpy as np
+import torch
+
+from gradbox import __version__
 from gradbox.recorder import stack
 from gradbox.recorder.instrument import Statements, instrument
+from gradbox.recorder.trace_lines import device_name, statement_records
 from gradbox.sessions import process_changes
-from gradbox.sessions.header import shown_name
 from gradbox.sessions.hooks import Hooks, compile_with_hooks
-from gradbox.sessions.options import ProgramFile
-from gradbox.sessions.plain_code import CodePairs, code_pairs, restore_plain_code
+from gradbox.sessions.options import ProgramFile, SessionOptions
 from gradbox.sessions.statement_table import StatementTable
-from gradbox.wire.program import line_count
+from gradbox.wire.program import FileText, join_files, line_count
+from gradbox.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord, RuntimeRecord
+
+
+def header(
+    program_files: Sequence[ProgramFile],
+    statements: Statements,
+    limits: dict[str, int | float],
+    options: SessionOptions,
+    seed: int,
+) -> HeaderRecord:
+    """The header of a trace of these files, whose statements are in the table. seed: torch's, when recording began."""
+    source, files = join_files(FileText(file.name, file.path, file.source) for file in program_files)
+    device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
+    runtime: RuntimeRecord = {
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "tracer": __version__,
+        "device": device,
+        "device_name": device_name(device),
+        "seed": seed,
+        "hash_seed": int(os.environ.get("PYTHONHASHSEED", "0").replace("random", "0") or 0),
+        "threads": torch.get_num_threads(),
+        "limits": limits,
+    }
+    if options.arguments:
+        runtime["arguments"] = list(options.arguments)
+    if options.region is not None:
+        runtime["regions"] = [options.region]
+    lines = source.split("\n")
+    program: ProgramRecord = {
+        "source": source,
+        "lines": [k + 1 for k in range(len(lines))],
+        "statements": statement_records(source, statements.rows),
+        "notices": [],
+    }
+    if files:
+        program["files"] = [cast(ProgramFileRecord, file.model_dump(mode="json")) for file in files]
+    return {"schema": 1, "program": program, "runtime": runtime}
+
+
+def shown_name(path: str, main: str) -> str:
+    """How a file is named: from the main file's folder where it lies in that."""
+    try:
+        return Path(path).resolve().relative_to(Path(main).resolve().parent).as_posix()
+    except ValueError:
+        return Path(path).name
+
+
+CodePairs = dict[int, tuple[CodeType, CodeType]]
+"""By the `id` of instrumented code: itself, and the code that the compiler makes of the same text."""
+
+
+def code_pairs(instrumented: CodeType, plain: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """The code of two compilations of one text, in pairs: their own, and that of functions and classes in them."""
+    yield instrumented, plain
+    inner, plain_inner = (
+        [constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (instrumented, plain)
+    )
+    if [code_identity(code) for code in inner] == [code_identity(code) for code in plain_inner]:
+        for inner_code, plain_inner_code in zip(inner, plain_inner, strict=True):
+            yield from code_pairs(inner_code, plain_inner_code)
+
+
+def code_identity(code: CodeType) -> tuple[object, ...]:
+    """What the two codes of one text have in common."""
+    return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
+
+
+def restore_plain_code(pairs: CodePairs) -> None:
+    """Give every function with instrumented code the plain one. Frames that run or wait keep what they have."""
+    for function in gc.get_objects() if pairs else ():
+        if type(function) is FunctionType:
+            instrumented, plain = pairs.get(id(function.__code__), (None, None))
+            if plain is not None and instrumented is function.__code__:
+                function.__code__ = plain
 
 
 class SessionCode:

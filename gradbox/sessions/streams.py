@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from gradbox.recorder import recorder_frames
-from gradbox.recorder.recorder_frames import CALLED_BY_KERNELS
+from gradbox.recorder import stack
+from gradbox.recorder.stack import CALLED_BY_KERNELS
 from gradbox.recorder.streams import Stream
 
 Emit = Callable[[Stream, str], None]
@@ -108,7 +108,7 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
             while frame is not None and (
                 is_own_file(frame.f_code.co_filename) or frame.f_code.co_filename == warnings.__file__
             ):
-                if recorder_frames.is_recorder_frame(frame):
+                if stack.is_recorder_frame(frame):
                     frame.f_globals.pop("__warningregistry__", None)
                 frame = frame.f_back
             if frame is not None:
@@ -131,7 +131,5 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
 def is_own_file(filename: str) -> bool:
     """Whether a file is the recorder's, or torch's that its kernels call."""
     return (
-        filename.startswith(recorder_frames.RECORDER_FOLDERS)
-        or filename == CALLED_BY_KERNELS
-        or Path(filename) == Path(__file__)
+        filename.startswith(stack.RECORDER_FOLDERS) or filename == CALLED_BY_KERNELS or Path(filename) == Path(__file__)
     )

@@ -1,15 +1,22 @@
-"""What CPython computes with in a frame that is being traced: the value on top of its stack, which nothing in Python gives.
+"""What CPython computes with in a frame that is being traced: the value on top of its stack, which nothing in Python
+gives.
 
-It is read from the interpreter's memory, on versions whose layout was tried, and only where all that is known of the frame
-stands where it should.
+It is read from the interpreter's memory, on versions whose layout was tried, and only where all that is known of the
+frame stands where it should. So the value of a `return` is known whose frame does not leave yet, as `with` and
+`finally` come before.
 """
 
+import ast
 import ctypes
+import dis
+import functools
 import sys
 import sysconfig
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
+
+from gradbox.sessions.statement_table import StatementTable
 
 UNKNOWN: Any = object()
 """In the place of a value that can't be read."""
@@ -63,3 +70,66 @@ def top_of_stack(frame: FrameType, below: int = 0) -> Any:
     if count - below <= first or not ctypes.c_void_p.from_address(place).value:
         return UNKNOWN  # a NULL, as before the arguments of a call
     return ctypes.py_object.from_address(place).value
+
+
+_NOP, _SWAP = dis.opmap["NOP"], dis.opmap.get("SWAP", -1)
+
+
+def waiting_return_value(frame: FrameType, table: StatementTable, i: int, next_statement: int) -> Any:
+    """The value of statement i, a `return` that has computed it; UNKNOWN where that can't be told.
+
+    frame: at the first instruction of `next_statement`, which is a statement around it whose `with` is left, or one in
+    a `finally`; or, with itself as `next_statement`, at the instruction that drops the exception of a handler around
+    it.
+    """
+    node = table.node(i)
+    assert isinstance(node, ast.Return)
+    if node.value is None:
+        return None
+    folded = folded_constant(node.value)
+    if type(folded) is not tuple and folded is not UNKNOWN:
+        return folded
+    if folded is not UNKNOWN:  # it is loaded when the frame leaves, the same one each time
+        consts = frame.f_code.co_consts
+        return next((const for const in consts if type(const) is type(folded) and repr(const) == repr(folded)), UNKNOWN)
+    if next_statement == i:  # the exception was brought above the value
+        return top_of_stack(frame, below=1) if swapped_before(frame) else UNKNOWN
+    is_kept = (
+        swaps_next(frame)
+        if next_statement in table.enclosing_statements(i)
+        else begins_finally(table, i, next_statement)
+    )
+    return top_of_stack(frame) if is_kept else UNKNOWN
+
+
+def swaps_next(frame: FrameType) -> bool:
+    """Whether a `with` is left next that has a value to keep: its `__exit__` is brought above it."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    while code[at] == _NOP:
+        at += 2
+    return code[at] == _SWAP and code[at + 1] == 2
+
+
+def swapped_before(frame: FrameType) -> bool:
+    """Whether the instruction before brought what is dropped now above a value to keep."""
+    code, at = frame.f_code.co_code, frame.f_lasti - 2
+    return at >= 0 and code[at] == _SWAP and code[at + 1] == 2
+
+
+def begins_finally(table: StatementTable, i: int, next_statement: int) -> bool:
+    """Whether `next_statement` is the first statement of a `finally` that statement i waits for."""
+    around = table.enclosing_blocks(next_statement)
+    if not around or around[0][1] != "finalbody":
+        return False
+    if table.node(around[0][0]).finalbody[0] is not table.node(next_statement):  # type: ignore[attr-defined]
+        return False
+    return any(block == around[0][0] and part != "finalbody" for block, part in table.enclosing_blocks(i))
+
+
+@functools.lru_cache(maxsize=1024)
+def folded_constant(expression: ast.expr) -> Any:
+    """What the compiler makes of an expression of constants, like `-1`; UNKNOWN for all others."""
+    code = compile(ast.Expression(expression), "", "eval")
+    first, *rest = [instruction for instruction in dis.get_instructions(code) if instruction.opname != "RESUME"]
+    is_constant = "CONST" in first.opname and [instruction.opname for instruction in rest] in ([], ["RETURN_VALUE"])
+    return first.argval if is_constant else UNKNOWN

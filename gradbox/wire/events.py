@@ -1,4 +1,4 @@
-"""The events of a step: what happened in it besides operations and printed text.
+"""The log of a step: operations, printed text, and events, which are all else that happened in it.
 
 `EVENTS` is the one table of events: the tracer, the page and the terminal read from it what they do with each.
 """
@@ -334,3 +334,39 @@ EVENTS: dict[str, EventRow] = {
     "limit": EventRow(LimitReached, "error", sentence="limit"),
     "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),
 }
+
+
+@closed_typed_dict
+class Op(TypedDict):
+    """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
+
+    failed: it raised, and has no outputs.
+    """
+
+    kind: Literal["op"]
+    name: str
+    inputs: FailFastList[Uid]
+    outputs: FailFastList[Uid]
+    requires_grad: FailFastList[bool | None]
+    grad_mode: bool
+    failed: NotRequired[bool | None]
+
+
+@closed_typed_dict
+class Out(TypedDict):
+    """Printed text."""
+
+    kind: Literal["out"]
+    stream: Literal["stdout", "stderr"]
+    text: str
+
+
+@dataclass(frozen=True)
+class WithoutDiscriminator:
+    """Leaves the discriminator out of a union's JSON Schema: OpenAPI has no name for a union inside of a union."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+        return {key: value for key, value in handler(schema).items() if key != "discriminator"}
+
+
+LogEntry = Annotated[Op | Out | Event, Field(discriminator="kind"), WithoutDiscriminator()]

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from gradbox.wire.base import Value
 from gradbox.wire.entities import Entity
+from gradbox.wire.events import LogEntry
 from gradbox.wire.limits import Limit
-from gradbox.wire.log import LogEntry
 from gradbox.wire.trace import Status, StepKind, Visit
 
 

@@ -1,16 +1,22 @@
-"""JSON Schema of the trace: every entity, event and value by its name, and the unions of them."""
+"""The schema of the trace: as JSON Schema, as the table of events that the page reads, and as what traces of earlier
+schemas are upgraded to.
+"""
 
+import gzip
 import json
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from gradbox.wire.base import Number, Value
+from gradbox.wire.base import Number, Uid, Value
 from gradbox.wire.entities import Entity, Item
-from gradbox.wire.events import Event
-from gradbox.wire.log import LogEntry
+from gradbox.wire.events import EVENTS, Event, LogEntry
 from gradbox.wire.trace import SCHEMA, Trace
 
 UNIONS: dict[str, Any] = {
@@ -70,3 +76,62 @@ def with_named_union(part: Any, union: dict[str, Any], name: str) -> Any:
             return {"$ref": f"#/$defs/{name}", **siblings}
         return {key: with_named_union(inner, union, name) for key, inner in part.items()}
     return [with_named_union(inner, union, name) for inner in part] if isinstance(part, list) else part
+
+
+def event_rows() -> dict[str, dict[str, Any]]:
+    """By the event's name: its row without the model, and `refs`, the fields that hold a uid."""
+    return {
+        name: {key: value for key, value in asdict(row).items() if key != "model"} | {"refs": uid_fields(row.model)}
+        for name, row in EVENTS.items()
+    }
+
+
+def uid_fields(model: Any) -> list[str]:
+    """The fields of an event that hold a uid."""
+
+    def holds_uid(hint: Any) -> bool:
+        return hint == Uid or any(holds_uid(part) for part in get_args(hint))
+
+    return [field for field, hint in get_type_hints(model, include_extras=True).items() if holds_uid(hint)]
+
+
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""By schema: makes a trace of it one of the next schema. Raising `SCHEMA` brings its row, and a stored example in tests/contract."""
+
+HEADER_BYTES = 4096
+"""Bytes of a trace in which its schema stands: it is the first of its fields."""
+
+_SCHEMA = re.compile(rb'^\{"schema":\s*(\d{1,9})[,}]')
+
+
+class NewerSchema(ValueError):
+    """A trace of a later schema than this server reads."""
+
+    def __init__(self, schema: int) -> None:
+        super().__init__(
+            f"the trace has schema {schema}, and this server reads schemas up to {SCHEMA}: update the server"
+        )
+        self.schema = schema
+
+
+def upgrade(document: dict[str, Any]) -> dict[str, Any]:
+    """A trace, as parsed from its JSON, in the current schema. Raises NewerSchema."""
+    schema = document.get("schema", 1)
+    if schema > SCHEMA:
+        raise NewerSchema(schema)
+    for earlier in range(schema, SCHEMA):
+        document = UPGRADES[earlier](document) | {"schema": earlier + 1}
+    return document
+
+
+def upgrade_gzip(body: bytes) -> bytes:
+    """A stored trace, gzipped JSON, in the current schema; one that is current comes back as it is, unparsed.
+
+    Raises NewerSchema, and what gzip and JSON raise for what is none.
+    """
+    beginning = zlib.decompressobj(wbits=31).decompress(body, HEADER_BYTES)
+    schema = _SCHEMA.match(beginning)
+    if schema is not None and int(schema[1]) == SCHEMA:
+        return body
+    document = upgrade(json.loads(gzip.decompress(body)))
+    return gzip.compress(json.dumps(document, ensure_ascii=False).encode(), compresslevel=1, mtime=0)

@@ -8,13 +8,13 @@ from typing_extensions import TypedDict
 
 from gradbox.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed_typed_dict
 from gradbox.wire.entities import ADAPTERS, CellList, Summary
+from gradbox.wire.events import LogEntry
 from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import Limit
-from gradbox.wire.log import LogEntry
 from gradbox.wire.program import Program, Refusal, Repair
 
 SCHEMA = 1
-"""Raised by anything that does more than add; then `gradbox.wire.upgrade` learns to read the old one."""
+"""Raised by anything that does more than add; then `gradbox.wire.schema` learns to read the old one."""
 
 
 MAX_LOOPS = 1000

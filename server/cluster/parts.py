@@ -1,8 +1,7 @@
 """The parts of a server with workers on other machines. Importing it needs `gradbox[cluster]`."""
 
 from server.pool.remote.pool import RemotePool
-from server.pool.remote.shared_broker import SharedBroker
-from server.pool.remote.shared_counts import SharedCounts
+from server.pool.remote.shared_broker import SharedBroker, SharedCounts
 from server.runs.relay import RunRelay
 from server.runs.shared_result_cache import SharedResultCache
 from server.settings import Settings

@@ -15,11 +15,10 @@ from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from gradbox.wire.pictures import DrawRequest
+from gradbox.wire.processes import DrawRequest
 from server.commands.doctor_verdict import CheckResult, judge
 from server.operating.settings_checks import check_settings, warnings
 from server.pictures.renderer_client import Renderer, RenderingFailed
-from server.pool.fair_queue import Busy
 from server.pool.interface import PoolInterface
 from server.pool.machine import disk_space, max_workers, total_memory
 from server.pool.machine_workers import GPU_FAILED, GPU_STARTING
@@ -29,6 +28,7 @@ from server.services import create_pool
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.repository import Repository
+from server.wire.problems import Busy
 
 GPU_START_SECONDS = 90.0
 """Seconds in which the first process with a GPU should be ready."""
@@ -172,6 +172,7 @@ def check_cluster(settings: Settings) -> list[CheckResult]:
     """The queue that web processes and workers share, where there is one."""
     if not settings.queue_url:
         return []
+    # by its name: it imports redis, of the extra `cluster`, which need not be installed
     rows: list[CheckResult] = asyncio.run(importlib.import_module("server.commands.doctor_queue").check_queue(settings))
     return rows
 

@@ -17,8 +17,7 @@ from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
 from server.runs.explainer import find_findings
 from server.runs.fixes import FixTrials
-from server.runs.gradient_checks import gradient_check_reply
-from server.runs.gradient_report import GradientReport
+from server.runs.gradient_checks import GradientReport, gradient_check_reply
 from server.settings import Settings
 
 INPUT_HELP = "what input() and sys.stdin read; - is the standard input"

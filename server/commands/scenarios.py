@@ -1,4 +1,6 @@
-"""`python -m server scenarios`: lists, shows, removes saved programs; exports and imports them with the series of them."""
+"""`python -m server scenarios` and `series`: list, show and remove saved programs and series; export and import both in
+one archive.
+"""
 
 import argparse
 import json
@@ -18,8 +20,7 @@ from server.store.contents import PAGE_SIZE, ContentRemoved
 from server.store.database import Database, StoreUnavailable
 from server.store.repository import ListEntry, Repository
 from server.store.series import SeriesStore
-from server.wire.saved_programs import ArchiveRecord
-from server.wire.series import SeriesRecord
+from server.wire.saved_programs import ArchiveRecord, SeriesRecord
 
 Record = ArchiveRecord | SeriesRecord
 SERIES_START = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
@@ -159,4 +160,59 @@ ACTIONS: dict[str, Callable[[Stores, argparse.Namespace], Coroutine[Any, Any, in
     "remove": remove,
     "export": export,
     "import": import_,
+}
+
+
+def add_series_arguments(commands: Any) -> None:
+    """Adds the command to the parser of `python -m server`."""
+    parser = commands.add_parser("series", help="manage series of saved programs")
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("list", help="list series: id, date, size in bytes, title")
+    show_series = actions.add_parser("show", help="print a series as JSON")
+    show_series.add_argument("id")
+    remove_series = actions.add_parser(
+        "remove", help="remove a series for good, not its programs; its address then answers 410"
+    )
+    remove_series.add_argument("id")
+    remove_series.add_argument("--reason", help="stored with the record of the removal, not shown to visitors")
+
+
+async def run_series(args: argparse.Namespace, settings: Settings) -> int:
+    """The exit status."""
+    database = Database(settings.database_url, Path(settings.data))
+    try:
+        return await SERIES_ACTIONS[args.action](SeriesStore(database, settings.quota), args)
+    except (StoreUnavailable, OSError) as error:
+        print(escape_controls(str(error)), file=sys.stderr)
+        return 1
+    finally:
+        await database.close()
+
+
+async def list_series(store: SeriesStore, _: argparse.Namespace) -> int:
+    await print_entries(store.entries())
+    return 0
+
+
+async def show_series(store: SeriesStore, args: argparse.Namespace) -> int:
+    """Print one series; the exit status."""
+    try:
+        series = await store.find(args.id)
+    except ContentRemoved as error:
+        print(error, file=sys.stderr)
+        return 1
+    if series is None:
+        return report_missing(args.id, "series")
+    print_json({"id": series.id, "created": format_date(series.created), **series.content.model_dump(mode="json")})
+    return 0
+
+
+async def remove_series(store: SeriesStore, args: argparse.Namespace) -> int:
+    return 0 if await store.remove(args.id, args.reason) else report_missing(args.id, "series")
+
+
+SERIES_ACTIONS: dict[str, Callable[[SeriesStore, argparse.Namespace], Coroutine[Any, Any, int]]] = {
+    "list": list_series,
+    "show": show_series,
+    "remove": remove_series,
 }

@@ -1,15 +1,139 @@
-"""The course: what its pages show of a lesson, and the verdict of a run that is to answer its question."""
+"""The course: lessons, which are scenarios in an order with what to watch in each, and a question whose answer a run
+judges.
+"""
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from server.gallery.claims import verdict_of
-from server.gallery.lessons import ANSWER_NAME, Lesson
-from server.gallery.scenarios import LANGUAGES, Scenario
+from server.gallery.scenarios import (
+    LANGUAGES,
+    Scenario,
+    ScenarioError,
+    read_card,
+    read_integer,
+    read_text,
+    reject_unknown_keys,
+)
+
+ANSWER_NAME = "answered"
+"""The name that the check of a question is bound to, after the program that answers it."""
+
+
+@dataclass(frozen=True)
+class LessonProgram:
+    """A scenario of a lesson. predicts: it is opened in predict mode. stop: the line at whose last step the reader has
+    seen what it is about; None: at the end. watch: what to watch, by language."""
+
+    scenario: str
+    predicts: bool
+    stop: int | None
+    watch: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Question:
+    """start: the program as the reader gets it. check: an expression that is true after a program that answers it.
+
+    answer: one such program. ask, hint: what to do, and what helps, by language.
+    """
+
+    start: str
+    check: str
+    answer: str
+    ask: dict[str, str]
+    hint: dict[str, str]
+
+    def with_check(self, source: str) -> str:
+        """A program that runs `source` and then leaves in ANSWER_NAME whether it answers the question."""
+        return f"{source.rstrip()}\n\n{ANSWER_NAME} = bool(\n    {self.check}\n)\n"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """text: `title` and `introduction` by language. order: its place in the course."""
+
+    name: str
+    order: int
+    text: dict[str, dict[str, str]]
+    programs: tuple[LessonProgram, ...]
+    question: Question
+
+
+def load_lessons(folder: Path, scenarios: Collection[str]) -> list[Lesson]:
+    """All lessons of a folder, each a `name.toml`, in their order. scenarios: the names of those that they may have.
+
+    Raises ScenarioError, which names the file and the key.
+    """
+    lessons = [load_lesson(path, scenarios) for path in folder.glob("*.toml")]
+    return sorted(lessons, key=lambda lesson: (lesson.order, lesson.name))
+
+
+def load_lesson(path: Path, scenarios: Collection[str]) -> Lesson:
+    """One lesson. Raises ScenarioError."""
+    fields = read_card(path)
+    reject_unknown_keys(path, fields, {"order", "programs", "question", *LANGUAGES})
+    text = {}
+    for language in LANGUAGES:
+        table = read_table(path, fields, language)
+        reject_unknown_keys(path, table, {"title", "introduction"}, f"{language}.")
+        text[language] = {key: read_text(path, table, key, f"{language}.") for key in ("title", "introduction")}
+    programs = fields.get("programs")
+    if not isinstance(programs, list) or not 3 <= len(programs) <= 5:
+        raise ScenarioError(f"{path.name}: programs: expected three to five of them")
+    read = tuple(read_program(path, table, f"programs[{i}].", scenarios) for i, table in enumerate(programs))
+    if len({program.scenario for program in read}) < len(read):
+        raise ScenarioError(f"{path.name}: programs: a scenario comes twice")
+    question = read_question(path, read_table(path, fields, "question"))
+    return Lesson(path.stem, read_integer(path, fields, "order"), text, read, question)
+
+
+def read_table(path: Path, fields: dict[str, Any], key: str) -> dict[str, Any]:
+    table = fields.get(key)
+    if not isinstance(table, dict):
+        raise ScenarioError(f"{path.name}: {key}: expected a table, not {table!r}")
+    return table
+
+
+def read_program(path: Path, table: dict[str, Any], prefix: str, scenarios: Collection[str]) -> LessonProgram:
+    reject_unknown_keys(path, table, {"scenario", "predict", "stop", "watch"}, prefix)
+    scenario = read_text(path, table, "scenario", prefix)
+    if scenario not in scenarios:
+        raise ScenarioError(f"{path.name}: {prefix}scenario: there is no scenario {scenario!r}")
+    predicts = table.get("predict", True)
+    if not isinstance(predicts, bool):
+        raise ScenarioError(f"{path.name}: {prefix}predict: expected true or false, not {predicts!r}")
+    stop = table.get("stop")
+    if "stop" in table and (type(stop) is not int or stop < 1):
+        raise ScenarioError(f"{path.name}: {prefix}stop: expected a line of the program, not {stop!r}")
+    return LessonProgram(scenario, predicts, stop, read_by_language(path, table, "watch", prefix))
+
+
+def read_question(path: Path, table: dict[str, Any]) -> Question:
+    prefix = "question."
+    reject_unknown_keys(path, table, {"start", "check", "answer", "ask", "hint"}, prefix)
+    start, check, answer = (read_text(path, table, key, prefix) for key in ("start", "check", "answer"))
+    ask, hint = (read_by_language(path, table, key, prefix) for key in ("ask", "hint"))
+    try:
+        compile(check, path.name, "eval")
+    except SyntaxError as error:
+        raise ScenarioError(f"{path.name}: question.check: expected a Python expression: {error.msg}") from error
+    return Question(f"{start}\n", check, f"{answer}\n", ask, hint)
+
+
+def read_by_language(path: Path, table: dict[str, Any], key: str, prefix: str) -> dict[str, str]:
+    """A text in each language, as `key.en` and `key.zh`."""
+    texts = table.get(key)
+    if not isinstance(texts, dict):
+        raise ScenarioError(f"{path.name}: {prefix}{key}: expected a text in each language, not {texts!r}")
+    reject_unknown_keys(path, texts, set(LANGUAGES), f"{prefix}{key}.")
+    return {language: read_text(path, texts, language, f"{prefix}{key}.") for language in LANGUAGES}
 
 
 def lesson_address(root: str, lesson: Lesson, language: str, subpath: str = "") -> str:

@@ -12,15 +12,14 @@ from typing import Literal, get_args
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from gradbox.wire.pictures import DrawRequest, Theme
+from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
 from server.operations.catalogue import TABLES, example
 from server.pictures.renderer_client import Renderer
-from server.pool.fair_queue import Busy
 from server.pool.interface import PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
-from server.wire.problems import ProblemError
+from server.wire.problems import Busy, ProblemError
 
 MAX_WAIT = 1.5
 """Seconds that a request waits for a thumbnail."""

@@ -1,11 +1,23 @@
-"""The bounds of connections: in all, and for each address, so that nobody takes the descriptors of everybody."""
+"""Connections: taken off the kernel's queue at once and served in fair turns, bounded in all and for each address.
 
+So nobody waits behind a flood, and nobody takes the descriptors of everybody.
+"""
+
+import asyncio
+import errno
+import logging
 import resource
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 from starlette.types import Scope
 
-from server.visitors.clients import Network, client_address, is_from
+from server.http.fair_turns import FairTurns
+from server.visitors.clients import Network, client_address, in_networks, is_from, network_of_peer, parse_address
 
 MAX_DESCRIPTORS = 65_536
 """Descriptors that this process asks the kernel for."""
@@ -81,3 +93,136 @@ class Connections:
             self.remove(oldest, address)
             oldest.abort()
         return oldest is not None
+
+
+BACKLOG = 2048
+"""Connections that the kernel holds until they are taken."""
+
+MAX_ACCEPTS_PER_ROUND = 256
+"""Connections that are taken in one round of the event loop."""
+
+MAX_PER_NETWORK = MAX_WAITING // 2
+"""Connections of one network that wait for their turn. Further ones are closed at once, but those of proxies."""
+
+RECEIVE_BUFFER, SEND_BUFFER = 1 << 16, 1 << 18
+"""Bytes that the kernel holds for a connection in each direction; it doubles them, for its own bookkeeping."""
+
+CONNECTION_SECONDS = 0.0003
+"""Seconds that setting up a connection takes, most of them after its turn."""
+
+RETRY_SECONDS = 0.2
+"""Seconds after which another connection is taken where there was no descriptor for one."""
+
+log = logging.getLogger("gradbox.server")
+
+
+class Acceptor:
+    """The listening sockets of a server. create_protocol: for a connection. proxies: are not bounded."""
+
+    def __init__(
+        self,
+        listeners: list[socket.socket],
+        create_protocol: Callable[[], asyncio.Protocol],
+        turns: FairTurns,
+        proxies: tuple[Network, ...] = (),
+    ) -> None:
+        self._listeners, self._create_protocol, self._turns, self._proxies = listeners, create_protocol, turns, proxies
+        self._waiting: dict[str, deque[socket.socket]] = {}  # by network: those that a turn was asked for
+        self._waiting_count = 0
+        self._serving: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def start(self) -> None:
+        for listener in self._listeners:
+            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def close(self) -> None:
+        """Take no more connections, and close those that still wait."""
+        self._closed = True
+        for listener in self._listeners:
+            asyncio.get_running_loop().remove_reader(listener)
+            listener.close()
+        for connections in self._waiting.values():
+            for connection in connections:
+                connection.close()
+        self._waiting.clear()
+
+    def _accept(self, listener: socket.socket) -> None:
+        for _ in range(MAX_ACCEPTS_PER_ROUND):
+            try:
+                connection, peer = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                    raise
+                log.error("no connection can be taken: %s", error.strerror)
+                loop = asyncio.get_running_loop()
+                loop.remove_reader(listener)
+                loop.call_later(RETRY_SECONDS, self._resume_accepting, listener)
+                return
+            self._enqueue(connection, str(peer[0]))
+
+    def _resume_accepting(self, listener: socket.socket) -> None:
+        if not self._closed:
+            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def _enqueue(self, connection: socket.socket, address: str) -> None:
+        network = network_of_peer(address)
+        connections = self._waiting.get(network)
+        if connections is None:
+            connections = self._waiting[network] = deque()
+            self._turns.add(network, partial(self._serve_next, network))
+        if len(connections) >= MAX_PER_NETWORK and not in_networks(parse_address(address), self._proxies):
+            connection.close()
+            return
+        if self._waiting_count >= MAX_WAITING:
+            max(self._waiting.values(), key=len).pop().close()
+            self._waiting_count -= 1
+        connection.setblocking(False)
+        connections.append(connection)
+        self._waiting_count += 1
+
+    def _serve_next(self, network: str) -> bool:
+        """Serve a connection of this network, where it still has one that waits, and come back for the next."""
+        connections = self._waiting.get(network)
+        if not connections:
+            self._waiting.pop(network, None)
+            return False
+        connection = connections.popleft()
+        self._waiting_count -= 1
+        self._turns.add(network, partial(self._serve_next, network))
+        self._turns.charge(network, CONNECTION_SECONDS)
+        serving = asyncio.get_running_loop().create_task(self._connect(connection))
+        self._serving.add(serving)
+        serving.add_done_callback(self._serving.discard)
+        return True
+
+    async def _connect(self, connection: socket.socket) -> None:
+        with suppress(OSError):  # the client has gone
+            await asyncio.get_running_loop().connect_accepted_socket(self._create_protocol, connection)
+
+
+def open_listeners(host: str | None, port: int) -> list[socket.socket]:
+    """Sockets that listen on every address of this host. Raises OSError."""
+    listeners: list[socket.socket] = []
+    addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    try:
+        for family, _, _, _, address in dict.fromkeys(addresses):
+            # asyncio turns Nagle's algorithm off only for sockets that were made with this number: without it the kernel
+            # holds a body back until the client has acknowledged the headers, which takes it up to 40 ms
+            listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            listeners.append(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)  # connections inherit these
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+            listener.setblocking(False)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+    except OSError:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners

@@ -1,20 +1,197 @@
-"""The HTTP server: its listening sockets, and its end within a limit, whatever clients, workers and threads still do."""
+"""uvicorn's server and protocol with deadlines: for requests, for responses, and for the end of the server itself.
+
+The protocol also bounds a request's parts, takes fair turns and answers with our own errors.
+"""
 
 import asyncio
 import logging
 import signal
 import socket
 import sys
+from functools import partial
 from types import FrameType
+from typing import Any
 
+import h11
 import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from server.http.acceptor import Acceptor, open_listeners
-from server.http.connections import Connections
+from gradbox.wire.api import ProblemReply
+from server.http.connections import Acceptor, Connections, open_listeners
 from server.http.fair_turns import FairTurns
-from server.http.protocol import DeadlineProtocol
-from server.http.security import App
-from server.visitors.clients import Network
+from server.http.response_delivery import WRITE_TIMEOUT, Delivery, send_in_pieces
+from server.http.security import SECURITY_HEADERS
+from server.visitors.clients import Network, client_address, network_of, network_of_peer
+from server.wire.problems import ProblemError
+
+REQUEST_TIMEOUT = 30.0
+"""Seconds from the first byte of a request to its last."""
+
+MAX_HEAD_BYTES, MAX_HEADERS = 1 << 15, 200
+"""Bytes of a request's line and headers, and headers."""
+
+MAX_CHUNKS, MIN_CHUNK_BYTES = 20, 256
+"""Chunks of a body that may have any size; of more, the bytes that they have to have on average. Each is parsed by itself."""
+
+MALFORMED = (
+    "this is not a valid HTTP/1.1 request with one Host header and one length, "
+    f"up to {MAX_HEAD_BYTES} bytes of headers, and chunks of more than a few bytes"
+)
+TOO_MANY = "there are too many connections, in all or from this address"
+TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
+
+
+class BoundedConnection(h11.Connection):
+    """Refuses requests of too many headers or small chunks as malformed."""
+
+    _chunks = _bytes = 0
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self._chunks = self._bytes = 0
+            if len(event.headers) > MAX_HEADERS:
+                raise h11.RemoteProtocolError("too many headers")
+        elif isinstance(event, h11.Data):
+            self._chunks += event.chunk_start
+            self._bytes += len(event.data)
+            if self._chunks > MAX_CHUNKS and self._bytes < (self._chunks - 1) * MIN_CHUNK_BYTES:
+                raise h11.RemoteProtocolError("too many small chunks")
+        return event
+
+
+class DeadlineProtocol(H11Protocol):
+    """uvicorn itself waits without end: for the rest of a request, and until a client has taken its response. And it parses
+    and serves whatever comes at once; here, it waits for its network's turn.
+
+    open_connections: those of the server, which are bounded. turns: those of the server. proxies: whose X-Forwarded-For
+    is believed.
+    """
+
+    request_timeout, write_timeout = REQUEST_TIMEOUT, WRITE_TIMEOUT
+    open_connections = Connections()
+    turns = FairTurns()
+    proxies: tuple[Network, ...] = ()
+    _received = b""
+    _network = ""
+    _address: str | None = None
+    _deadline: asyncio.TimerHandle | None = None
+    _delivery: Delivery
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn = BoundedConnection(h11.SERVER, MAX_HEAD_BYTES)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._delivery = Delivery(transport, self.write_timeout)
+        self.app = partial(self._serve_in_turn, self.app)
+        self._network = network_of_peer(self.client[0] if self.client else "")
+        self._address = self.open_connections.add(self, self.client)
+        if self._address is None:
+            self._refuse(ProblemError(503, "busy", TOO_MANY, retry_after=5))
+        else:
+            self._start_deadline()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no complete request is being served."""
+        return self._deadline is not None or self.cycle is None or self.cycle.response_complete
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._address is not None:
+            self.open_connections.remove(self, self._address)
+            self._address = None
+        self._cancel_deadline()
+        self._delivery.end()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parsed in turn; until then nothing more is read."""
+        if not self._received:
+            self.turns.add(self._network, self._parse)
+        self._received += data
+        self.transport.pause_reading()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """A connection whose next request waits for its turn is not idle."""
+        if not self._received:
+            super().timeout_keep_alive_handler()
+
+    def _parse(self) -> None:
+        """In parts, for the parser checks the size of what is incomplete only."""
+        data, self._received = self._received, b""
+        for start in range(0, len(data), MAX_HEAD_BYTES):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + MAX_HEAD_BYTES])
+        if not self.flow.read_paused and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    async def _serve_in_turn(self, app: ASGIApp, scope: Message, receive: Receive, send: Send) -> None:
+        network = network_of(client_address(scope, self.proxies)) if self.proxies else self._network
+        await self.turns.wait_for_turn(network)
+        await self.turns.run_metered(network, send_in_pieces(self._delivery, app, scope, receive, send))
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._delivery.mark_slow()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._delivery.mark_caught_up()
+
+    def on_response_complete(self) -> None:
+        self._delivery.finish()
+        super().on_response_complete()
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self.conn.their_state is h11.SEND_BODY or (self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]):
+            self._start_deadline()
+        else:
+            self._cancel_deadline()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        self._refuse(ProblemError(400, "bad_request", MALFORMED))
+
+    def _start_deadline(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.request_timeout, self._time_out)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _time_out(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self._refuse(ProblemError(408, "late", TIMED_OUT))
+        else:
+            self.transport.close()
+
+    def _refuse(self, error: ProblemError) -> None:
+        body = ProblemReply(error=error.problem).model_dump_json(exclude_none=True).encode()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+            *((name.lower().encode(), value.encode()) for name, value in error.headers.items()),
+            *SECURITY_HEADERS,
+        ]
+        response = h11.Response(status_code=error.status, headers=headers)
+        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self._delivery.finish()
+        self.transport.close()
+
 
 GRACE_SECONDS = 3.0
 """Seconds in which requests that are being served may end; then their connections are closed."""
@@ -84,7 +261,7 @@ class DeadlineServer(uvicorn.Server):
 
 
 def create_server(
-    app: App, host: str, port: int, connections: Connections, proxies: tuple[Network, ...] = ()
+    app: ASGIApp, host: str, port: int, connections: Connections, proxies: tuple[Network, ...] = ()
 ) -> DeadlineServer:
     """The server of an application. connections: bounds them. proxies: whose X-Forwarded-For is believed.
 

@@ -1,10 +1,39 @@
-"""How responses reach clients: in pieces, each within a time, and all that wait for slow clients below a ceiling."""
+"""How responses reach clients: in pieces, each within a time, all that wait for slow clients below a ceiling; and
+clients that go away.
+"""
 
 import asyncio
-from collections.abc import MutableMapping
-from typing import Any
+from collections.abc import Callable, Coroutine, MutableMapping
+from typing import Any, TypeVar
 
-from server.http.security import App, Message, Receive, Send
+from starlette.types import ASGIApp, Message, Receive, Send
+
+from server.wire.problems import ProblemError
+
+T = TypeVar("T")
+Disconnected = Callable[[], Coroutine[Any, Any, None]]
+"""Returns when the client has closed the connection."""
+
+
+class ClientGone(ProblemError):
+    """The client has disconnected; nobody reads this."""
+
+    def __init__(self) -> None:
+        super().__init__(499, "gone", "the client has disconnected")
+
+
+async def unless_disconnected(work: Coroutine[Any, Any, T], disconnected: Disconnected) -> T:
+    """What the work returns. It is cancelled when the client goes; then this raises ClientGone."""
+    working, watching = asyncio.ensure_future(work), asyncio.ensure_future(disconnected())
+    try:
+        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientGone
+        return await working
+    finally:
+        watching.cancel()
+        working.cancel()
+
 
 CHUNK_SIZE = 1 << 16
 """Bytes of a response that are handed to the connection at once."""
@@ -97,7 +126,7 @@ slow_deliveries: dict[Delivery, None] = {}
 
 
 async def send_in_pieces(
-    delivery: Delivery, app: App, scope: MutableMapping[str, Any], receive: Receive, send: Send
+    delivery: Delivery, app: ASGIApp, scope: MutableMapping[str, Any], receive: Receive, send: Send
 ) -> None:
     """Serve a request with the app, whose long bodies are passed on a piece at a time, as the client takes them."""
 

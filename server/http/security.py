@@ -1,17 +1,14 @@
 """What every request is checked for (Host, origin, content type, size), and the security headers of every response."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
-from gradbox.wire.api import ProblemReply
-from server.http.disconnection import ClientGone
-from server.wire.problems import ProblemError
+from starlette.types import ASGIApp, Message, Receive, Send
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+from gradbox.wire.api import ProblemReply
+from server.http.response_delivery import ClientGone
+from server.wire.problems import ProblemError
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 BODYLESS_METHODS = ("DELETE",)
@@ -42,7 +39,7 @@ class SecurityMiddleware:
     it passes that on or not.
     """
 
-    def __init__(self, app: App, hosts: Iterable[str], max_body: int, root: str = "") -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], max_body: int, root: str = "") -> None:
         self._app, self._hosts = app, frozenset(host.strip().lower() for host in hosts)
         self._max_body, self._root = max_body, root
 

@@ -1,14 +1,167 @@
-"""The matrix as JSON and as CSV."""
+"""The matrix as it is answered: the page, which shows one situation and what is otherwise in another; JSON; CSV."""
 
 import csv
 import io
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
-from server.matrix.programs import DEFAULT_SITUATION, SITUATIONS
-from server.matrix.questions import QUESTIONS, Question
-from server.matrix.rows import ROWS, MatrixRow
+from server.matrix.programs import (
+    DEFAULT_SITUATION,
+    QUESTIONS,
+    ROWS,
+    SITUATIONS,
+    MatrixRow,
+    Question,
+    Situation,
+    cell_program,
+)
 from server.operations.catalogue import TABLES
-from server.wire.matrix import MatrixCell, MatrixDocument, MatrixOperation, MatrixProperty, MatrixVersions, Measurement
+from server.wire.matrix import (
+    MatrixCell,
+    MatrixDocument,
+    MatrixOperation,
+    MatrixProperty,
+    MatrixVersions,
+    Measurement,
+    Verdict,
+)
+
+
+@dataclass(frozen=True)
+class PageCell:
+    """differs: whether it is yes in some situations and no in others. address: the name of its program."""
+
+    question: Question
+    verdict: Verdict
+    detail: str
+    differs: bool
+    address: str
+    step: int
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """raises: what torch says where the operation itself raises; its cells then say nothing else.
+
+    raises_elsewhere: whether it raises in another situation.
+    """
+
+    row: MatrixRow
+    cells: list[PageCell]
+    raises: str
+    raises_elsewhere: bool
+
+
+@dataclass(frozen=True)
+class InapplicableQuestion:
+    """What torch says to one question, of some operations."""
+
+    question: str
+    message: str
+    rows: list[str]
+
+
+def page_groups(measured: Measurement, situation: Situation) -> list[tuple[str, list[PageRow]]]:
+    """The rows of a situation, by group."""
+    rows = [page_row(measured, row, situation) for row in ROWS]
+    return [(group, list(members)) for group, members in groupby(rows, lambda member: member.row.group)]
+
+
+def page_row(measured: Measurement, row: MatrixRow, situation: Situation) -> PageRow:
+    here = measured.cells[situation.key][row.name]
+    cells = [page_cell(measured, row, question, situation, here[question.name]) for question in QUESTIONS]
+    raising = [of[row.name]["handle"].verdict == "raises" for of in measured.cells.values()]
+    raises = here["handle"].detail if here["handle"].verdict == "raises" else ""
+    return PageRow(row, cells, raises, any(raising) and not raises)
+
+
+def page_cell(
+    measured: Measurement, row: MatrixRow, question: Question, situation: Situation, cell: MatrixCell
+) -> PageCell:
+    verdicts = {measured.cells[other.key][row.name][question.name].verdict for other in SITUATIONS}
+    program = cell_program(row, question, situation)
+    address = f"{row.name}.{question.name}.{situation.key}"
+    return PageCell(question, cell.verdict, cell.detail, {"yes", "no"} <= verdicts, address, program.step)
+
+
+def headings() -> list[tuple[str, int]]:
+    """What stands above the properties, and above how many of them each."""
+    return [(heading, len(list(members))) for heading, members in groupby(QUESTIONS, lambda question: question.heading)]
+
+
+def first_questions() -> set[str]:
+    """The first property below each heading."""
+    return {next(members).name for _, members in groupby(QUESTIONS, lambda question: question.heading)}
+
+
+def inapplicable_questions(groups: list[tuple[str, list[PageRow]]]) -> list[InapplicableQuestion]:
+    """Why questions do not apply, each message once, with the operations of which torch says it."""
+    operations: dict[tuple[str, str], list[str]] = {}
+    for _, rows in groups:
+        for row in rows:
+            for cell in row.cells:
+                if cell.verdict == "not_applicable":
+                    operations.setdefault((cell.question.name, cell.detail), []).append(row.row.title)
+    return [InapplicableQuestion(question, message, rows) for (question, message), rows in operations.items()]
+
+
+def find_cell(address: str) -> tuple[MatrixRow, Question, Situation] | None:
+    """What the name of a cell's program stands for: `operation.property.tensor.memory.mode`; None for any other text."""
+    name, _, rest = address.partition(".")
+    question_name, _, key = rest.partition(".")
+    row = next((row for row in ROWS if row.name == name), None)
+    question = next((question for question in QUESTIONS if question.name == question_name), None)
+    situation = find_situation(key)
+    return (row, question, situation) if row and question and situation else None
+
+
+def find_situation(key: str) -> Situation | None:
+    """The situation of this name, if it is one."""
+    return next((situation for situation in SITUATIONS if situation.key == key), None)
+
+
+def choices(situation: Situation) -> list[tuple[str, list[tuple[str, Situation]]]]:
+    """What can be switched, each with its values and the situation that each leads to."""
+    switches: dict[str, list[tuple[str, Situation]]] = {"tensor": [], "memory": [], "mode": []}
+    for other in SITUATIONS:
+        for name, values in switches.items():
+            value = getattr(other, name)
+            if replace(situation, **{name: value}) == other and value not in [known for known, _ in values]:
+                values.append((value, other))
+    return list(switches.items())
+
+
+CARD_WORDS = {
+    "yes": "yes",
+    "no": "no",
+    "not_applicable": "not_applicable",
+    "raises": "raises",
+    "open": "open",
+    "siblings": "siblings",
+    "everywhere": "everywhere",
+    "depends": "depends",
+    "and": "and",
+    "failed": "failed",
+    "tensor": "on_tensor",
+    "memory": "on_memory",
+    "mode": "on_mode",
+    "leaf": "leaf",
+    "node": "node",
+    "plain": "plain",
+    "contiguous": "contiguous_memory",
+    "strided": "strided_memory",
+    "grad": "grad_mode",
+    "no_grad": "no_grad_mode",
+    "inference_mode": "inference_mode_mode",
+}
+"""What the card of a cell says, by the names that the page's script has for it."""
+
+
+def card_words(messages: dict[str, str]) -> dict[str, str]:
+    """In the language of the messages."""
+    return {name: messages[f"matrix_{key}"] for name, key in CARD_WORDS.items()}
+
 
 INPUT_DESCRIPTION = (
     "a: float32 of shape (2, 3), complex64 where the statement says so; the device is asked with a tensor on meta"

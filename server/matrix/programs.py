@@ -1,13 +1,219 @@
-"""The program of each cell: an input in one of 18 situations, the operation, and the question."""
+"""The programs of the matrix: each asks one question of one operation in one situation.
+
+A row is an operation: statements that take `a` and give `b`. A property is a question: lines that print True or False.
+"""
 
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import get_args
+from typing import Literal, get_args
 
-from server.matrix.questions import ROOT_HOLE, WRITTEN_HOLE, Question
-from server.matrix.rows import MatrixRow, Number
 from server.wire.matrix import Answer, MatrixCell, Memory, Mode, Tensor
+
+Group = Literal["same", "share", "view", "copy"]
+Number = Literal["real", "complex"]
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """statement: some lines that leave `b`. group: what it does by its name, to a tensor in order, with grad.
+
+    number: of the elements of `a`. shown: the statement in a few words, where it has several lines. written: what of `b` can
+    be written: elements that share memory can't.
+    """
+
+    name: str
+    group: Group
+    statement: str
+    imports: tuple[str, ...] = ()
+    number: Number = "real"
+    shown: str | None = None
+    written: str = "b"
+
+    @property
+    def title(self) -> str:
+        """The statement in a few words, with a remark where `a` is complex."""
+        title = self.shown or self.statement
+        return f"{title}  # complex" if self.number == "complex" else title
+
+
+SAVE_AND_LOAD = "f = io.BytesIO()\ntorch.save(a, f)\nf.seek(0)\nb = torch.load(f)"
+IN_STATE_DICT = "module = torch.nn.Module()\nmodule.register_buffer('a', a)\nb = module.state_dict()['a']"
+ROWS = (
+    MatrixRow("alias", "same", "b = a"),
+    MatrixRow("requires_grad_", "same", "b = a.requires_grad_()"),
+    MatrixRow("requires_grad_false", "same", "b = a.requires_grad_(False)"),
+    MatrixRow("add_", "same", "b = a.add_(0)"),
+    MatrixRow("detach_", "same", "b = a.detach_()"),
+    MatrixRow("set_data", "same", "a.data = a.data.clone()\nb = a", shown="a.data = a.data.clone()"),
+    MatrixRow("set_", "same", "b = a.set_(a.detach().clone())"),
+    MatrixRow("to_same", "same", "b = a.to(a.dtype)"),
+    MatrixRow("to_device", "same", "b = a.to(a.device)"),
+    MatrixRow("cpu", "same", "b = a.cpu()"),
+    MatrixRow("float", "same", "b = a.float()"),
+    MatrixRow("as_tensor", "same", "b = torch.as_tensor(a)"),
+    MatrixRow("torch_asarray", "same", "b = torch.asarray(a)"),
+    MatrixRow("contiguous", "same", "b = a.contiguous()"),
+    MatrixRow("resolve_conj", "same", "b = a.resolve_conj()"),
+    MatrixRow("detach", "share", "b = a.detach()"),
+    MatrixRow("detach_requires_grad", "share", "b = a.detach().requires_grad_()"),
+    MatrixRow("data", "share", "b = a.data"),
+    MatrixRow("parameter", "share", "b = torch.nn.Parameter(a)"),
+    MatrixRow("parameter_data", "share", "b = torch.nn.Parameter(a.data)"),
+    MatrixRow("bits", "share", "b = a.view(torch.int32)"),
+    MatrixRow("copy_copy", "share", "b = copy.copy(a)", ("copy",)),
+    MatrixRow("numpy", "share", "b = torch.from_numpy(a.numpy())"),
+    MatrixRow("detach_numpy", "share", "b = torch.from_numpy(a.detach().numpy())"),
+    MatrixRow(
+        "asarray",
+        "share",
+        "b = torch.from_numpy(np.asarray(a.detach()))",
+        ("numpy as np",),
+        shown="b = torch.from_numpy(np.asarray(…))",
+    ),
+    MatrixRow(
+        "memoryview",
+        "share",
+        "b = torch.frombuffer(memoryview(a.detach().numpy()), dtype=torch.float32)",
+        shown="b = torch.frombuffer(memoryview(…))",
+    ),
+    MatrixRow("dlpack", "share", "b = torch.from_dlpack(a.detach())"),
+    MatrixRow(
+        "storage",
+        "share",
+        "b = torch.empty(0).set_(a.untyped_storage(), 0, a.shape, a.stride())",
+        shown="b = torch.empty(0).set_(storage, …)",
+    ),
+    MatrixRow("set_to", "share", "b = torch.empty(0).set_(a.detach())"),
+    MatrixRow("state_dict", "share", IN_STATE_DICT, shown="b = module.state_dict()['a']"),
+    MatrixRow(
+        "swap_tensors",
+        "share",
+        "b = torch.zeros(2, 3)\ntorch.utils.swap_tensors(a, b)",
+        shown="torch.utils.swap_tensors(a, b)",
+    ),
+    MatrixRow("view", "view", "b = a.view(3, 2)"),
+    MatrixRow("Tensor", "view", "b = torch.Tensor(a)"),
+    MatrixRow("as_subclass", "view", "b = a.as_subclass(torch.Tensor)"),
+    MatrixRow("view_as", "view", "b = a.view_as(a)"),
+    MatrixRow("reshape", "view", "b = a.reshape(3, 2)"),
+    MatrixRow("flatten", "view", "b = a.flatten()"),
+    MatrixRow("ravel", "view", "b = a.ravel()"),
+    MatrixRow("t", "view", "b = a.t()"),
+    MatrixRow("T", "view", "b = a.T"),
+    MatrixRow("mT", "view", "b = a.mT"),
+    MatrixRow("transpose", "view", "b = a.transpose(0, 1)"),
+    MatrixRow("swapaxes", "view", "b = a.swapaxes(0, 1)"),
+    MatrixRow("movedim", "view", "b = a.movedim(0, 1)"),
+    MatrixRow("permute", "view", "b = a.permute(1, 0)"),
+    MatrixRow("unsqueeze", "view", "b = a.unsqueeze(0)"),
+    MatrixRow("squeeze", "view", "b = a.squeeze()"),
+    MatrixRow("expand", "view", "b = a.expand(4, 2, 3)", written="b[0]"),
+    MatrixRow("expand_as", "view", "b = a.expand_as(a)"),
+    MatrixRow("index", "view", "b = a[0]"),
+    MatrixRow("select", "view", "b = a.select(1, 0)"),
+    MatrixRow("slice", "view", "b = a[:, 1:]"),
+    MatrixRow("step", "view", "b = a[:, ::2]"),
+    MatrixRow("narrow", "view", "b = a.narrow(1, 0, 2)"),
+    MatrixRow("split", "view", "b = a.split(1)[0]"),
+    MatrixRow("chunk", "view", "b = a.chunk(2)[0]"),
+    MatrixRow("unbind", "view", "b = a.unbind()[0]"),
+    MatrixRow("unfold", "view", "b = a.unfold(1, 2, 1)", written="b[:, 0]"),
+    MatrixRow("as_strided", "view", "b = a.as_strided((2, 2), (2, 1))"),
+    MatrixRow("diagonal", "view", "b = a.diagonal()"),
+    MatrixRow("real", "view", "b = a.real", number="complex"),
+    MatrixRow("imag", "view", "b = a.imag", number="complex"),
+    MatrixRow("view_as_real", "view", "b = torch.view_as_real(a)", number="complex"),
+    MatrixRow("conj", "view", "b = a.conj()", number="complex"),
+    MatrixRow("clone", "copy", "b = a.clone()"),
+    MatrixRow("clone_detach", "copy", "b = a.clone().detach()"),
+    MatrixRow("detach_clone", "copy", "b = a.detach().clone()"),
+    MatrixRow("copy_", "copy", "b = torch.empty_like(a).copy_(a)"),
+    MatrixRow("tensor_of", "copy", "b = torch.tensor(a)"),
+    MatrixRow("new_tensor", "copy", "b = a.new_tensor(a)"),
+    MatrixRow("deepcopy", "copy", "b = copy.deepcopy(a)", ("copy",)),
+    MatrixRow("pickle", "copy", "b = pickle.loads(pickle.dumps(a))", ("pickle",)),
+    MatrixRow("save", "copy", SAVE_AND_LOAD, ("io",), shown="torch.save(a, f); b = torch.load(f)"),
+    MatrixRow("tolist", "copy", "b = torch.tensor(a.tolist())"),
+    MatrixRow("item", "copy", "b = torch.tensor(a[0, 0].item())"),
+    MatrixRow("to_copy", "copy", "b = a.to(a.dtype, copy=True)"),
+    MatrixRow("to_dtype", "copy", "b = a.to(torch.float64)"),
+    MatrixRow("double", "copy", "b = a.double()"),
+    MatrixRow("half", "copy", "b = a.half()"),
+    MatrixRow("to_sparse", "copy", "b = a.to_sparse()"),
+    MatrixRow("to_dense", "copy", "b = a.to_sparse().to_dense()"),
+    MatrixRow("take_rows", "copy", "b = a[[0, 1]]"),
+    MatrixRow("masked", "copy", "b = a[a > 2]"),
+    MatrixRow("cat", "copy", "b = torch.cat([a])"),
+    MatrixRow("repeat", "copy", "b = a.repeat(1, 1)"),
+    MatrixRow("resolved", "copy", "b = a.conj().resolve_conj()", number="complex"),
+    MatrixRow("empty_like", "copy", "b = torch.empty_like(a)"),
+    MatrixRow("zeros_like", "copy", "b = torch.zeros_like(a)"),
+)
+
+
+Heading = Literal["result", "graph", "keeps", "takes"]
+ROOT_HOLE = "{root}"
+"""In a question: the tensor that the gradient should reach."""
+
+WRITTEN_HOLE = "{written}"
+"""In a question: what of `b` can be written."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """setup: lines before the statement. ask: lines after it; the last one prints the answer, and what else is of interest.
+
+    meta: whether `a` is on the device `meta`, so that `b` can be on another. refusal: what it means if torch raises a
+    RuntimeError here; any other error means that the question does not apply.
+    """
+
+    name: str
+    heading: Heading
+    ask: str
+    setup: str = ""
+    meta: bool = False
+    refusal: Literal["no", "not_applicable"] = "not_applicable"
+
+
+QUESTIONS = (
+    Question("handle", "result", "print(b is not a)"),
+    Question(
+        "storage",
+        "result",
+        "print(b.untyped_storage().data_ptr() != before)",
+        "before = a.untyped_storage().data_ptr()",
+    ),
+    Question(
+        "counter",
+        "result",
+        f"before = a._version\nwith torch.no_grad():\n    {WRITTEN_HOLE}.zero_()\nprint(a._version == before + 1)",
+    ),
+    Question("view", "result", "print(b._is_view())"),
+    Question("grad_fn", "graph", "print(b.grad_fn is not None, b.grad_fn and b.grad_fn.name())"),
+    Question("flows", "graph", f"b.sum().abs().backward()\nprint({ROOT_HOLE}.grad is not None)", refusal="no"),
+    Question("dtype", "keeps", "print(b.dtype == before, before, b.dtype)", "before = a.dtype"),
+    Question("device", "keeps", "print(b.device == before, before, b.device)", "before = a.device", meta=True),
+    Question("layout", "keeps", "print(b.layout == before, before, b.layout)", "before = a.layout"),
+    Question("strides", "keeps", "print(b.stride() == before, before, b.stride())", "before = a.stride()"),
+    Question("contiguous", "keeps", "print(b.is_contiguous(), b.stride())"),
+    Question(
+        "requires_grad",
+        "takes",
+        "print(b.requires_grad == before, before, b.requires_grad)",
+        "before = a.requires_grad",
+    ),
+    Question("grad", "takes", "print(b.grad is not None)", "a.grad = torch.ones_like(a)"),
+    Question(
+        "hooks",
+        "takes",
+        "torch.autograd.grad(b.sum().abs(), b)\nprint(len(calls) > 0)",
+        "calls = []\na.register_hook(calls.append)",
+        refusal="no",
+    ),
+    Question("attributes", "takes", 'print(hasattr(b, "note"))', 'a.note = "mine"'),
+)
+
 
 VALUES, TRANSPOSED_VALUES = ((1, 2, 3), (4, 5, 6)), ((1, 4), (2, 5), (3, 6))
 

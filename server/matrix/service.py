@@ -1,18 +1,99 @@
-"""The server's matrix: measured once, when nobody else needs the workers or as soon as somebody asks, and then kept."""
+"""The server's matrix: measured once on this host's torch, when nobody else needs the workers or as soon as somebody
+asks, and then kept.
+"""
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
-from server.matrix.measurement import cell_programs, load_measurement, new_measurement, read_answers, store_measurement
-from server.matrix.programs import SITUATIONS
-from server.pool.fair_queue import Busy
+from pydantic import ValidationError
+
+from server.http.responses import ConstantBody
+from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, CellProgram, Situation, cell_program
 from server.pool.interface import NoAnswers, PoolInterface
 from server.pool.zygote import WorkersUnavailable
-from server.wire.matrix import Answer, AnswerJob, Measurement
-from server.wire.problems import ProblemError
+from server.wire.matrix import Answer, AnswerJob, MatrixCell, MatrixVersions, Measurement
+from server.wire.problems import Busy, ProblemError
+
+FILE_NAME = "matrix.json"
+"""In the server's folder of data."""
+
+Cells = dict[str, dict[str, MatrixCell]]
+"""The cells of one situation, by operation and question."""
+
+
+@cache
+def cell_programs(situation: Situation) -> list[CellProgram]:
+    """The programs of a situation: for each operation those of all questions."""
+    return [cell_program(row, question, situation) for row in ROWS for question in QUESTIONS]
+
+
+@cache
+def programs_digest() -> str:
+    """Of all programs: another one asks for another measurement."""
+    total = hashlib.sha256()
+    for situation in SITUATIONS:
+        for program in cell_programs(situation):
+            total.update(program.source.encode())
+    return total.hexdigest()
+
+
+def read_answers(situation: Situation, answers: list[Answer]) -> Cells:
+    """The cells of a situation, from the answers of its programs, in their order."""
+    pairs = iter(zip(cell_programs(situation), answers, strict=True))
+    cells: Cells = {}
+    for row in ROWS:
+        read = {
+            question.name: program.read(answer, question)
+            for question, (program, answer) in zip(QUESTIONS, islice(pairs, len(QUESTIONS)), strict=True)
+        }
+        for question in QUESTIONS:
+            if question.meta and read[question.name].verdict == "raises" and read["handle"].verdict != "raises":
+                read[question.name].verdict = "not_applicable"
+        cells[row.name] = read
+    return cells
+
+
+def new_measurement(versions: Mapping[str, str], cells: dict[str, Cells]) -> Measurement:
+    """The whole, measured now. cells: by situation."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
+    named = MatrixVersions(torch=versions["torch"], numpy=versions["numpy"], python=versions["python"], measured=now)
+    return Measurement(versions=named, digest=programs_digest(), cells=cells)
+
+
+def load_measurement(folder: Path, versions: Mapping[str, str]) -> Measurement | None:
+    """The measurement that an earlier server stored; None where there is none of these versions and programs."""
+    try:
+        stored = Measurement.model_validate_json((folder / FILE_NAME).read_bytes())
+    except (OSError, ValidationError):
+        return None
+    same = stored.digest == programs_digest() and is_complete(stored)
+    return stored if same and stored.versions.model_dump(exclude={"measured"}) == versions else None
+
+
+def is_complete(stored: Measurement) -> bool:
+    """Whether there is a cell for every situation, operation and question."""
+    rows, questions = [row.name for row in ROWS], [question.name for question in QUESTIONS]
+    return list(stored.cells) == [situation.key for situation in SITUATIONS] and all(
+        list(cells) == rows and all(list(cell) == questions for cell in cells.values())
+        for cells in stored.cells.values()
+    )
+
+
+def store_measurement(folder: Path, measured: Measurement) -> None:
+    """Keep it for the next server with this folder. Raises OSError."""
+    if folder.is_dir():
+        draft = folder / f"{FILE_NAME}.new"
+        draft.write_bytes(measured.model_dump_json(exclude_defaults=True).encode())
+        draft.replace(folder / FILE_NAME)
+
 
 MAX_WAIT = 5.0
 """Seconds that a request waits for the measurement."""
@@ -33,7 +114,10 @@ log = logging.getLogger("gradbox.matrix")
 
 
 class MatrixService:
-    """folder: where a measurement is stored."""
+    """folder: where a measurement is stored.
+
+    It keeps what it is answered as: one body for each situation, language and form.
+    """
 
     def __init__(self, pool: PoolInterface, folder: Path) -> None:
         self._pool, self._folder = pool, folder
@@ -42,6 +126,8 @@ class MatrixService:
         self._is_wanted = asyncio.Event()
         self.measured: Measurement | None = None
         self.situations_done = 0
+        self._bodies: dict[str, ConstantBody] = {}
+        self._making = asyncio.Lock()
 
     async def warm(self) -> None:
         """Measure a while after the start, when no program runs. Does not raise: whoever asks will be told."""
@@ -59,6 +145,17 @@ class MatrixService:
             except TimeoutError:
                 raise not_measured_error("the matrix is being measured", 10) from None
         return self.measured
+
+    async def body(
+        self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
+    ) -> ConstantBody:
+        """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as `get` does."""
+        if key not in self._bodies:
+            measured = await self.get(max_wait)
+            async with self._making:
+                if key not in self._bodies:
+                    self._bodies[key] = await asyncio.to_thread(lambda: ConstantBody.of(make(measured), media_type))
+        return self._bodies[key]
 
     @property
     def failed(self) -> bool:

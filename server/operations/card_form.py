@@ -5,11 +5,10 @@ import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from server.operations.operand_kinds import KINDS
+from server.operations.operand_kinds import KINDS, Hole, OperationRow
 from server.operations.pipeline import has_operator, is_one_expression
 from server.operations.shape_rules import RULES, Mismatch, mismatch, tuple_text
-from server.operations.table import Hole, OperationRow
-from server.wire.builder import AliveName
+from server.wire.operations import AliveName
 
 CONSTRAINTS = {row.kind: row for row in KINDS}
 NAME_KINDS = {

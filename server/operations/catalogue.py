@@ -4,20 +4,21 @@ import functools
 import json
 
 from server import PROJECT_FOLDER
-from server.operations.arithmetic import MATH
-from server.operations.backward import BACKWARD
-from server.operations.copies import COPY
-from server.operations.create import CREATE
-from server.operations.graph import GRAPH
-from server.operations.in_place import IN_PLACE
-from server.operations.modules import MODULE
-from server.operations.operand_kinds import KINDS, SAMPLES
-from server.operations.optimizers import OPTIMIZERS
-from server.operations.reductions import REDUCE
-from server.operations.sharing import SHARE
-from server.operations.statements import PYTHON
-from server.operations.table import OperationRow
-from server.operations.views import VIEW
+from server.operations.operand_kinds import KINDS, SAMPLES, OperationRow
+from server.operations.rows import (
+    BACKWARD,
+    COPY,
+    CREATE,
+    GRAPH,
+    IN_PLACE,
+    MATH,
+    MODULE,
+    OPTIMIZERS,
+    PYTHON,
+    REDUCE,
+    SHARE,
+    VIEW,
+)
 from server.wire.operations import Group, Operand, Operation, Operations
 from server.wire.saved_programs import Language
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from gradbox.wire.api import PipelineItem
 from server.operations.catalogue import EXAMPLE_RESULT_NAME, TABLES
-from server.operations.table import Hole, OperationRow
+from server.operations.operand_kinds import Hole, OperationRow
 from server.wire.problems import ProblemError
 
 ROWS = {row.name: row for rows in TABLES.values() for row in rows}

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from gradbox.wire.pictures import DrawReply, DrawRequest
+from gradbox.wire.processes import DrawReply, DrawRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pool.cache import Cache

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from gradbox.assembly.assemble import assemble_compressed
-from gradbox.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest
+from gradbox.wire.processes import LARGE_TRACE, AssemblyReply, AssemblyRequest
 
 MAX_MEMORY_BYTES = 1 << 30
 """Bytes of addresses, whatever the size of a trace."""

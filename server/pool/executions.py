@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from gradbox.wire.api import Job
 from server.pool.cache import Cache, cache_key
-from server.pool.fair_queue import Client
 from server.pool.interface import PoolInterface
+from server.visitors.clients import Client
 
 GRACE_SECONDS = 15.0
 """Seconds that an execution goes on without a reader."""

@@ -5,11 +5,9 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import IPv6Network
 
-from server.wire.problems import ProblemError
+from server.visitors.clients import Client
+from server.wire.problems import Busy
 
 AVERAGED_RUNS = 8
 """Runs that the moving average of their duration reaches back to, about."""
@@ -18,38 +16,6 @@ MAX_FLOWS = 1000
 """Flows whose service is remembered; with more of them, the virtual time moves on."""
 
 log = logging.getLogger("gradbox.pool")
-
-
-@dataclass(frozen=True)
-class Client:
-    """Who sent a request. id: of the visitor, from a signed cookie, else the address. address: where it came from."""
-
-    id: str
-    address: str
-
-    @property
-    def network(self) -> str:
-        """What one customer of a provider may have: the address itself, or the /48 network of an IPv6 one."""
-        return network_of(self.address) if ":" in self.address else self.address
-
-
-@lru_cache(10_000)
-def network_of(address: str) -> str:
-    """The /48 network of an IPv6 address or network; any other text as it is."""
-    try:
-        number = int(IPv6Network(address, strict=False).network_address)
-    except ValueError:
-        return address
-    return str(IPv6Network((number >> 80 << 80, 48)))
-
-
-class Busy(ProblemError):
-    """The queue is full. retry_after: seconds until it is worth another try."""
-
-    def __init__(self, retry_after: float) -> None:
-        message = f"too many programs are waiting; try again in {retry_after:.0f} s"
-        super().__init__(429, "busy", message, retry_after=retry_after)
-        self.retry_after = retry_after
 
 
 class FairScheduler:

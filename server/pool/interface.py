@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from server.pool.fair_queue import Client
+from server.visitors.clients import Client
 from server.wire.matrix import Answer, AnswerJob
 
 SERVER_CLIENT = Client("", "")

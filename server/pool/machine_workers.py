@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gradbox.assembly.assemble import crash_error
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import Usage
+from gradbox.wire.processes import Usage
 from gradbox.wire.trace import Error, Outcome, Stopped
 from server import PROJECT_FOLDER
 from server.pool.assembly import CANCELLED_OUTCOME, Recording

@@ -1,4 +1,6 @@
-"""The interface for programs: `POST /api/runs`, what there is to say of a run, and the schema of a trace."""
+"""The interface for programs: `POST /api/runs`, what there is to say of a run, its fixes, its gradients beside finite
+differences, and the schema of a trace.
+"""
 
 import asyncio
 import json
@@ -10,16 +12,27 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
-from gradbox.wire.api import ProblemReply, RunOrPipelineRequest, RunRequest, Started, State
-from gradbox.wire.findings import ExplainedTrace, Findings
+from gradbox.wire.api import (
+    GradientCheckReply,
+    GradientCheckRequest,
+    ProblemReply,
+    RunOrPipelineRequest,
+    RunRequest,
+    Started,
+    State,
+)
+from gradbox.wire.findings import ExplainedTrace, Findings, Fixes, FixRequest
+from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.schema import encoded_document
 from gradbox.wire.trace import Trace
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.trace_response import trace_response
+from server.http.responses import trace_response
 from server.operations.pipeline import pipeline_source
-from server.pool.fair_queue import Client
 from server.runs.explainer import find_findings, with_findings
-from server.services import Services
+from server.runs.fixes import FixTrials
+from server.runs.gradient_checks import gradient_check_reply
+from server.services import ClientDep, DisconnectedDep, RunsDep, Services, ServicesDep
+from server.visitors.clients import Client
+from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
 
 router = APIRouter(prefix="/api")
@@ -139,7 +152,7 @@ async def run(
     result = await services.runs.wait(subscription, disconnected, wait)
     if result is None:
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
-        services.executions.expect_reader(subscription)
+        services.runs.executions.expect_reader(subscription)
         reply = Started(id=subscription.id, url=url, events=f"{url}/events")
         applied = f"respond-async, wait={wait:g}" if wait else "respond-async"
         return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": applied})
@@ -173,7 +186,7 @@ async def trace_with_findings(trace: bytes, body: RunRequest, services: Services
     """A trace, gzipped, with its findings where the request asks for them. Raises RateLimited, RenderingFailed."""
     if not body.explain:
         return trace
-    before = partial(services.picture_limits.hit, client)
+    before = partial(services.visitors.limits.pictures.hit, client)
     findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
     return await asyncio.to_thread(with_findings, trace, findings)
 
@@ -191,29 +204,29 @@ async def findings(
     lang: Annotated[Language | None, Query(description="Of the sentences; the program's language by default.")] = None,
 ) -> Findings:
     """Made from the trace that was stored; nothing is run."""
-    program = await services.programs.find(id_)
+    program = await services.saved.programs.find(id_)
     language = lang or program.content.language
-    before = partial(services.picture_limits.hit, client)
+    before = partial(services.visitors.limits.pictures.hit, client)
     found = await find_findings(services.renderer, program.trace, language, program.digest, before, client.network)
     return Findings(findings=found)
 
 
 @router.get("/runs/{id}", response_model=Trace, responses=RUN_RESPONSES, summary="The trace of a run, or how far it is")
-async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected: DisconnectedDep) -> Response:
+async def get_run(request: Request, id_: Id, runs: RunsDep, disconnected: DisconnectedDep) -> Response:
     """200 with the trace once the run is over; 202 before, with its position in the queue."""
-    subscription = await services.runs.find(id_)
+    subscription = await runs.find(id_)
     if not subscription.execution.done:
-        services.executions.expect_reader(subscription)
+        runs.executions.expect_reader(subscription)
         return JSONResponse(subscription.describe(), 202)
-    result = await services.runs.wait(subscription, disconnected)
+    result = await runs.wait(subscription, disconnected)
     assert result is not None
     return trace_response(request, result.body)
 
 
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: TRACE_RESPONSES[403]}, summary="Stop a run")
-async def stop_run(id_: Id, services: ServicesDep) -> None:
+async def stop_run(id_: Id, runs: RunsDep) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
-    await services.runs.stop(id_)
+    await runs.stop(id_)
 
 
 @router.get(
@@ -222,17 +235,17 @@ async def stop_run(id_: Id, services: ServicesDep) -> None:
     responses={**NO_RUN, 200: {"content": STREAM_RESPONSE, "description": "One event for each change."}},
     summary="The events of a run, as they happen",
 )
-async def events(request: Request, id_: Id, services: ServicesDep) -> Response:
+async def events(request: Request, id_: Id, runs: RunsDep) -> Response:
     """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
 
     When the last listener has disconnected, the run is ended some seconds later.
     """
-    subscription = await services.runs.find(id_)
+    subscription = await runs.find(id_)
     if request.state.is_head:
         return Response(media_type="text/event-stream")
 
     async def messages() -> AsyncIterator[dict[str, str]]:
-        async for state in services.executions.events(subscription):
+        async for state in runs.executions.events(subscription):
             yield {"event": state["state"], "data": json.dumps(state)}
 
     return EventSourceResponse(messages(), ping=15)
@@ -241,3 +254,112 @@ async def events(request: Request, id_: Id, services: ServicesDep) -> Response:
 @router.get("/schema", response_model=dict[str, Any], summary="JSON Schema of a trace")
 async def schema() -> Response:
     return Response(encoded_document(), media_type="application/json")
+
+
+FIXES_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (403, 413, 421, 422, 429, 503) if status in TRACE_RESPONSES},
+    404: {"model": ProblemReply, "description": "The program's run has no such finding."},
+}
+
+
+@router.post(
+    "/fixes", response_model=Fixes, responses=FIXES_RESPONSES, summary="Fixes of one finding, each of them run"
+)
+async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep) -> Fixes:
+    """Runs the program, proposes edits for the finding, and runs each of them, at most four.
+
+    Every run counts as one of the client's; a program that ran before is not run again.
+    """
+
+    async def run(source: str) -> bytes:
+        request = RunRequest(source=source, device=body.device, seed=body.seed, input=body.input)
+        result = await services.runs.wait(await services.runs.start(request, client), disconnected)
+        assert result is not None
+        return result.body
+
+    before = partial(services.visitors.limits.pictures.hit, client)
+    await before()
+    trace = await run(body.source)
+    findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
+    finding = next(
+        (candidate for candidate in findings if (candidate.kind, candidate.line) == (body.kind, body.line)), None
+    )
+    if finding is None:
+        raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")
+    trials = FixTrials(
+        services.renderer, services.runs.proposals, body.source, findings, run, body.language, before, client.network
+    )
+    return Fixes(fixes=await trials.fixes(finding))
+
+
+EXAMPLE_GRADIENTS: dict[str, Any] = {
+    "status": "finished",
+    "message": "",
+    "check": {
+        "problem": None,
+        "message": "",
+        "backward": 0,
+        "line": 2,
+        "loss": 5.0,
+        "double": 5.0,
+        "runs": 11,
+        "complete": True,
+        "corners": [],
+        "leaves": [
+            {
+                "name": "x",
+                "line": 1,
+                "shape": [1],
+                "dtype": "float32",
+                "elements": 1,
+                "verdict": "agrees",
+                "worst": 0,
+                "hooked": False,
+                "problem": None,
+                "problem_line": None,
+                "rows": [
+                    {
+                        "index": [0],
+                        "torch": 4.0,
+                        "double": 4.0,
+                        "numeric": 4.0,
+                        "left": None,
+                        "right": None,
+                        "difference": 0.0,
+                        "verdict": "agrees",
+                    }
+                ],
+            }
+        ],
+    },
+}
+"""A complete answer, for a leaf with one element."""
+
+GRADIENT_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (400, 403, 413, 415, 421, 422, 429, 503)},
+    200: {
+        "content": {"application/json": {"example": EXAMPLE_GRADIENTS}},
+        "description": "The gradients and the quotients.",
+    },
+}
+
+
+@router.post(
+    "/gradient-checks",
+    response_model=GradientCheckReply,
+    responses=GRADIENT_RESPONSES,
+    summary="Gradients of a program beside finite differences",
+)
+async def gradient_checks(
+    body: GradientCheckRequest, runs: RunsDep, client: ClientDep, disconnected: DisconnectedDep
+) -> GradientCheckReply:
+    """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
+
+    The gradients are those of one call of `backward`, before they were added to `.grad`, or of `torch.autograd.grad`. `check.problem` says why nothing can
+    be compared, the `problem` of a leaf why it can't be varied.
+    """
+    request = RunRequest(source=body.source, seed=body.seed, input=body.input)
+    options = GradientCheckOptions(backward=body.backward, elements=body.elements)
+    result = await runs.wait(await runs.start(request, client, check=options), disconnected)
+    assert result is not None
+    return await asyncio.to_thread(gradient_check_reply, result.body)

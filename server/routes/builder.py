@@ -1,4 +1,4 @@
-"""The builder's partials: the palette of operations at a place of the program, and the form of one of them."""
+"""The builder: the catalogue of operations, the palette at a place of the program, and the form of one operation."""
 
 import asyncio
 import functools
@@ -8,13 +8,57 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
+from server.http.responses import ConstantBody
 from server.operations.card_form import CardForm, card_form, proposed_name
-from server.operations.catalogue import TABLES, operation_sentences
-from server.operations.table import OperationRow
+from server.operations.catalogue import TABLES, catalogue, operation_sentences
+from server.operations.operand_kinds import OperationRow
+from server.routes.api import TRACE_RESPONSES
 from server.templating import render_public, request_language
-from server.wire.builder import AliveName, Place
+from server.wire.operations import AliveName, Operations, Place
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
+
+router = APIRouter()
+
+
+def shortened_catalogue() -> dict[str, Any]:
+    """The answer with one operation and the kind of its operand."""
+    whole = catalogue("en")
+    clone = next(operation for operation in whole.operations if operation.name == "clone")
+    kinds = [row for row in whole.kinds if row.kind == clone.operands[0].kind]
+    return Operations(operations=[clone], kinds=kinds).model_dump(exclude_none=True)
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (421, 422)},
+    200: {
+        "content": {"application/json": {"example": shortened_catalogue()}},
+        "description": "All operations, group by group. The example has one of them.",
+    },
+    304: {"description": "The client has this version already."},
+}
+
+
+@router.get(
+    "/api/operations", response_model=Operations, responses=RESPONSES, summary="Operations to build programs of"
+)
+async def operations(
+    request: Request,
+    lang: Annotated[Language, Query(description="Of the sentences.", examples=["en"])] = "en",
+) -> Response:
+    """Each with a template of source text, its operands, one sentence, its siblings, and a program in which it runs.
+
+    A hole of a template is the name of an operand in braces, or `{out}`: the name of the result.
+    """
+    return catalogue_body(lang).response(request)
+
+
+@functools.cache
+def catalogue_body(language: Language) -> ConstantBody:
+    """The catalogue as JSON."""
+    body = catalogue(language).model_dump_json(exclude_none=True).encode()
+    return ConstantBody.of(body, "application/json")
+
 
 MAX_ALIVE = 12_000
 """Characters of the names that a request brings."""
@@ -23,14 +67,13 @@ MAX_SIBLINGS = 5
 MAX_PROPOSED = 8
 """As many of the nearest names are tried as operands in the palette; a form has all of them."""
 
-router = APIRouter(prefix="/builder", include_in_schema=False)
 ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
 SENTENCES: dict[str, dict[str, str]] = {language: operation_sentences(language) for language in get_args(Language)}
 
 Alive = Annotated[str, Query(max_length=MAX_ALIVE)]
 
 
-@router.get("/palette", response_class=HTMLResponse)
+@router.get("/builder/palette", response_class=HTMLResponse, include_in_schema=False)
 async def palette(
     request: Request, alive: Alive = "[]", q: Annotated[str, Query(max_length=100)] = "", line: int = 0
 ) -> Response:
@@ -58,7 +101,7 @@ async def palette(
     )
 
 
-@router.get("/form/{operation}", response_class=HTMLResponse)
+@router.get("/builder/form/{operation}", response_class=HTMLResponse, include_in_schema=False)
 async def form(
     request: Request, operation: Annotated[str, Path(max_length=60)], alive: Alive = "[]", line: int = 0
 ) -> Response:

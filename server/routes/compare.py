@@ -10,19 +10,20 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from gradbox.wire.api import ProblemReply, RunRequest
-from gradbox.wire.pictures import DrawRequest, Theme
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.caching import MAX_AGE
-from server.http.disconnection import Disconnected, unless_disconnected
+from gradbox.wire.processes import DrawRequest, Theme
+from server.http.response_delivery import Disconnected, unless_disconnected
+from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
-from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
 from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, file_responses
-from server.runs.comparer import ComparedRun, RunPair, compare, draw_comparison
-from server.services import Services
+from server.runs.explainer import ComparedRun, RunPair, compare, draw_comparison
+from server.saved.content import SavedContent
+from server.services import ClientDep, DisconnectedDep, SavedDep, Services, ServicesDep, SettingsDep
+from server.settings import Settings
 from server.store.repository import SavedProgram
 from server.templating import render, render_partial, render_public, request_language
 from server.urls import public_url, trace_url
+from server.visitors.clients import Client
 from server.wire.compare import ComparedProgram, CompareRequest, Comparison
 from server.wire.saved_programs import Language
 
@@ -61,9 +62,9 @@ class ProgramPair:
         return RunPair(left, right)
 
 
-async def saved_pair(services: ServicesDep, left: SavedId, right: SavedId) -> ProgramPair:
+async def saved_pair(saved: SavedDep, left: SavedId, right: SavedId) -> ProgramPair:
     """Raises ProblemError where there is no program of one of the ids."""
-    return ProgramPair(*await asyncio.gather(services.programs.find(left), services.programs.find(right)))
+    return ProgramPair(*await asyncio.gather(saved.programs.find(left), saved.programs.find(right)))
 
 
 PairDep = Annotated[ProgramPair, Depends(saved_pair)]
@@ -71,17 +72,17 @@ PairDep = Annotated[ProgramPair, Depends(saved_pair)]
 
 @router.get("/compare", response_class=HTMLResponse, include_in_schema=False)
 async def compare_page(
-    request: Request, services: ServicesDep, left: OptionalId = None, right: OptionalId = None
+    request: Request, saved: SavedDep, left: OptionalId = None, right: OptionalId = None
 ) -> Response:
     """Two programs side by side. left, right: ids of saved programs; others come with the address's fragment."""
-    programs = {"left": await find_program(services, left), "right": await find_program(services, right)}
+    programs = {"left": await find_program(saved, left), "right": await find_program(saved, right)}
     first = {side: program and page_values(request, program) for side, program in programs.items()}
     titles = {side: program.content.title if program else "" for side, program in programs.items()}
     return render(request, "compare.html", first=first, titles=titles, editable=True, away=all(programs.values()))
 
 
 @router.get("/compare/embed", response_class=HTMLResponse, include_in_schema=False)
-async def compare_frame(request: Request, services: ServicesDep, pair: PairDep, theme: Theme | None = None) -> Response:
+async def compare_frame(request: Request, settings: SettingsDep, pair: PairDep, theme: Theme | None = None) -> Response:
     """The comparison of two saved programs as a frame in another site's page."""
     programs = {"left": pair.left, "right": pair.right}
     first = {side: page_values(request, program) for side, program in programs.items()}
@@ -91,10 +92,10 @@ async def compare_frame(request: Request, services: ServicesDep, pair: PairDep, 
         request_language(request),
         first={**first, "row": None},
         titles={side: program.content.title for side, program in programs.items()},
-        away=compare_url(services, request, pair),
+        away=compare_url(settings, request, pair),
         theme=theme,
     )
-    response.headers["Content-Security-Policy"] = content_security_policy(request.state.nonce, services.settings.frames)
+    response.headers["Content-Security-Policy"] = content_security_policy(request.state.nonce, settings.frames)
     response.headers.update(CROSS_ORIGIN)
     response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
     return response
@@ -108,7 +109,7 @@ async def post_compare(
 
     async def run(program: ComparedProgram) -> ComparedRun:
         if program.saved is not None:
-            return ComparedRun((await services.programs.find(program.saved)).trace)
+            return ComparedRun((await services.saved.programs.find(program.saved)).trace)
         assert program.source is not None
         request = RunRequest(source=program.source, device=program.device, seed=program.seed)
         result = await services.runs.wait(await services.runs.start(request, client), disconnected)
@@ -116,7 +117,7 @@ async def post_compare(
         return ComparedRun(result.body)
 
     pair = RunPair(await run(body.left), await run(body.right))
-    hit_limit = partial(services.picture_limits.hit, client)
+    hit_limit = partial(services.visitors.limits.pictures.hit, client)
     return await compare(services.renderer, pair, body.language, hit_limit, client.network)
 
 
@@ -145,7 +146,7 @@ class PairExporter:
         headers = {**headers, "ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
         if tag in [known.strip() for known in self.request.headers.get("if-none-match", "").split(",")]:
             return Response(status_code=304, headers=headers)
-        hit_limit = partial(self.services.picture_limits.hit, client)
+        hit_limit = partial(self.services.visitors.limits.pictures.hit, client)
         drawing = draw_comparison(renderer, self.pair.runs(), draw, hit_limit, client.network)
         return Response(await unless_disconnected(drawing, self.disconnected), media_type=media_type, headers=headers)
 
@@ -194,9 +195,9 @@ async def offline_file(exporter: ExporterDep, row: Row = None, lang: Lang = "en"
     return await exporter.respond(draw, "text/html; charset=utf-8", headers)
 
 
-async def find_program(services: Services, id_: str | None) -> SavedProgram | None:
+async def find_program(saved: SavedContent, id_: str | None) -> SavedProgram | None:
     """Raises ProblemError where there is no program of that id."""
-    return None if id_ is None else await services.programs.find(id_)
+    return None if id_ is None else await saved.programs.find(id_)
 
 
 def page_values(request: Request, program: SavedProgram) -> dict[str, str]:
@@ -209,7 +210,7 @@ def page_values(request: Request, program: SavedProgram) -> dict[str, str]:
     }
 
 
-def compare_url(services: Services, request: Request, pair: ProgramPair) -> str:
+def compare_url(settings: Settings, request: Request, pair: ProgramPair) -> str:
     """The permalink of the comparison of two saved programs."""
-    base = public_url(services.settings) or request.scope["root_path"]
+    base = public_url(settings) or request.scope["root_path"]
     return f"{base}/compare?left={pair.left.id}&right={pair.right.id}"

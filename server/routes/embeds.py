@@ -6,18 +6,17 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.pictures import Theme
-from server.dependencies import ServicesDep
-from server.http.caching import MAX_AGE, cacheable, not_modified
+from gradbox.wire.processes import Theme
+from server.http.responses import MAX_AGE, cacheable, not_modified
 from server.http.security import content_security_policy
 from server.routes.saved_programs import NOT_FOUND
 from server.saved.oembed import oembed, series_oembed
-from server.services import Services
+from server.services import SavedDep, Services, ServicesDep, SettingsDep
 from server.store.repository import SavedProgram
 from server.templating import render_public, request_language
 from server.urls import permalink, permalink_id, public_url, series_place, trace_url
-from server.wire.embeds import OEmbed
 from server.wire.problems import ProblemError
+from server.wire.saved_programs import OEmbed
 
 EMBED_RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: answer for status, answer in NOT_FOUND.items() if status != 304},
@@ -34,7 +33,7 @@ async def embed(
     request: Request, id_: Annotated[str, Path(alias="id")], services: ServicesDep, theme: Theme | None = None
 ) -> Response:
     """The stored trace to step through. Nothing is run, saved or remembered here."""
-    program = await services.programs.find(id_)
+    program = await services.saved.programs.find(id_)
     cached = not_modified(request, program, services.renderer.version)
     if cached is not None:
         cached.headers.update(
@@ -88,7 +87,8 @@ def frame_headers(request: Request, frames: str) -> dict[str, str]:
     summary="How a saved program, or a series, is embedded in another page",
 )
 async def get_oembed(
-    services: ServicesDep,
+    saved: SavedDep,
+    settings: SettingsDep,
     url: Annotated[
         str, Query(max_length=2000, description="A permalink or a series of this server, with or without a step.")
     ],
@@ -99,18 +99,18 @@ async def get_oembed(
     """oEmbed 1.0. The frame opens with the step and the view of the address's fragment."""
     if format_ != "json":
         raise ProblemError(501, "not_implemented", "this server supports the format json only", field="format")
-    base = public_url(services.settings)
+    base = public_url(settings)
     if not base:
         raise ProblemError(501, "no_address", "GRADBOX_PUBLIC_URL is not set on this server")
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": f"public, max-age={MAX_AGE}"}
     place = series_place(url, base)
     if place is not None:
-        series = await services.series.find(place[0])
+        series = await saved.series.find(place[0])
         body = series_oembed(series, place[1], base, maxwidth, maxheight)
         return JSONResponse(body.model_dump(), headers=headers)
     id_ = permalink_id(url, base)
     if id_ is None:
         raise ProblemError(404, "not_ours", "this address is no permalink of this server", field="url")
-    program = await services.programs.find(id_)
+    program = await saved.programs.find(id_)
     body = oembed(program, base, url.partition("#")[2], maxwidth, maxheight)
     return JSONResponse(body.model_dump(), headers=headers)

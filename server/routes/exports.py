@@ -1,4 +1,4 @@
-"""The exports of a saved program: pictures and an offline file, made by the page's own code."""
+"""Pictures and offline files, made by the page's own code: of saved programs, and small ones of operations and scenarios."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -6,16 +6,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.pictures import DrawRequest, Kind, Theme
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.caching import cacheable, not_modified
-from server.http.disconnection import Disconnected, unless_disconnected
-from server.pool.fair_queue import Client
+from gradbox.wire.processes import DrawRequest, Kind, Theme
+from server.gallery.thumbnails import MAX_WAIT, Thumbnails
+from server.http.response_delivery import Disconnected, unless_disconnected
+from server.http.responses import cacheable, not_modified
+from server.routes.api import TRACE_RESPONSES
 from server.routes.saved_programs import NOT_FOUND
-from server.services import Services
+from server.services import ClientDep, DisconnectedDep, GalleryDep, Services, ServicesDep
 from server.store.repository import SavedProgram
 from server.templating import render_partial
 from server.urls import permalink
+from server.visitors.clients import Client
 from server.wire.saved_programs import Language
 
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -73,7 +74,7 @@ class Exporter:
             return cached
         language = draw.language or program.content.language
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
-        limits, client = self.services.picture_limits, self.client
+        limits, client = self.services.visitors.limits.pictures, self.client
         drawing = renderer.get_drawing(program.digest, draw, program.trace, lambda: limits.hit(client), client.network)
         body = await unless_disconnected(drawing, self.disconnected)
         return cacheable(Response(body, media_type=media_type, headers=headers), program, renderer.version)
@@ -105,7 +106,7 @@ PictureDep = Annotated[DrawRequest, Depends(picture_request)]
 async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """A step of the program's trace as the stage draws it; without `step` the complete run, as the loom."""
     headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
-    program = await exporter.services.programs.find(id_)
+    program = await exporter.services.saved.programs.find(id_)
     return await exporter.respond(program, draw, "image/svg+xml; charset=utf-8", headers)
 
 
@@ -118,7 +119,7 @@ async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
 async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The preview of a link: the title and the step; without `step` the one that the page opens with."""
     draw = draw.model_copy(update={"kind": "card", "png": True})
-    return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
+    return await exporter.respond(await exporter.services.saved.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 
 @router.get(
@@ -127,7 +128,7 @@ async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
 async def png(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The same as `.svg`, at twice its size where that is not too large."""
     draw = draw.model_copy(update={"png": True})
-    return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
+    return await exporter.respond(await exporter.services.saved.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 
 @router.get(
@@ -137,7 +138,7 @@ async def offline_file(
     id_: Id, exporter: ExporterDep, step: StepParameter = None, lang: LanguageParameter = None
 ) -> Response:
     """One HTML file that steps through the trace without a server."""
-    program = await exporter.services.programs.find(id_)
+    program = await exporter.services.saved.programs.find(id_)
     language = lang or program.content.language
     draw = DrawRequest(
         kind="file",
@@ -152,3 +153,53 @@ async def offline_file(
         "Content-Disposition": f'attachment; filename="gradbox-{program.id}.html"',
     }
     return await exporter.respond(program, draw, "text/html; charset=utf-8", headers)
+
+
+MAX_AGE = 3600
+"""Seconds for which a cache need not ask again."""
+
+STILL_MAX_WAIT = 8.0
+"""Seconds that the gallery waits for a still: its readers look at many at once, and they are made one at a time."""
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: TRACE_RESPONSES[status] for status in (421, 422)},
+    200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}, "description": "The thumbnail."},
+    304: {"description": "The client has this version already."},
+    404: {"model": ProblemReply, "description": "There is no such operation."},
+    503: {"model": ProblemReply, "description": "It is not made yet; `Retry-After` says when to try again."},
+}
+
+
+@router.get("/operations/{name}.svg", response_class=Response, responses=RESPONSES, summary="Thumbnail of an operation")
+async def thumbnail(
+    name: Annotated[str, Path(max_length=60, description="Of `GET /api/operations`.", examples=["clone"])],
+    request: Request,
+    gallery: GalleryDep,
+    theme: Annotated[Theme, Query(description="The colours' theme.")] = "light",
+) -> Response:
+    """What the operation does to memory: the rows that the last step of its example touched."""
+    return await picture_response(request, gallery.thumbnails, name, theme, MAX_WAIT)
+
+
+@router.get("/gallery/{name}.svg", response_class=Response, include_in_schema=False)
+async def still(
+    name: Annotated[str, Path(max_length=60)],
+    request: Request,
+    gallery: GalleryDep,
+    theme: Annotated[Theme, Query()] = "light",
+) -> Response:
+    """The scenario's telling step: the rows of memory that it touched, and others beside them."""
+    return await picture_response(request, gallery.stills, name, theme, STILL_MAX_WAIT)
+
+
+async def picture_response(
+    request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float
+) -> Response:
+    """Raises ProblemError: 404 for an unknown name, 503 where it is not made in so many seconds."""
+    tag = await pictures.entity_tag(name)
+    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
+    if tag in [given.strip() for given in request.headers.get("if-none-match", "").split(",")]:
+        return Response(status_code=304, headers=headers)
+    body = await pictures.get(name, theme, max_wait)
+    headers |= {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
+    return Response(body, media_type="image/svg+xml; charset=utf-8", headers=headers)

@@ -1,29 +1,28 @@
 """The matrix: its page, its twins in JSON and CSV, and the workbench with the program of one cell."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
-from server.dependencies import ServicesDep
-from server.http.constant_response import ConstantBody
-from server.matrix.documents import csv_document, json_document, shortened_csv, shortened_json
-from server.matrix.page import (
+from server.matrix.documents import (
     card_words,
     choices,
+    csv_document,
     find_cell,
     first_questions,
     headings,
     inapplicable_questions,
+    json_document,
     page_groups,
+    shortened_csv,
+    shortened_json,
 )
-from server.matrix.programs import SITUATIONS, Situation, cell_program
-from server.matrix.questions import QUESTIONS
-from server.matrix.service import MAX_WAIT
+from server.matrix.programs import QUESTIONS, SITUATIONS, Situation, cell_program
+from server.matrix.service import MAX_WAIT, MatrixService
 from server.routes.api import TRACE_RESPONSES
-from server.services import Services
+from server.services import MatrixDep
 from server.templating import (
     MESSAGES,
     constant_page,
@@ -67,7 +66,7 @@ router = APIRouter()
 @router.get("/matrix", response_class=HTMLResponse, include_in_schema=False)
 async def matrix_page(
     request: Request,
-    services: ServicesDep,
+    matrix: MatrixDep,
     tensor: Annotated[Tensor, Query()] = "leaf",
     memory: Annotated[Memory, Query()] = "contiguous",
     mode: Annotated[Mode, Query()] = "grad",
@@ -81,9 +80,9 @@ async def matrix_page(
 
     key = f"page {language} {situation.key} {signed_in}"
     try:
-        response = await respond_when_measured(request, services, key, "text/html; charset=utf-8", make, PAGE_MAX_WAIT)
+        response = await respond_when_measured(request, matrix, key, "text/html; charset=utf-8", make, PAGE_MAX_WAIT)
     except ProblemError as error:
-        return unmeasured_page(request, services, language, error)
+        return unmeasured_page(request, matrix, language, error)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
     if signed_in:
         response.headers["Cache-Control"] = "private, no-store"
@@ -93,7 +92,7 @@ async def matrix_page(
 @router.get("/matrix.json", response_model=MatrixDocument, responses=JSON_RESPONSES, summary="The matrix of operations")
 async def as_json(
     request: Request,
-    services: ServicesDep,
+    matrix: MatrixDep,
     lang: Annotated[Language, Query(description="Of what the properties mean.", examples=["en"])] = "en",
 ) -> Response:
     """What copying, sharing, viewing and converting do to a tensor, asked of this server's torch in 18 situations."""
@@ -101,15 +100,15 @@ async def as_json(
     def make(measured: Measurement) -> bytes:
         return json_document(measured, MESSAGES[lang])
 
-    return await respond_when_measured(request, services, f"json {lang}", "application/json", make)
+    return await respond_when_measured(request, matrix, f"json {lang}", "application/json", make)
 
 
 @router.get(
     "/matrix.csv", response_class=PlainTextResponse, responses=CSV_RESPONSES, summary="The matrix, a line for each cell"
 )
-async def as_csv(request: Request, services: ServicesDep) -> Response:
+async def as_csv(request: Request, matrix: MatrixDep) -> Response:
     """The same cells as `/matrix.json`."""
-    return await respond_when_measured(request, services, "csv", "text/csv; charset=utf-8", csv_document)
+    return await respond_when_measured(request, matrix, "csv", "text/csv; charset=utf-8", csv_document)
 
 
 @router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
@@ -144,10 +143,10 @@ def page_values(measured: Measurement, situation: Situation, language: str) -> d
     }
 
 
-def unmeasured_page(request: Request, services: Services, language: str, error: ProblemError) -> Response:
+def unmeasured_page(request: Request, matrix: MatrixService, language: str, error: ProblemError) -> Response:
     """How far the measurement is, on a page that looks again by itself; or that there is none."""
-    failed = services.matrix.failed
-    values = {"failed": failed, "done": services.matrix.situations_done, "situations": len(SITUATIONS)}
+    failed = matrix.failed
+    values = {"failed": failed, "done": matrix.situations_done, "situations": len(SITUATIONS)}
     response = render_public(request, "matrix_unmeasured.html", language, **values)
     response.status_code = error.status
     response.headers["Cache-Control"] = "no-store"
@@ -158,17 +157,11 @@ def unmeasured_page(request: Request, services: Services, language: str, error: 
 
 async def respond_when_measured(
     request: Request,
-    services: Services,
+    matrix: MatrixService,
     key: str,
     media_type: str,
     make: Callable[[Measurement], bytes],
     max_wait: float = MAX_WAIT,
 ) -> Response:
     """The body of this key, made once. Raises ProblemError where the matrix is not measured in time."""
-    bodies = services.matrix_bodies
-    if key not in bodies:
-        measured = await services.matrix.get(max_wait)
-        async with services.matrix_lock:
-            if key not in bodies:
-                bodies[key] = await asyncio.to_thread(lambda: ConstantBody.of(make(measured), media_type))
-    return bodies[key].response(request)
+    return (await matrix.body(key, media_type, make, max_wait)).response(request)

@@ -1,4 +1,6 @@
-"""The pages: the workbench with a scenario, the gallery, and the sheet of marks."""
+"""The pages: the workbench with a scenario, the gallery, `/settled` with its claims, the course with its lessons, and
+the sheet of marks.
+"""
 
 import base64
 from typing import Annotated, Any
@@ -6,13 +8,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from gradbox.wire.api import RunRequest
 from server import PROJECT_FOLDER
-from server.dependencies import ServicesDep
-from server.gallery.catalogue import FILTERS, neighbours, scenarios_by_thread, search_entries
-from server.gallery.course import lesson_for_workbench
-from server.gallery.scenarios import Scenario
-from server.http.trace_response import trace_response
-from server.services import Services
+from server.gallery.claims import claims_document
+from server.gallery.course import Lesson, lesson_address, lesson_for_workbench, lesson_items
+from server.gallery.gallery import Gallery
+from server.gallery.scenarios import FILTERS, Scenario, neighbours, scenarios_by_thread, search_entries
+from server.http.responses import trace_response
+from server.services import ClientDep, DisconnectedDep, GalleryDep, ServicesDep
 from server.templating import render, render_workbench, request_language
 from server.wire.problems import ProblemError
 
@@ -24,21 +27,21 @@ router = APIRouter(include_in_schema=False)
 @router.get("/", response_class=HTMLResponse)
 async def workbench(
     request: Request,
-    services: ServicesDep,
+    gallery: GalleryDep,
     scenario_name: Annotated[str | None, Query(alias="s")] = None,
     lesson_name: Annotated[str | None, Query(alias="lesson")] = None,
 ) -> Response:
     """The workbench; `?s=name` opens a scenario, without it the first one. lesson_name: of one that has the scenario."""
-    scenario = next((member for member in services.scenarios if member.name == scenario_name), None)
+    scenario = next((member for member in gallery.scenarios if member.name == scenario_name), None)
     if scenario_name is not None and scenario is None:
         raise ProblemError(404, "not_found", f"there is no scenario '{scenario_name[:80]}'", field="s")
-    scenario = scenario or next(iter(services.scenarios), None)
-    trace = await services.scenario_traces.get(scenario) if scenario else None
+    scenario = scenario or next(iter(gallery.scenarios), None)
+    trace = await gallery.traces.get(scenario) if scenario else None
     trace_url = f"{request.scope['root_path']}/gallery/{trace.name}.trace.json?v={trace.version}" if trace else None
     language = request_language(request)
     text = scenario.text[language] if scenario else {}
     place = (
-        find_place(services, request.scope["root_path"], language, lesson_name, scenario)
+        find_place(gallery, request.scope["root_path"], language, lesson_name, scenario)
         if lesson_name and scenario
         else None
     )
@@ -48,20 +51,20 @@ async def workbench(
         "question": text.get("question"),
         "look_at": text.get("look_at"),
         "scenario": scenario,
-        "neighbours": neighbours(services.scenarios, scenario) if scenario and scenario_name and not place else None,
+        "neighbours": neighbours(gallery.scenarios, scenario) if scenario and scenario_name and not place else None,
         "lesson": place,
     }
     return render_workbench(request, **values)
 
 
 def find_place(
-    services: Services, root: str, language: str, lesson_name: str, scenario: Scenario
+    gallery: Gallery, root: str, language: str, lesson_name: str, scenario: Scenario
 ) -> dict[str, Any] | None:
     """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario alone."""
-    for lesson in services.lessons:
+    for lesson in gallery.lessons:
         if lesson.name == lesson_name and any(program.scenario == scenario.name for program in lesson.programs):
             return lesson_for_workbench(
-                root, services.lessons, lesson, services.scenarios_by_name, language, scenario.name
+                root, gallery.lessons, lesson, gallery.scenarios_by_name, language, scenario.name
             )
     return None
 
@@ -73,29 +76,29 @@ async def open_file(request: Request) -> Response:
 
 
 @router.get("/gallery", response_class=HTMLResponse)
-async def gallery(request: Request, services: ServicesDep) -> Response:
+async def gallery(request: Request, gallery: GalleryDep) -> Response:
     """All scenarios, by thread."""
     values = {
-        "threads": scenarios_by_thread(services.scenarios),
+        "threads": scenarios_by_thread(gallery.scenarios),
         "filters": FILTERS,
-        "count": str(len(services.scenarios)),
-        "index": search_entries(services.scenarios),
+        "count": str(len(gallery.scenarios)),
+        "index": search_entries(gallery.scenarios),
     }
     return render(request, "gallery.html", **values)
 
 
 @router.get("/gallery.json")
-async def scenario_list(services: ServicesDep) -> JSONResponse:
+async def scenario_list(gallery: GalleryDep) -> JSONResponse:
     """What the scenarios are called, in each language, for the page's command palette."""
-    scenarios = [{"name": member.name, "text": member.text} for member in services.scenarios]
+    scenarios = [{"name": member.name, "text": member.text} for member in gallery.scenarios]
     return JSONResponse({"scenarios": scenarios}, headers={"Cache-Control": "public, max-age=60"})
 
 
 @router.get("/gallery/{name}.trace.json")
-async def scenario_trace(request: Request, name: str, services: ServicesDep, v: str | None = None) -> Response:
+async def scenario_trace(request: Request, name: str, gallery: GalleryDep, v: str | None = None) -> Response:
     """The trace of a scenario, as this server recorded it first. v: its version, for caches."""
-    scenario = next((member for member in services.scenarios if member.name == name), None)
-    trace = await services.scenario_traces.get(scenario) if scenario else None
+    scenario = next((member for member in gallery.scenarios if member.name == name), None)
+    trace = await gallery.traces.get(scenario) if scenario else None
     if trace is None:
         raise ProblemError(404, "not_found", "there is no trace of that scenario", field="name")
     response = trace_response(request, trace.body)
@@ -108,3 +111,101 @@ async def specimens(request: Request) -> Response:
     """Every mark in every state, and the stored pictures where the server has them."""
     pictures = [(path.stem, base64.b64encode(path.read_bytes()).decode()) for path in sorted(PICTURES.glob("*.svg"))]
     return render(request, "marks.html", pictures=pictures)
+
+
+MAX_CLAIMS_WAIT = 3.0
+"""Seconds that a response waits for the programs of the claims, which are run once, by whoever asks first."""
+
+REFRESH_SECONDS = 3
+"""Seconds after which a page without all verdicts looks again."""
+
+
+@router.get("/settled", response_class=HTMLResponse)
+async def settled(request: Request, services: ServicesDep) -> Response:
+    """All claims with what has been found; the page looks again where some programs have not been run yet."""
+    verdicts = await services.gallery.claims.verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
+    count = {holds: sum(verdict.holds is holds for verdict in verdicts) for holds in (True, False, None)}
+    return render(
+        request,
+        "settled.html",
+        verdicts=verdicts,
+        holding=str(count[True]),
+        refuted=str(count[False]),
+        waiting=count[None],
+        renewal=REFRESH_SECONDS,
+        versions=services.pool.versions,
+    )
+
+
+@router.get("/settled.json")
+async def settled_json(services: ServicesDep) -> JSONResponse:
+    """What `python -m server settled --json` prints."""
+    verdicts = await services.gallery.claims.verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
+    return JSONResponse(claims_document(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})
+
+
+def find_lesson(gallery: Gallery, name: str) -> Lesson:
+    """Raises ProblemError (404)."""
+    for lesson in gallery.lessons:
+        if lesson.name == name:
+            return lesson
+    raise ProblemError(404, "not_found", f"there is no lesson '{name[:80]}'", field="lesson")
+
+
+@router.get("/course", response_class=HTMLResponse)
+async def course(request: Request, gallery: GalleryDep) -> Response:
+    """All lessons, in their order."""
+    root, language = request.scope["root_path"], request_language(request)
+    lessons = [(lesson, lesson_address(root, lesson, language)) for lesson in gallery.lessons]
+    return render(request, "course.html", lessons=lessons)
+
+
+@router.get("/course/{name}", response_class=HTMLResponse)
+async def lesson_page(request: Request, name: str, gallery: GalleryDep) -> Response:
+    """A lesson: its introduction, its programs with what to watch, its question."""
+    lesson = find_lesson(gallery, name)
+    root, language = request.scope["root_path"], request_language(request)
+    at = gallery.lessons.index(lesson)
+    after = gallery.lessons[at + 1] if at + 1 < len(gallery.lessons) else None
+    return render(
+        request,
+        "lesson.html",
+        lesson=lesson,
+        number=at + 1,
+        items=lesson_items(root, lesson, gallery.scenarios_by_name, language),
+        question_url=lesson_address(root, lesson, language, "/question"),
+        after=after,
+        after_url=lesson_address(root, after, language) if after else None,
+    )
+
+
+@router.get("/course/{name}/question", response_class=HTMLResponse)
+async def question_page(request: Request, name: str, gallery: GalleryDep) -> Response:
+    """The workbench with the program that a lesson's reader is to change."""
+    lesson = find_lesson(gallery, name)
+    root, language = request.scope["root_path"], request_language(request)
+    return render_workbench(
+        request,
+        first={"source": lesson.question.start, "trace_url": None},
+        title=lesson.text[language]["title"],
+        lesson=lesson_for_workbench(root, gallery.lessons, lesson, gallery.scenarios_by_name, language, ""),
+    )
+
+
+@router.get("/course/{name}/answer.json")
+async def right_answer(name: str, gallery: GalleryDep) -> JSONResponse:
+    """One program that answers the question, for who wants to see it."""
+    return JSONResponse({"source": find_lesson(gallery, name).question.answer})
+
+
+@router.post("/course/{name}/answers")
+async def answer(
+    body: RunRequest, name: str, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+) -> JSONResponse:
+    """Runs a program together with the check of the question, which counts as one of the client's runs, and says whether
+    it is an answer."""
+    question = find_lesson(services.gallery, name).question
+    checked = body.model_copy(update={"source": question.with_check(body.source)})
+    result = await services.runs.wait(await services.runs.start(checked, client), disconnected)
+    assert result is not None
+    return JSONResponse(await services.saved.programs.reader.read("judge", result.body))

@@ -9,19 +9,17 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.trace import Trace
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.caching import cacheable, not_modified
-from server.http.disconnection import Disconnected
-from server.http.trace_response import trace_response
+from server.http.response_delivery import Disconnected
+from server.http.responses import cacheable, not_modified, trace_response
 from server.pool.executions import Result
-from server.pool.fair_queue import Client
 from server.routes.api import TRACE_RESPONSES
-from server.saved.programs import RunProgram, describe
-from server.saved.python_script import python_script
-from server.services import Services
+from server.runs.service import RunService
+from server.saved.programs import RunProgram, describe, python_script
+from server.services import ClientDep, DisconnectedDep, RunsDep, SavedDep, Services, ServicesDep, SettingsDep
 from server.store.repository import SavedProgram
 from server.templating import render_workbench
 from server.urls import permalink, public_url, trace_url
+from server.visitors.clients import Client
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 
 router = APIRouter()
@@ -53,12 +51,12 @@ SCRIPT_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def runner(services: Services, client: Client, disconnected: Disconnected, count_cached: bool = False) -> RunProgram:
+def runner(runs: RunService, client: Client, disconnected: Disconnected, count_cached: bool = False) -> RunProgram:
     """A function that runs a program for this client and returns its result. count_cached: see `RunService.start`."""
 
     async def run(body: RunRequest) -> Result:
-        subscription = await services.runs.start(body, client, count_cached)
-        result = await services.runs.wait(subscription, disconnected)
+        subscription = await runs.start(body, client, count_cached)
+        result = await runs.wait(subscription, disconnected)
         assert result is not None
         return result
 
@@ -76,7 +74,7 @@ async def save(
     body: Content, request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> Response:
     """201 with its id and address; 200 where the same content was saved before. The trace is made by the server."""
-    program, new = await services.programs.save(body, client, runner(services, client, disconnected))
+    program, new = await services.saved.programs.save(body, client, runner(services.runs, client, disconnected))
     reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 
@@ -84,20 +82,20 @@ async def save(
 @router.post(
     "/api/scenarios/{id}/rerun", response_model=Rerun, responses=RERUN_RESPONSES, summary="Run a saved program again"
 )
-async def rerun(id_: Id, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep) -> Rerun:
+async def rerun(id_: Id, runs: RunsDep, saved: SavedDep, client: ClientDep, disconnected: DisconnectedDep) -> Rerun:
     """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is.
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
-    return await services.programs.rerun(id_, runner(services, client, disconnected, count_cached=True))
+    return await saved.programs.rerun(id_, runner(runs, client, disconnected, count_cached=True))
 
 
 @router.get("/s/{id}.trace.json", response_model=Trace, responses=NOT_FOUND, summary="The trace of a saved program")
-async def trace(request: Request, id_: Id, services: ServicesDep) -> Response:
+async def trace(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
     """As it was recorded when the program was saved."""
-    program = await services.programs.find(id_)
+    program = await saved.programs.find(id_)
     response = not_modified(request, program) or cacheable(trace_response(request, program.trace), program)
-    if services.settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
+    if settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
         response.headers["Access-Control-Allow-Origin"] = "*"
     return response
 
@@ -105,9 +103,9 @@ async def trace(request: Request, id_: Id, services: ServicesDep) -> Response:
 @router.get(
     "/s/{id}.json", response_model=SavedProgramReply, responses=NOT_FOUND, summary="A saved program without its trace"
 )
-async def get_program(request: Request, id_: Id, services: ServicesDep) -> Response:
-    program = await services.programs.find(id_)
-    reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
+async def get_program(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
+    program = await saved.programs.find(id_)
+    reply = describe(program, permalink(settings, request.scope["root_path"], program.id))
     response = JSONResponse(reply.model_dump(mode="json", by_alias=True))
     return not_modified(request, program) or cacheable(response, program)
 
@@ -118,13 +116,13 @@ async def get_program(request: Request, id_: Id, services: ServicesDep) -> Respo
     responses={**NOT_FOUND, **SCRIPT_RESPONSES},
     summary="A saved program as a Python script",
 )
-async def script(request: Request, id_: Id, services: ServicesDep) -> Response:
+async def script(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
     """Without prompts and printed output; title, description and address as comments."""
-    program = await services.programs.find(id_)
+    program = await saved.programs.find(id_)
     cached = not_modified(request, program)
     if cached is not None:
         return cached
-    url = permalink(services.settings, request.scope["root_path"], program.id)
+    url = permalink(settings, request.scope["root_path"], program.id)
     text = await asyncio.to_thread(python_script, program, url)
     headers = {"Content-Disposition": f'inline; filename="{program.id}.py"'}
     return cacheable(Response(text, media_type="text/plain; charset=utf-8", headers=headers), program)
@@ -133,7 +131,7 @@ async def script(request: Request, id_: Id, services: ServicesDep) -> Response:
 @router.get("/s/{id}", response_class=HTMLResponse, include_in_schema=False)
 async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -> Response:
     """The workbench with a saved program and its stored trace; needs no worker."""
-    program = await services.programs.find(id_)
+    program = await services.saved.programs.find(id_)
     values: dict[str, Any] = {}
     base = public_url(services.settings)
     if base:

@@ -7,20 +7,18 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.pictures import DrawRequest, Theme
-from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.http.caching import MAX_AGE
-from server.http.disconnection import unless_disconnected
+from gradbox.wire.processes import DrawRequest, Theme
+from server.http.response_delivery import unless_disconnected
+from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
 from server.routes.embeds import frame
 from server.routes.exports import OFFLINE_POLICY, PICTURE_RESPONSES, file_responses
 from server.routes.saved_programs import NOT_FOUND, SAVE_RESPONSES, saved_page
-from server.saved.series import Series, describe
-from server.saved.series_file import offline_series
+from server.saved.series import Series, describe, offline_series
+from server.services import ClientDep, DisconnectedDep, SavedDep, ServicesDep, SettingsDep
 from server.templating import render, render_partial, request_language
 from server.urls import public_url, series_url
-from server.wire.saved_programs import Language
-from server.wire.series import MAX_NOTE, MAX_PROGRAMS, SeriesContent, SeriesReply
+from server.wire.saved_programs import MAX_NOTE, MAX_PROGRAMS, Language, SeriesContent, SeriesReply
 
 router = APIRouter()
 Id = Annotated[str, Path(alias="id")]
@@ -48,25 +46,27 @@ FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
 @router.post(
     "/api/series", response_model=SeriesReply, status_code=201, responses=SAVE_SERIES_RESPONSES, summary="Save a series"
 )
-async def save(body: SeriesContent, request: Request, services: ServicesDep, client: ClientDep) -> Response:
+async def save(
+    body: SeriesContent, request: Request, saved: SavedDep, settings: SettingsDep, client: ClientDep
+) -> Response:
     """Saved programs in an order, each with a note that may be bound to a step. 201 with its id and address; 200 where the
     same series was saved before. The programs have to be saved already: the one of the example is that of
     `POST /api/scenarios`. Where an item does not fit, `error.field` names it.
     """
-    series, new = await services.series.save(body, client)
-    reply = describe(series, series_url(services.settings, request.scope["root_path"], series.saved.id))
+    series, new = await saved.series.save(body, client)
+    reply = describe(series, series_url(settings, request.scope["root_path"], series.saved.id))
     return JSONResponse(reply.model_dump(mode="json"), 201 if new else 200, {"Location": reply.url})
 
 
 @router.get(
     "/series/{id}.json", response_model=SeriesReply, responses=SERIES_RESPONSES, summary="A series without its traces"
 )
-async def get_series(request: Request, id_: Id, services: ServicesDep) -> Response:
+async def get_series(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
     """Its texts, and its programs in their order; `available` is false for one that the host has removed since."""
-    series = await services.series.find(id_)
-    reply = describe(series, series_url(services.settings, request.scope["root_path"], series.saved.id))
+    series = await saved.series.find(id_)
+    reply = describe(series, series_url(settings, request.scope["root_path"], series.saved.id))
     headers = {"Cache-Control": f"public, max-age={MAX_AGE}"}
-    if services.settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
+    if settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
         headers["Access-Control-Allow-Origin"] = "*"
     return JSONResponse(reply.model_dump(mode="json"), headers=headers)
 
@@ -80,11 +80,11 @@ async def offline_file(
     lang: Annotated[Language | None, Query(description="Of the page; the series' language by default.")] = None,
 ) -> Response:
     """One HTML file with all programs of the series, which needs no server. Removed programs are left out."""
-    await services.picture_limits.hit(client)  # before the traces are read, whether the file is cached or not
-    series = await services.series.find(id_)
+    await services.visitors.limits.pictures.hit(client)  # before the traces are read, whether the file is cached or not
+    series = await services.saved.series.find(id_)
     language = lang or series.saved.content.language
     address = series_url(services.settings, "", series.saved.id)
-    content = await offline_series(services.series, series, services.settings.series_file, address)
+    content = await offline_series(services.saved.series, series, services.settings.series_file, address)
     draw = DrawRequest(
         kind="series_file",
         language=language,
@@ -114,7 +114,7 @@ async def new_series(request: Request) -> Response:
 @router.get("/series/stage/{id}", response_class=HTMLResponse, include_in_schema=False)
 async def stage(request: Request, id_: Id, services: ServicesDep, theme: Theme | None = None) -> Response:
     """A saved program's stage in the page above, whoever else may frame one."""
-    program = await services.programs.find(id_)
+    program = await services.saved.programs.find(id_)
     return frame(request, services, program, theme, frames="'self'")
 
 
@@ -122,9 +122,9 @@ async def stage(request: Request, id_: Id, services: ServicesDep, theme: Theme |
 @router.get("/series/{id}/{place}", response_class=HTMLResponse, include_in_schema=False)
 async def series_page(request: Request, id_: Id, services: ServicesDep, place: Place | None = None) -> Response:
     """The workbench with a program of a series; without a place, the first one that there is."""
-    series = await services.series.find(id_)
+    series = await services.saved.series.find(id_)
     place = place or series.first_available()
-    program = await services.series.program(series, place)
+    program = await services.saved.series.program(series, place)
     url = series_url(services.settings, request.scope["root_path"], series.saved.id)
     shown: dict[str, Any] = {"series": series.saved}
     base = public_url(services.settings)
@@ -139,9 +139,9 @@ async def series_frame(
     request: Request, id_: Id, services: ServicesDep, place: Place | None = None, theme: Theme | None = None
 ) -> Response:
     """A series in another site's page. Nothing is run, saved or remembered here."""
-    series = await services.series.find(id_)
+    series = await services.saved.series.find(id_)
     place = place or series.first_available()
-    program = await services.series.program(series, place)
+    program = await services.saved.series.program(series, place)
     language = request_language(request) if "lang" in request.query_params else series.saved.content.language
     away = series_url(services.settings, request.scope["root_path"], series.saved.id, place)
     series_values = series_page_values(request, series, place, in_frame=True)

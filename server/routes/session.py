@@ -3,24 +3,24 @@
 from fastapi import APIRouter, Request, Response
 
 from gradbox.wire.api import Password
-from server.dependencies import ServicesDep
-from server.middleware.authentication import SESSION_PATH
+from server.middleware import SESSION_PATH
+from server.services import VisitorsDep
 from server.wire.problems import ProblemError
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.post(SESSION_PATH, status_code=204)
-async def sign_in(body: Password, request: Request, services: ServicesDep) -> Response:
+async def sign_in(body: Password, request: Request, visitors: VisitorsDep) -> Response:
     """Begin a session of this browser."""
-    authenticator = services.authenticator
+    authenticator = visitors.authenticator
     if not await authenticator.check_password(body.password.encode("utf-8", "surrogatepass"), request.scope):
         raise ProblemError(401, "wrong_password", "the password is wrong", field="password")
     return Response(status_code=204, headers={"Set-Cookie": authenticator.session_cookie(request.scope)})
 
 
 @router.delete(SESSION_PATH, status_code=204)
-async def sign_out(request: Request, services: ServicesDep) -> Response:
+async def sign_out(request: Request, visitors: VisitorsDep) -> Response:
     """End the session of this browser."""
-    cookie = services.authenticator.session_cookie(request.scope, ends=True)
+    cookie = visitors.authenticator.session_cookie(request.scope, ends=True)
     return Response(status_code=204, headers={"Set-Cookie": cookie})

@@ -21,9 +21,8 @@ from server.pool.executions import Execution, Executions, Result, Subscription
 from server.pool.remote.broker import BrokerError, connect, disconnect
 from server.pool.remote.messages import MAX_STREAMED, encode_model
 from server.pool.remote.pool import BlobStore
-from server.pool.remote.shared_broker import SharedBroker
+from server.pool.remote.shared_broker import MessageSigner, SharedBroker
 from server.pool.zygote import WorkersUnavailable
-from server.runs.signed_message import MessageSigner
 
 READ_TIMEOUT = 1.0
 """Seconds for which the command that reads messages waits for one."""

@@ -5,13 +5,21 @@ from typing import Protocol
 
 from gradbox.wire.api import Job, RunRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
-from server.http.disconnection import ClientGone, Disconnected
-from server.pool.executions import Executions, Result, Subscription
-from server.pool.fair_queue import Client
+from server.http.response_delivery import ClientGone, Disconnected
+from server.operating import log
+from server.operating.metrics import Metrics
+from server.pictures.drawing_queue import DrawingQueue
+from server.pool.cache import Cache
+from server.pool.executions import Executions, Result, SharedResults, Subscription
 from server.pool.interface import PoolInterface
 from server.settings import Settings
-from server.visitors.shared_limits import SharedRateLimiter
+from server.visitors.clients import Client
+from server.visitors.rate_limits import Counts, SharedRateLimiter
+from server.visitors.visitors import VisitorLimits
 from server.wire.problems import ProblemError
+
+MAX_PROPOSALS = 32
+"""Programs that may wait at the same time for a process to propose fixes of them."""
 
 
 class OtherRuns(Protocol):
@@ -27,8 +35,26 @@ class OtherRuns(Protocol):
     async def stop(self, run: str) -> bool: ...
 
 
+class SharedState(Protocol):
+    """What web processes share: see `server.cluster.parts.SharedState`. reachable: whether they do now."""
+
+    @property
+    def counts(self) -> Counts: ...
+
+    @property
+    def results(self) -> SharedResults: ...
+
+    @property
+    def runs(self) -> OtherRuns: ...
+
+    @property
+    def reachable(self) -> bool: ...
+
+    async def close(self) -> None: ...
+
+
 class RunService:
-    """limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing.
+    """executions: of this process. proposals: whose turn it is to have fixes proposed, in fair turns like drawings. limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing.
 
     other_processes: the runs of other web processes, None where there is none.
     """
@@ -42,7 +68,8 @@ class RunService:
         live_limits: SharedRateLimiter,
         other_processes: OtherRuns | None = None,
     ) -> None:
-        self._settings, self._pool, self._executions = settings, pool, executions
+        self._settings, self._pool, self.executions = settings, pool, executions
+        self.proposals = DrawingQueue(MAX_PROPOSALS)
         self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
 
     def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
@@ -63,7 +90,7 @@ class RunService:
 
     async def cached(self, body: RunRequest) -> Result | None:
         """The result of an earlier run, where it is still cached. Raises ProblemError."""
-        return await self._executions.cached(self.create_job(body))
+        return await self.executions.cached(self.create_job(body))
 
     async def start(
         self,
@@ -82,16 +109,16 @@ class RunService:
         if live and self._settings.live_mode == "off":
             raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
         job = self.create_job(body, check)
-        result = await self._executions.cached(job)
+        result = await self.executions.cached(job)
         if result is None or count_cached:
             await (self._live_limits if live else self._limits).hit(client)
         if result is not None:
-            return self._executions.finished_subscription(result)
-        return await self._executions.subscribe(job, client)
+            return self.executions.finished_subscription(result)
+        return await self.executions.subscribe(job, client)
 
     async def find(self, id_: str) -> Subscription:
         """The subscription of this id, whichever web process accepted it. Raises ProblemError (404)."""
-        subscription = self._executions.get(id_)
+        subscription = self.executions.get(id_)
         if subscription is None and self._other_processes is not None:
             subscription = await self._other_processes.find(id_)
         if subscription is None:
@@ -100,9 +127,9 @@ class RunService:
 
     async def stop(self, id_: str) -> None:
         """End a run, whichever web process accepted it. Raises ProblemError (404)."""
-        subscription = self._executions.get(id_)
+        subscription = self.executions.get(id_)
         if subscription is not None:
-            self._executions.stop(subscription)
+            self.executions.stop(subscription)
         elif self._other_processes is None or not await self._other_processes.stop(id_):
             raise no_run_error()
 
@@ -115,14 +142,14 @@ class RunService:
         """
         if subscription.execution.result is not None:
             return subscription.execution.result
-        waiting = asyncio.ensure_future(self._executions.result(subscription))
+        waiting = asyncio.ensure_future(self.executions.result(subscription))
         watching = asyncio.ensure_future(disconnected())
         try:
             await asyncio.wait((waiting, watching), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
             if waiting.done():
                 return await waiting
             if watching.done():
-                self._executions.unsubscribe(subscription)
+                self.executions.unsubscribe(subscription)
                 raise ClientGone
             return None
         finally:
@@ -134,3 +161,23 @@ def no_run_error() -> ProblemError:
     """404 for an id that no run has."""
     message = "there is no such run; a finished one is kept for some minutes"
     return ProblemError(404, "no_run", message, field="id")
+
+
+def create_run_service(
+    settings: Settings,
+    pool: PoolInterface,
+    cache: Cache,
+    limits: VisitorLimits,
+    metrics: Metrics,
+    shared: SharedState | None,
+) -> RunService:
+    """The runs of this process, whose results are counted and logged. shared: with other web processes."""
+
+    def on_result(job: Job, result: Result) -> None:
+        metrics.run_finished(job, result)
+        log.run_finished(job, result, settings.log_programs)
+
+    results, process = (shared.results, shared.runs.name) if shared is not None else (None, "")
+    executions = Executions(pool, cache, settings.cache, on_result, results, process)
+    other_processes = shared.runs if shared is not None else None
+    return RunService(settings, pool, executions, limits.runs, limits.live_runs, other_processes)

@@ -8,8 +8,7 @@ import zlib
 from contextlib import suppress
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
-from server.pool.remote.shared_broker import SharedBroker
-from server.runs.signed_message import SIGNATURE_SIZE, MessageSigner
+from server.pool.remote.shared_broker import SIGNATURE_SIZE, MessageSigner, SharedBroker
 from server.saved.large_traces import TraceReader, unpacked_size
 from server.wire.problems import ProblemError
 

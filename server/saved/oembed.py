@@ -4,10 +4,10 @@ import re
 
 from markupsafe import Markup
 
-from server.http.caching import MAX_AGE
+from server.http.responses import MAX_AGE
 from server.saved.series import Series
 from server.store.repository import SavedProgram
-from server.wire.embeds import OEmbed
+from server.wire.saved_programs import OEmbed
 
 WIDTH, HEIGHT = 700, 480
 """It fits the column of an article."""

@@ -1,4 +1,4 @@
-"""Saved programs: saving one under a permalink, finding it, and running it once more."""
+"""Saved programs: saving one under a permalink, finding it, running it once more, and writing it as a script."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -8,18 +8,39 @@ from gradbox.wire.api import RunRequest
 from server.operating import log
 from server.operating.metrics import Metrics
 from server.pool.executions import Result
-from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
 from server.saved.large_traces import TraceReader
 from server.store.comparison import load_header, runtime_versions
-from server.store.contents import ContentRemoved, QuotaExceeded, iso_time
+from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json, iso_time
 from server.store.database import StoreUnavailable
-from server.store.ids import canonical_json
 from server.store.repository import ProgramTooLarge, Repository, SavedProgram
-from server.visitors.rate_limits import RateLimited
-from server.visitors.shared_limits import SharedRateLimiter, SharedSaveSpace
+from server.visitors.clients import Client
+from server.visitors.rate_limits import RateLimited, SharedRateLimiter, SharedSaveSpace
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
+
+
+def python_script(program: SavedProgram, url: str) -> str:
+    """The program without prompts and printed output. url: its permalink. It decompresses the beginning of the trace."""
+    content, versions = program.content, program.versions
+    source: str = load_header(program.trace)["program"]["source"]
+    lines = [line for text in (content.title, content.description, content.note) for line in text.splitlines()]
+    lines.append(url)
+    lines.append(
+        f"torch {versions.torch}, numpy {versions.numpy}, Python {versions.python}; "
+        f"seed {content.settings.seed}, {content.settings.device}"
+    )
+    if content.settings.input:
+        lines += ["input:", *content.settings.input.splitlines()]
+    # the first line declares the encoding, so that no title can
+    comments = "".join(f"# {printable(line)}\n" for line in ["coding: utf-8", *lines])
+    return f"{comments}\n{source.rstrip(chr(10))}\n"
+
+
+def printable(line: str) -> str:
+    """The line with blanks for what moves a terminal's cursor, reverses the direction of text or ends a line."""
+    return "".join(character if character.isprintable() else " " for character in line).rstrip()
+
 
 RunProgram = Callable[[RunRequest], Awaitable[Result]]
 """Runs a program for the client who asks. Raises ProblemError."""

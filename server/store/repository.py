@@ -11,11 +11,10 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy import text as sql
 
+from gradbox.wire.schema import upgrade_gzip
 from gradbox.wire.trace import Trace
-from gradbox.wire.upgrade import upgrade_gzip
-from server.store.contents import ContentRemoved, ContentStore, check_identity, used_bytes
+from server.store.contents import ContentRemoved, ContentStore, check_identity, digest, is_plausible, used_bytes
 from server.store.database import Database
-from server.store.ids import digest, is_plausible
 from server.store.tables import saved_programs
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import ArchiveRecord, Content, Versions

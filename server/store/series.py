@@ -6,12 +6,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from server.store.contents import ContentRemoved, ContentStore, check_identity
+from server.store.contents import ContentRemoved, ContentStore, check_identity, is_plausible
 from server.store.database import Database
-from server.store.ids import is_plausible
 from server.store.repository import ListEntry
 from server.store.tables import series
-from server.wire.series import SeriesContent, SeriesRecord
+from server.wire.saved_programs import SeriesContent, SeriesRecord
 
 COLUMNS = series.c
 

@@ -11,11 +11,9 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from server.pool.fair_queue import Client
 from server.settings import Settings
-from server.visitors.clients import client_address, is_https, is_within, parse_networks, sign
-from server.visitors.rate_limits import RateLimiter
-from server.visitors.shared_limits import Counts, SharedRateLimiter
+from server.visitors.clients import Client, client_address, is_https, is_within, parse_networks, sign
+from server.visitors.rate_limits import Counts, RateLimiter, SharedRateLimiter
 
 SESSION_COOKIE = "gradbox_session"
 SESSION_AGE = 30 * 24 * 3600

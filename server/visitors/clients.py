@@ -4,13 +4,13 @@ import base64
 import hmac
 import re
 import secrets
+from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from server.pool.fair_queue import Client, network_of
 from server.settings import SettingError
 
 Network = IPv4Network | IPv6Network
@@ -30,6 +30,29 @@ PROXY_HEADERS = (
 _LOOPBACK_HOST = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 _COOKIE_VALUE = re.compile(r"([A-Za-z0-9_-]{22})\.[A-Za-z0-9_-]{43}")
 _ADDRESS_AND_PORT = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}|([^\[\]]+)")
+
+
+@dataclass(frozen=True)
+class Client:
+    """Who sent a request. id: of the visitor, from a signed cookie, else the address. address: where it came from."""
+
+    id: str
+    address: str
+
+    @property
+    def network(self) -> str:
+        """What one customer of a provider may have: the address itself, or the /48 network of an IPv6 one."""
+        return network_of(self.address) if ":" in self.address else self.address
+
+
+@lru_cache(10_000)
+def network_of(address: str) -> str:
+    """The /48 network of an IPv6 address or network; any other text as it is."""
+    try:
+        number = int(IPv6Network(address, strict=False).network_address)
+    except ValueError:
+        return address
+    return str(IPv6Network((number >> 80 << 80, 48)))
 
 
 def signing_key(text: str) -> bytes:

@@ -1,18 +1,21 @@
-"""Rate limits of visitors and addresses, in this process."""
+"""Rate limits of visitors and addresses: in this process, and of all web processes together, where each counts for
+itself as well and alone while they can't share.
+"""
 
 import math
 import time
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from server.pool.fair_queue import Client
 from server.quantities import format_bytes
 from server.settings import SettingError
+from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 
 MAX_KEYS, MAX_HITS = 100_000, 1_000_000
@@ -219,3 +222,60 @@ def describe_limit(limit: RateLimitItem, action: str) -> str:
     """In words, like `60 runs per minute` or `5 runs per 2 hours`."""
     unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
     return f"{limit.amount} {action}{'s' * (limit.amount > 1)} per {unit}"
+
+
+class Counts(Protocol):
+    """What is counted together: see `server.pool.remote.shared_broker.SharedCounts`. None is for "it can't be told now"."""
+
+    async def hit(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> bool | None: ...
+
+    async def waits(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> list[float] | None: ...
+
+    async def take(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None: ...
+
+
+class SharedRateLimiter:
+    """local_limiter: of this process. counts: of all, None where there is one process."""
+
+    def __init__(self, local_limiter: RateLimiter, counts: Counts | None = None) -> None:
+        self._own, self._counts = local_limiter, counts
+
+    async def hit(self, client: Client) -> None:
+        """Count a request. Raises RateLimited, and then counts nothing, unless another process was faster this very moment."""
+        await self.check(client)
+        if self._counts is not None and await self._counts.hit(self._counted_limits(client)) is False:
+            await self.check(client)
+        self._own.count(client)
+
+    async def check(self, client: Client) -> None:
+        """Raises RateLimited if another request would exceed a limit."""
+        self._own.check(client)
+        if self._counts is None:
+            return
+        waits = await self._counts.waits(self._counted_limits(client)) or []
+        refusals = [
+            self._own.refusal(limit, subject, wait)
+            for (limit, subject, _), wait in zip(self._own.keyed_limits(client), waits, strict=False)
+            if wait
+        ]
+        if refusals:
+            raise max(refusals, key=lambda error: error.retry_after)
+
+    def _counted_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+        return [(limit, f"{self._own.action}/{subject}", key) for limit, subject, key in self._own.keyed_limits(client)]
+
+
+class SharedSaveSpace:
+    """local_space: of this process. counts: of all, None where there is one process."""
+
+    def __init__(self, local_space: SaveSpace, counts: Counts | None = None) -> None:
+        self._own, self._counts = local_space, counts
+
+    async def take(self, client: Client, size: int) -> None:
+        """Count a program of so many bytes. Raises RateLimited."""
+        self._own.check(client, size)
+        if self._counts is not None:
+            wait = await self._counts.take("saved bytes", client.network, size, self._own.size, self._own.seconds)
+            if wait:
+                raise self._own.refusal(wait)
+        self._own.take(client, size)

@@ -1,6 +1,10 @@
-"""The operations that a program can be built of: a template of source text, what goes into its holes, what it is close to."""
+"""The operations that a program can be built of: a template of source text, what goes into its holes, what it is close
+to; and what the page's builder sends of a place in a program.
+"""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from gradbox.wire.base import Model
 
@@ -76,3 +80,28 @@ class Operations(Model):
 
     operations: list[Operation]
     kinds: list[OperandKind]
+
+
+MAX_NAMES = 24
+
+AliveKind = Literal["tensor", "array", "module", "optimizer", "collection", "function", "other", "unknown"]
+Size = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class AliveName(Model):
+    """A name with a value. kind: `unknown` where the program was not run up to there."""
+
+    name: str = Field(min_length=1, max_length=60, pattern=r"^[^\W\d]\w*$")
+    kind: AliveKind = "unknown"
+    type: str = Field(default="", max_length=60)
+    shape: list[Size] | None = Field(default=None, max_length=16)
+    dtype: str = Field(default="", max_length=30)
+    requires_grad: bool = False
+    leaf: bool = True
+    grad: bool = False
+
+
+class Place(Model):
+    """alive: the nearest first."""
+
+    alive: list[AliveName] = Field(default=[], max_length=MAX_NAMES)

@@ -1,4 +1,4 @@
-"""The base of all errors that a client is told about."""
+"""Errors that a client is told about: the base of all, and that too many programs wait."""
 
 import math
 from collections.abc import Mapping
@@ -29,3 +29,12 @@ class ProblemError(Exception):
         self.headers = dict(headers or {})
         if retry_after is not None:
             self.headers["Retry-After"] = str(max(1, math.ceil(retry_after)))
+
+
+class Busy(ProblemError):
+    """The queue for workers is full. retry_after: seconds until it is worth another try."""
+
+    def __init__(self, retry_after: float) -> None:
+        message = f"too many programs are waiting; try again in {retry_after:.0f} s"
+        super().__init__(429, "busy", message, retry_after=retry_after)
+        self.retry_after = retry_after

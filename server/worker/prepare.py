@@ -1,23 +1,146 @@
-"""Prepares the zygote: imports torch, runs once what is slow the first time, and lays out memory for cheap forks."""
+"""Prepares the zygote: imports torch, runs once what is slow the first time, and lays out memory for cheap forks.
 
+A small program is run and its trace discarded, so that no child runs anything of the recorder for the first time.
+Memory lies in huge pages: a fork then copies hundreds of page table entries, not a hundred thousand.
+"""
+
+import ctypes
 import functools
 import gc
+import linecache
 import os
 import platform
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
 
 import numpy
 import torch
 
 from gradbox.recorder.probes import ops
+from gradbox.recorder.stack import PROGRAM
 from server.wire.link import WorkerOptions
-from server.worker import generator_seed, gpu, huge_pages
+from server.worker import generator_seed, gpu
 from server.worker.child import Worker
-from server.worker.jobs import run_job_and_exit
 from server.worker.preload import preload
-from server.worker.rehearsal import rehearse
+from server.worker.run import ProgramRun, run_job_and_exit
 from server.worker.threads import require_one_thread, run_in_thread
+
+HUGE_PAGE = 2 << 20
+"""Bytes of a huge page, on x86-64 and on arm64 with pages of 4 KiB."""
+
+MAX_BLOCK, BLOCK_STEP = 160, 16
+"""CPython keeps small objects in pools of blocks, a pool for each step of sizes; most need at most MAX_BLOCK bytes."""
+
+FREE_BLOCKS = 8000
+"""Blocks of one size that are filled: more than are ever free after the preload."""
+
+_MADV_COLLAPSE = 25
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def fill_free_blocks() -> list[bytes]:
+    """Allocate objects into the free blocks between the objects that live, and return them; the caller keeps them.
+
+    A child's own objects then lie together on few pages; each would otherwise cost a copy of a page that is shared.
+    """
+    overhead = sys.getsizeof(b"")
+    sizes = range(overhead + 1, MAX_BLOCK + 1, BLOCK_STEP)
+    return [bytes(size - overhead) for size in sizes for _ in range(FREE_BLOCKS)]
+
+
+def collapse_memory() -> int:
+    """Collapse all anonymous writable memory into huge pages; returns how many bytes were collapsed.
+
+    Needs Linux 6.1. Where the kernel can't, or has no huge page free, the memory stays as it is and works as well: a
+    child that writes to a huge page gets a small one of its own.
+    """
+    collapsed = 0
+    for begin, end in anonymous_mappings():
+        for address in range(-(-begin // HUGE_PAGE) * HUGE_PAGE, end - HUGE_PAGE + 1, HUGE_PAGE):
+            collapsed += _libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(HUGE_PAGE), _MADV_COLLAPSE) == 0
+    return collapsed * HUGE_PAGE
+
+
+def anonymous_mappings() -> Iterator[tuple[int, int]]:
+    """Begin and end address of each writable mapping that belongs to no file."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        addresses, rights, _, _, _, *name = line.split(maxsplit=5)
+        if rights == "rw-p" and (not name or name[0] == "[heap]"):
+            begin, end = addresses.split("-")
+            yield int(begin, 16), int(end, 16)
+
+
+Device = Literal["cpu", "cuda"]
+
+REHEARSAL_IMPORT = "import torch\n"
+REHEARSAL_PROGRAM = """\
+def f(x, k):
+    return x.view(1, 2) * k
+x = torch.ones(2, requires_grad=True)
+y = x.detach()[0]
+for k in range(2):
+    z = f(x, k) + 1
+z[0, 0] = 2.0
+print([y, {"z": z}])
+try:
+    (z @ z.t()).relu().sum().backward()
+    y.backward()
+except RuntimeError as error:
+    x.grad.zero_()
+"""
+
+
+TOUCHED_SIZES = range(48, 513, 16)
+"""Bytes of the blocks that are touched: CPython keeps objects of up to 512 bytes in pools, one for each of these sizes."""
+
+TOUCHED_BLOCKS = 500
+"""Of one size. Freed before those of the next, they are in the same pools: a quarter of a megabyte in all."""
+
+
+class RehearsalOver(BaseException):
+    """Raised where a rehearsal would end its process."""
+
+
+def rehearse(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
+    """Run a small program and discard it, so that no child has to run anything of the recorder for the first time.
+
+    interrupted: whether to stop before the next step. device: where its tensors lie.
+    """
+
+    def write(line: bytes) -> None:
+        if not line.startswith((b'{"header"', b'{"step"')) or interrupted():
+            raise RehearsalOver
+
+    main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
+    replaced = {name: getattr(sys, name) for name in ("argv", "stdout", "stderr", "__stdout__", "__stderr__")}
+    try:
+        source = f"{REHEARSAL_IMPORT}torch.set_default_device('cuda')\n" if device == "cuda" else REHEARSAL_IMPORT
+        ProgramRun({"source": source + REHEARSAL_PROGRAM, "device": device}, write).run()
+    except RehearsalOver:
+        pass
+    finally:
+        for name, value in replaced.items():
+            setattr(sys, name, value)
+        if main is not None:
+            sys.modules["__main__"] = main
+        linecache.cache.pop(PROGRAM, None)
+        torch.utils.hooks.RemovableHandle.next_id = handle
+        torch.set_default_device(None)
+    if not interrupted():
+        touch_memory()
+
+
+def touch_memory() -> None:
+    """Write to memory for small objects and free it again: objects of a program then lie in it, without a page fault each."""
+    overhead = sys.getsizeof(b"")
+    for size in TOUCHED_SIZES:
+        blocks = [bytes(size - overhead) for _ in range(TOUCHED_BLOCKS)]
+        del blocks
+
 
 REHEARSALS = 12
 """How often a small program runs before the first fork: CPython then has specialized our code, and need not write its
@@ -43,9 +166,9 @@ def prepare(options: WorkerOptions) -> Worker:
     require_one_thread()
     gpu.require_no_device()
     gc.collect()
-    _free_blocks.extend(huge_pages.fill_free_blocks())
+    _free_blocks.extend(fill_free_blocks())
     gc.freeze()
-    huge_pages.collapse_memory()
+    collapse_memory()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
     if options.device == "cpu":
         return Worker(run_job_and_exit, versions, rehearse=rehearse_in_thread)

@@ -1,10 +1,12 @@
-"""Runs one program in this process, which is the program's own, and writes its trace as lines.
+"""Runs one program in this process, which is the program's own, and writes its trace as lines; or the server's own
+small programs.
 
 Everything done with the source is done here: a hostile one hurts only its own run.
 """
 
 import ast
 import builtins
+import json
 import linecache
 import os
 import platform
@@ -24,21 +26,27 @@ from gradbox.gradient_check.check import GradientChecker
 from gradbox.gradient_check.replay import Program
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
-from gradbox.recorder.device_name import device_name
 from gradbox.recorder.displayhook import expressions_with_output
 from gradbox.recorder.instrument import Statements, instrument
-from gradbox.recorder.outcomes import OUT_OF_MEMORY, error_record, lines_in_program, refused_outcome
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.recorder_frames import walk_program_stack
 from gradbox.recorder.replacements import Replacements
-from gradbox.recorder.run_context import RunContext
-from gradbox.recorder.stack import PROGRAM, RECURSION_SLACK, frames_outward
+from gradbox.recorder.stack import PROGRAM, RECURSION_SLACK, frames_outward, walk_program_stack
+from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import OutputStream, input_stream
-from gradbox.recorder.trace_lines import cost_record, encode_line, statement_records
+from gradbox.recorder.trace_lines import (
+    OUT_OF_MEMORY,
+    cost_record,
+    device_name,
+    encode_line,
+    error_record,
+    lines_in_program,
+    refused_outcome,
+    statement_records,
+)
 from gradbox.wire import limits
 from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
-from gradbox.wire.job_records import FocusRecord, JobRecord
+from gradbox.wire.job_records import AnswerJobRecord, AnswerRecord, ChildJob, FocusRecord, JobRecord
 from gradbox.wire.limits import Limit
 from gradbox.wire.records import (
     HeaderLineRecord,
@@ -269,3 +277,42 @@ def compile_instrumented(tree: ast.Module) -> tuple[Statements, types.CodeType]:
     finally:
         sys.setrecursionlimit(limit)
     return statements, compile(tree, PROGRAM, "exec", dont_inherit=True)
+
+
+MAX_MESSAGE = 300
+"""Characters of an error's message."""
+
+
+def answer_all(job: AnswerJobRecord, write: Callable[[bytes], None]) -> NoReturn:
+    """Write one line for each program, then the line that ends a trace, and end this process."""
+    seed_generators(0, "cpu")
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    for source in job["programs"]:
+        write(json.dumps(answer(source)).encode() + b"\n")
+    write(b'{"outcome": "answered"}\n')
+    os._exit(0)
+
+
+def answer(source: str) -> AnswerRecord:
+    """What the program prints, in a space of its own, and its error where it raises one."""
+    printed: list[str] = []
+
+    def collect(*values: Any) -> None:
+        printed.append(" ".join(map(str, values)))
+
+    try:
+        exec(compile(source, PROGRAM, "exec", dont_inherit=True), {"__name__": "__main__", "print": collect})
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        line = max((frame.lineno or 0 for frame in frames if frame.filename == PROGRAM), default=0)
+        message = f"{type(error).__name__}: {error}".splitlines()[0]
+        return {"printed": "\n".join(printed), "line": line, "raised": message[:MAX_MESSAGE]}
+    return {"printed": "\n".join(printed)}
+
+
+def run_job_and_exit(job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
+    """Do it, write its lines, and end this process."""
+    if "source" in job:
+        run(job, write)
+    answer_all(job, write)

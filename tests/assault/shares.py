@@ -3,7 +3,7 @@
 import itertools
 import json
 
-from server.wire.series import MAX_PROGRAMS
+from server.wire.saved_programs import MAX_PROGRAMS
 from tests.assault.attackers import Assault, ask, ask_unread, get_request, save
 from tests.assault.programs import CROWDED, FAR_CELL, HALF_SECOND, LONG_SOURCE, RANDOM
 from tests.chaos.clients import close_connection

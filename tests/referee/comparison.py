@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from gradbox.recorder.outcomes import LONGEST_MESSAGE
+from gradbox.recorder.trace_lines import LONGEST_MESSAGE
 from tests.referee.canonical import grouped, masked, numbered_graph, short_name
 from tests.referee.drawn_state import Entity, State, Trace, elements, module_frame, printed, reached, replayed
 from tests.referee.plain_run import Truth

@@ -9,10 +9,10 @@ import torch
 
 from gradbox.recorder import introspection
 from gradbox.recorder.observation import Observation
-from gradbox.recorder.probes.node_uids import NodeUids
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.saved_tensors import SavedTensors, Slots
 from gradbox.recorder.probes.tensors import Tensors
+from gradbox.recorder.uids import NodeUids
 from gradbox.recorder.values import ValueEncoder
 from gradbox.wire import entities, events
 from gradbox.wire.base import Value

@@ -12,9 +12,8 @@ from typing import Any, Self
 
 import torch
 
-from gradbox.recorder.probes.dispatch_key import unobserved
-from gradbox.recorder.probes.probe import ProbeContext
-from gradbox.recorder.recorder_frames import RECORDER_FOLDERS
+from gradbox.recorder.probes.probe import ProbeContext, unobserved
+from gradbox.recorder.stack import RECORDER_FOLDERS
 
 ENTRY_POINTS = (
     (torch._C, "_create_function_from_trace"),

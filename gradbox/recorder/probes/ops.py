@@ -22,14 +22,14 @@ from torch._ops import _higher_order_ops
 from torch.autograd import forward_ad
 
 from gradbox.recorder.observation import Observation, OpCall
-from gradbox.recorder.probes import dispatch_key, handles
+from gradbox.recorder.probes import handles, probe
 from gradbox.recorder.probes.index_writes import is_index_put, repeated_indices
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, Uninitialized
 from gradbox.recorder.stack import frames_outward, is_program
-from gradbox.wire.log import Op
+from gradbox.wire.events import Op
 
 TORCH_FOLDER = torch.__path__[0] + "/"
 _FUNCTION_FILE = TORCH_FOLDER + "autograd/function.py"
@@ -48,7 +48,7 @@ NUMBER_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64, compl
 NOT_A_TENSOR = "Expected a value of type 'Tensor'"
 """What torch says of an argument before the operation begins."""
 
-_OUR_KERNEL = re.compile(rf"{dispatch_key.NAME}(: registered at [^\n]*\n|, )")
+_OUR_KERNEL = re.compile(rf"{probe.DISPATCH_KEY_NAME}(: registered at [^\n]*\n|, )")
 """Where torch lists the kernels that an operator has."""
 
 
@@ -73,11 +73,11 @@ class Ops:
     def __enter__(self) -> Self:
         register_kernels()
         _entered_ops.append(self)
-        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, True)
+        torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, False)
+        torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, False)
         _entered_ops.remove(self)
 
     def is_paused(self) -> bool:
@@ -86,7 +86,7 @@ class Ops:
 
     def set_muted(self, muted: bool) -> None:
         """Record no operators for a while."""
-        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, not muted)
+        torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, not muted)
         self.forget_uninitialized()
 
     def forget_uninitialized(self) -> None:
@@ -222,7 +222,7 @@ def engine_context(observation: Observation) -> Any:
         frame.f_code.co_filename.startswith(TORCH_FOLDER + "_functorch/")
         for frame in torch_frames(sys._getframe(1).f_back)
     )
-    return dispatch_key.unobserved(observation) if active else contextlib.nullcontext()
+    return probe.unobserved(observation) if active else contextlib.nullcontext()
 
 
 def register_kernels() -> None:
@@ -230,13 +230,13 @@ def register_kernels() -> None:
     if _libraries:
         return
     root: Any = torch.library.Library("_", "IMPL")  # type: ignore[no-untyped-call]
-    root.fallback(torch.library.fallthrough_kernel, dispatch_key.NAME)
+    root.fallback(torch.library.fallthrough_kernel, probe.DISPATCH_KEY_NAME)
     library = torch._C._dispatch_library("IMPL", "aten", "")
     for name in torch._C._dispatch_get_all_op_names():
         if name.startswith("aten::") and name[6:].split(".")[0] not in _UNRECORDED_OPERATIONS:
-            library.impl(name[6:], dispatch_key.NAME, make_kernel(name))
+            library.impl(name[6:], probe.DISPATCH_KEY_NAME, make_kernel(name))
     for operator in _higher_order_ops.values():
-        operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(dispatch_key.KEY)
+        operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(probe.DISPATCH_KEY)
     _libraries.extend((root, library))
 
 
@@ -247,7 +247,7 @@ def make_kernel(name: str) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         if not operator:
             operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
-        with torch._C._ExcludeDispatchKeyGuard(dispatch_key.KEYS):
+        with torch._C._ExcludeDispatchKeyGuard(probe.DISPATCH_KEYS):
             if not _entered_ops or _entered_ops[-1].is_paused():
                 return call_operation(operator[0], args, kwargs)
             return _entered_ops[-1].run_recorded(name, operator[0], args, kwargs, sys._getframe().f_back)
@@ -266,7 +266,7 @@ def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     try:
         return op(*args, **kwargs)
     except RuntimeError as error:
-        if isinstance(error, NotImplementedError) and dispatch_key.NAME in str(error):
+        if isinstance(error, NotImplementedError) and probe.DISPATCH_KEY_NAME in str(error):
             error.args = (_OUR_KERNEL.sub("", str(error)), *error.args[1:])
         tensors = with_numbers_as_tensors(op, args) if NOT_A_TENSOR in str(error) else None
         if tensors is None:

@@ -1,12 +1,88 @@
-"""What a probe is, and what all probes of a run share."""
+"""What a probe is, and what all probes of a run share: the fence around the recorder's own work, and the dispatch key.
 
+Inside the fence no mode and no subclass of the program answers for a tensor, and no tracer takes down what is computed.
+"""
+
+import sys
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from gradbox.recorder.guard import Guard
+import torch
+
 from gradbox.recorder.observation import Observation
-from gradbox.recorder.probes.dispatch_key import is_unobserved
 from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.recorder.uids import UidAllocator
+
+RECURSION_ALLOWANCE = 400
+"""Python frames that the recorder may use above the program's deepest."""
+
+set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
+
+
+class Guard:
+    """While entered the recorder is at work: its torch calls are not recorded, its faults do not reach the program.
+
+    busy: whether it is entered. Entering it once more does nothing. report_fault: takes what was raised inside.
+    """
+
+    def __init__(self, report_fault: Callable[[BaseException], None]) -> None:
+        self._report_fault = report_fault
+        self.busy = self._closed = False
+
+    def close(self) -> None:
+        """Be busy for good."""
+        self.busy = self._closed = True
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        if self.busy:
+            yield
+            return
+        limit, tracing = sys.getrecursionlimit(), torch._C._get_tracing_state()
+        self.busy = True
+        sys.setrecursionlimit(limit + RECURSION_ALLOWANCE)
+        if tracing is not None:
+            set_tracing_state(None)
+        try:
+            with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+                yield
+        except Exception as error:
+            self._report_fault(error)
+        finally:
+            if tracing is not None:
+                set_tracing_state(tracing)
+            sys.setrecursionlimit(limit)
+            self.busy = self._closed
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Nothing that runs inside is recorded; what it raises goes through."""
+        busy, self.busy = self.busy, True
+        try:
+            yield
+        finally:
+            self.busy = busy or self._closed
+
+
+DISPATCH_KEY_NAME = "TESTING_ONLY_GenericMode"
+"""Of the dispatch key under which torch's operators are observed."""
+
+DISPATCH_KEY: Any = torch._C._parse_dispatch_key(DISPATCH_KEY_NAME)
+DISPATCH_KEYS = torch._C.DispatchKeySet(DISPATCH_KEY)
+
+
+def unobserved(observation: Observation) -> Any:
+    """The context in which no operation is recorded."""
+    observation.ops_unobserved = True
+    return torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS)
+
+
+def is_unobserved() -> bool:
+    """Whether an operation of the program would pass unrecorded now."""
+    return bool(torch._C._dispatch_tls_is_dispatch_key_excluded(DISPATCH_KEY))
+
 
 MAX_FAULTS = 20
 """Faults of the recorder that one trace reports."""

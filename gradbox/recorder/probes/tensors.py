@@ -1,4 +1,9 @@
-"""Tensors: who lives, and what is new about each."""
+"""Tensors: who lives, and what is new about each; where `detach()` or `.data` made one that leaves the graph on the
+same storage.
+
+The dense tensors that a sparse or nested one is made of are reported as handles of their own, and named by their place:
+torch makes a new object at every question.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -6,12 +11,12 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from gradbox.recorder.observation import Observation
+from gradbox.recorder.observation import DetachedCopy, Observation
 from gradbox.recorder.probes.counters import Counters
-from gradbox.recorder.probes.detached_copies import DetachedCopies
 from gradbox.recorder.probes.handles import (
     as_plain_tensor,
     attributes,
+    dense_parts,
     dtype_name,
     gradient,
     has_storage,
@@ -21,14 +26,102 @@ from gradbox.recorder.probes.handles import (
     tensor_facts,
 )
 from gradbox.recorder.probes.holders import Holders
-from gradbox.recorder.probes.node_uids import NodeUids
-from gradbox.recorder.probes.parts import DenseParts
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.stale_views import StaleViews
 from gradbox.recorder.probes.storages import Storages, storage_address_of
-from gradbox.recorder.uids import ObjectUids, WeakUids, object_ref, uid_order
+from gradbox.recorder.uids import NodeUids, ObjectUids, WeakUids, object_ref, uid_order
 from gradbox.wire import entities, events
 from gradbox.wire.base import Value
+
+
+class DetachedCopies:
+    """Knows which handles on each storage require grad, and recognizes a copy of one of them that does not."""
+
+    def __init__(self, context: ProbeContext, uids: WeakUids, counters: Counters) -> None:
+        self._context, self._uids, self._counters = context, uids, counters
+        self._requiring_grad: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
+
+    def note_requiring_grad(self, uid: str, storage: str) -> None:
+        """This handle on the storage requires grad."""
+        handles = self._requiring_grad.setdefault(storage, [])
+        if uid not in handles:
+            handles.append(uid)
+
+    def note_new_handle(self, uid: str, tensor: torch.Tensor, storage: str) -> None:
+        """A new handle on the storage requires no grad; a leaf on one of a tensor that requires it is a detached copy."""
+        handles = self._requiring_grad.get(storage)
+        own = as_plain_tensor(tensor)
+        if not handles or own._is_view() or own.is_inference() or not (own.is_floating_point() or own.is_complex()):
+            return
+        living = [(handle, other) for handle in handles if (other := self._uids.get(handle)) is not None]
+        source = next((handle for handle, other in living if self._counters.share_counter(other, tensor)), None)
+        if source is not None:
+            copy = DetachedCopy(source, uid, "detach")
+        elif living:
+            copy = DetachedCopy(living[0][0], uid, "data")
+        else:  # none is left whose counter could be compared
+            copy = DetachedCopy(handles[-1], uid, "detach")
+        self._context.observation.detached_copies.append(copy)
+
+    def forget_storages(self, storages: Iterable[str]) -> None:
+        """These storages died."""
+        for uid in storages:
+            self._requiring_grad.pop(uid, None)
+
+
+class DenseParts:
+    """The parts of a run's tensors.
+
+    incomplete: tensors that were observed in a backward pass: what their parts share is not known yet.
+    """
+
+    def __init__(
+        self, context: ProbeContext, uids: WeakUids, storages: Storages, counters: Counters, holders: Holders
+    ) -> None:
+        self._context, self._delta, self._uids = context, context.delta, uids
+        self._storages, self._counters, self._holders = storages, counters, holders
+        self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
+        self.incomplete: dict[str, None] = {}
+
+    def update(self, uid: str, tensor: torch.Tensor, counter: str | None) -> dict[str, str] | None:
+        """Report a tensor's parts; their uids by name, None for a dense one.
+
+        counter: of the whole; torch gives it to what the program gets when it asks for a part.
+        """
+        if as_plain_tensor(tensor).layout == torch.strided and not as_plain_tensor(tensor).is_nested:
+            return None
+        uids = self._parts.setdefault(uid, {})
+        backward = self._context.running_backwards > 0
+        if backward:
+            self.incomplete[uid] = None
+        else:
+            self.incomplete.pop(uid, None)
+        with torch._C._DisableFuncTorch():  # inside a transform it would wrap them
+            parts = dense_parts(tensor)
+        for name, part in parts.items():
+            if name not in uids:
+                uids[name] = self._uids.allocate()
+            elif backward:
+                continue
+            self._update_part(uids[name], part, counter)
+        return dict(uids) or None
+
+    def _update_part(self, uid: str, part: torch.Tensor, counter: str | None) -> None:
+        out = tensor_facts(part)
+        out["leaf"] = out["requires_grad"] = None  # autograd knows the whole, not its parts
+        if has_storage(part) and not self._context.running_backwards:  # then it would be known by this object alone
+            out["storage"] = storage = self._storages.register(part)
+            if counter is not None:
+                self._counters.link_storage(counter, storage)
+        self._delta.update(uid, out)
+        stored, dtype = out.get("storage"), out.get("dtype")
+        self._holders.set_storages(uid, [(stored, dtype)] if stored and dtype else [])
+
+    def forget(self, uid: str) -> list[str]:
+        """A tensor died; the uids of its parts."""
+        self.incomplete.pop(uid, None)
+        return list(self._parts.pop(uid, {}).values())
+
 
 GRAPH_FACTS = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
 """Facts of a handle whose change may have changed what a node saved."""

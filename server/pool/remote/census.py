@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, celery_key
-from server.pool.remote.inbox import Inbox
+from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, Tokens, celery_key
 from server.pool.remote.messages import WorkerRecord, parse_workers, queue_key_prefix, submitted_at
-from server.pool.remote.remote_run import RemoteRun
-from server.pool.remote.tokens import Tokens
+from server.pool.remote.remote_run import Inbox, RemoteRun
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from gradbox.wire.api import Job
-from gradbox.wire.assembly import Usage
 from gradbox.wire.base import Model
+from gradbox.wire.processes import Usage
 from gradbox.wire.trace import Outcome
 from server.wire.matrix import AnswerJob
 

@@ -11,16 +11,13 @@ from typing import Any, Protocol
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from server.pool.assembler import Assembler
-from server.pool.assembly import Recording, cancelled_trace, read_answers, recorded_trace
+from server.pool.assembly import Assembler, Recording, cancelled_trace, read_answers, recorded_trace
 from server.pool.cache import cache_key
-from server.pool.fair_queue import Busy, Client
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import wait_for_first
 from server.pool.remote import scripts
-from server.pool.remote.broker import QUEUE_OF_DEVICE, TIMEOUT, BrokerError, celery_key, connect, disconnect
+from server.pool.remote.broker import QUEUE_OF_DEVICE, TIMEOUT, BrokerError, Tokens, celery_key, connect, disconnect
 from server.pool.remote.census import LOST_AFTER, Census
-from server.pool.remote.inbox import READ_TIMEOUT, Inbox
 from server.pool.remote.messages import (
     RUN_TTL,
     AnswerMessage,
@@ -31,11 +28,19 @@ from server.pool.remote.messages import (
     new_run_name,
     queue_key_prefix,
 )
-from server.pool.remote.remote_run import LOST_OUTCOME, PositionReporter, RemoteRun, decompress_outside_loop
-from server.pool.remote.tokens import Tokens
+from server.pool.remote.remote_run import (
+    LOST_OUTCOME,
+    READ_TIMEOUT,
+    Inbox,
+    PositionReporter,
+    RemoteRun,
+    decompress_outside_loop,
+)
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
+from server.visitors.clients import Client
 from server.wire.matrix import Answer, AnswerJob
+from server.wire.problems import Busy
 
 MAX_WAIT = 10.0
 """Seconds for which a run waits for the broker, or for a first worker, before it is refused."""

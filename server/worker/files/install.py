@@ -1,7 +1,10 @@
-"""Gives this process, which is a program's own, files in memory in the place of the machine's."""
+"""Gives this process, which is a program's own, files in memory in the place of the machine's: the functions of `os`
+that ask for files, over a tree in memory. Numbers of the kernel's own descriptors go to the kernel.
+"""
 
 import builtins
 import bz2
+import errno
 import glob
 import inspect
 import io
@@ -10,16 +13,238 @@ import os
 import shutil
 import tarfile
 import tempfile
+import time
+from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 from numpy.lib import _datasource
 from torch.autograd import profiler
 
 from server.worker.files.archives import use_file_tree
 from server.worker.files.streams import OpenFiles
-from server.worker.files.system import SystemCalls
-from server.worker.files.tree import HOME, FileTree
+from server.worker.files.tree import HOME, Directory, File, FileTree, Node, os_error, stat_of
+
+
+class Entry:
+    """An entry of a directory, as `os.scandir` yields it."""
+
+    def __init__(self, folder: str, name: str, node: Node) -> None:
+        self.name, self._node = name, node
+        self.path = name if not folder else f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
+
+    def __repr__(self) -> str:
+        return f"<DirEntry {self.name!r}>"
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def inode(self) -> int:
+        return self._node.inode
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002 the signature of os.DirEntry
+        return isinstance(self._node, Directory)
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+        return isinstance(self._node, File) and not self._node.is_null
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def is_junction(self) -> bool:
+        return False
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:  # noqa: ARG002
+        return stat_of(self._node)
+
+
+class Entries:
+    """The iterator of `os.scandir`."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return self
+
+    def __next__(self) -> Entry:
+        return next(self._entries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._entries = iter(())
+
+
+class SystemCalls:
+    """What stands in the place of the functions of `os`, under the same names and with the same arguments."""
+
+    def __init__(self, tree: FileTree, files: OpenFiles) -> None:
+        self._tree, self._files = tree, files
+        self._real: dict[str, Callable[..., Any]] = {}
+
+    def replacements(self) -> dict[str, Callable[..., Any]]:
+        """Name in `os` -> the function that takes its place. Those of the interpreter are kept for real descriptors."""
+        names = [name for name in vars(SystemCalls) if not name.startswith("_") and name != "replacements"]
+        self._real = {name: getattr(os, name) for name in names}
+        return {name: getattr(self, name) for name in names}
+
+    def _node(self, path: Any, dir_fd: int | None = None) -> Node:
+        """What is at a path, which may be the number of an opened file."""
+        if isinstance(path, int):
+            opened = self._files.get(path)
+            if opened is None:
+                raise os_error(errno.EBADF)
+            return opened.node
+        return self._tree.find(self._path(path, dir_fd))
+
+    def _path(self, path: Any, dir_fd: int | None = None) -> Any:
+        if dir_fd is not None and self._files.get(dir_fd) is not None:
+            raise NotImplementedError("dir_fd unavailable on this platform")
+        return os.fspath(path)
+
+    def stat(self, path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> os.stat_result:
+        if isinstance(path, int) and self._files.get(path) is None:
+            return self._real["stat"](path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)  # type: ignore[no-any-return]
+        return stat_of(self._node(path, dir_fd))
+
+    def lstat(self, path: Any, *, dir_fd: int | None = None) -> os.stat_result:
+        return stat_of(self._node(self._path(path), dir_fd))
+
+    def fstat(self, fd: int) -> os.stat_result:
+        opened = self._files.get(fd)
+        return self._real["fstat"](fd) if opened is None else stat_of(opened.node)
+
+    def access(
+        self, path: Any, mode: int, *, dir_fd: int | None = None, effective_ids: bool = False, follow_symlinks: bool = True
+    ) -> bool:  # fmt: skip
+        del effective_ids, follow_symlinks
+        try:
+            node = self._node(path, dir_fd)
+        except OSError:
+            return False
+        return not mode & os.X_OK or isinstance(node, Directory) or bool(node.permissions & 0o111)
+
+    def listdir(self, path: Any = ".") -> list[Any]:
+        directory = self._directory(path)
+        as_bytes = isinstance(path, bytes)
+        return [os.fsencode(name) if as_bytes else name for name in directory.entries]
+
+    def scandir(self, path: Any = ".") -> Entries:
+        directory = self._directory(path)
+        folder = os.fsdecode(path) if not isinstance(path, int) else ""
+        return Entries([Entry(folder, name, node) for name, node in directory.entries.items()])
+
+    def _directory(self, path: Any) -> Directory:
+        path = "." if path is None else path
+        node = self._node(path)
+        if not isinstance(node, Directory):
+            raise os_error(errno.ENOTDIR, *(() if isinstance(path, int) else (os.fspath(path),)))
+        return node
+
+    def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+        self._tree.make_directory(self._path(path, dir_fd), mode)
+
+    def rmdir(self, path: Any, *, dir_fd: int | None = None) -> None:
+        self._tree.remove_directory(self._path(path, dir_fd))
+
+    def unlink(self, path: Any, *, dir_fd: int | None = None) -> None:
+        self._tree.remove(self._path(path, dir_fd))
+
+    def remove(self, path: Any, *, dir_fd: int | None = None) -> None:
+        self._tree.remove(self._path(path, dir_fd))
+
+    def rename(self, src: Any, dst: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
+        self._tree.rename(self._path(src, src_dir_fd), self._path(dst, dst_dir_fd))
+
+    def replace(self, src: Any, dst: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
+        self._tree.rename(self._path(src, src_dir_fd), self._path(dst, dst_dir_fd))
+
+    def readlink(self, path: Any, *, dir_fd: int | None = None) -> str:
+        self._node(self._path(path), dir_fd)
+        raise os_error(errno.EINVAL, os.fspath(path))
+
+    def chmod(self, path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> None:
+        del follow_symlinks
+        self._node(path, dir_fd).permissions = mode & 0o7777
+
+    def utime(
+        self, path: Any, times: Any = None, *, ns: Any = None, dir_fd: int | None = None, follow_symlinks: bool = True
+    ) -> None:  # fmt: skip
+        del follow_symlinks
+        node = self._node(path, dir_fd)
+        now = time.time_ns()
+        nanoseconds = tuple(int(at * 10**9) for at in times) if times is not None else ns or (now, now)
+        node.accessed, node.modified = nanoseconds
+        node.changed = now
+
+    def listxattr(self, path: Any = None, *, follow_symlinks: bool = True) -> list[str]:
+        del follow_symlinks
+        self._node("." if path is None else path)
+        return []
+
+    def getcwd(self) -> str:
+        return self._tree.current
+
+    def getcwdb(self) -> bytes:
+        return os.fsencode(self._tree.current)
+
+    def chdir(self, path: Any) -> None:
+        self._tree.change_directory(self._path(path))
+
+    # by descriptor
+
+    def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        return self._files.open_descriptor(self._path(path, dir_fd), flags, mode)
+
+    def close(self, fd: int) -> None:
+        if self._files.get(fd) is None:
+            self._real["close"](fd)
+        else:
+            self._files.close(fd)
+
+    def read(self, fd: int, length: int) -> bytes:
+        opened = self._files.get(fd)
+        return self._real["read"](fd, length) if opened is None else opened.read(length)
+
+    def write(self, fd: int, data: Any) -> int:
+        opened = self._files.get(fd)
+        return self._real["write"](fd, data) if opened is None else opened.write(data)
+
+    def lseek(self, fd: int, position: int, whence: int) -> int:
+        opened = self._files.get(fd)
+        return self._real["lseek"](fd, position, whence) if opened is None else opened.seek(position, whence)
+
+    def ftruncate(self, fd: int, length: int) -> None:
+        opened = self._files.get(fd)
+        if opened is None:
+            self._real["ftruncate"](fd, length)
+        else:
+            opened.truncate(length)
+
+    def truncate(self, path: Any, length: int) -> None:
+        if isinstance(path, int):
+            self.ftruncate(path, length)
+        else:
+            node = self._tree.find(path)
+            descriptor = self.open(path, os.O_WRONLY)
+            self.ftruncate(descriptor, length)
+            self.close(descriptor)
+            node.touch()
+
+    def fsync(self, fd: int) -> None:
+        if self._files.get(fd) is None:
+            self._real["fsync"](fd)
+
+    def isatty(self, fd: int) -> bool:
+        return self._files.get(fd) is None and bool(self._real["isatty"](fd))
+
+    def get_inheritable(self, fd: int) -> bool:
+        return self._files.get(fd) is None and bool(self._real["get_inheritable"](fd))
 
 
 def install_files() -> None:

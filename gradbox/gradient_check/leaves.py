@@ -1,0 +1,176 @@
+"""The leaves of the graph that the engine is about to walk: their order, what the program calls them, and the rows that
+come of comparing each.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import torch
+
+from gradbox.gradient_check.storage_log import VariationPoint
+from gradbox.gradient_check.verdicts import (
+    VERDICTS_BY_SEVERITY,
+    Judgement,
+    json_number,
+    loses_digits,
+    relative_difference,
+)
+from gradbox.recorder.stack import PROGRAM, frames_outward
+from gradbox.wire.gradient_check import ElementCheck, LeafCheck
+
+MAX_NODES = 100_000
+
+
+class BackwardGraph:
+    """leaves: in the order in which they are found from the roots. sequence_numbers: the sequence numbers of its nodes."""
+
+    def __init__(self, roots: Iterable[torch.Tensor]) -> None:
+        self.leaves: list[torch.Tensor] = []
+        self.sequence_numbers: set[int] = set()
+        self._nodes: set[Any] = set()
+        waiting = [torch.autograd.graph.get_gradient_edge(root).node for root in roots if root.requires_grad]
+        waiting.reverse()
+        while waiting and len(self._nodes) < MAX_NODES:
+            node = waiting.pop()
+            if node in self._nodes:
+                continue
+            self._nodes.add(node)
+            variable = getattr(node, "variable", None)
+            if variable is not None and node.name().endswith("AccumulateGrad"):
+                self.leaves.append(variable)
+            else:
+                self.sequence_numbers.add(node._sequence_nr())
+            waiting.extend(other for other, _ in reversed(node.next_functions) if other is not None)
+
+    def leads_to(self, tensor: torch.Tensor) -> bool:
+        """Whether a gradient comes to a tensor that requires one."""
+        return torch.autograd.graph.get_gradient_edge(tensor).node in self._nodes
+
+
+MAX_ITEMS = 1000
+
+
+def leaf_names(leaves: Iterable[torch.Tensor], frame: FrameType | None) -> dict[int, str]:
+    """By the id of each leaf that has one, its name as the frame, or the nearest one around it, would write it."""
+    wanted = {id(leaf) for leaf in leaves}
+    names: dict[int, str] = {}
+    for around in frames_outward(frame):
+        if around.f_code.co_filename != PROGRAM:
+            continue
+        for tensor, name in named_tensors(around.f_locals):
+            if id(tensor) in wanted and id(tensor) not in names:
+                names[id(tensor)] = name
+    return names
+
+
+def named_tensors(variables: dict[str, Any]) -> Iterator[tuple[torch.Tensor, str]]:
+    """Tensors that variables lead to, with their paths: plain variables first."""
+    values = [(name, value) for name, value in list(variables.items()) if not name.startswith("__")]
+    for name, value in values:
+        if isinstance(value, torch.Tensor):
+            yield value, name
+    for name, value in values:
+        if isinstance(value, torch.nn.Module):
+            for path, parameter in torch.nn.Module.named_parameters(value, remove_duplicate=False):
+                yield parameter, name + subscripted(path)
+    for name, value in values:
+        for path, item in items_of(value):
+            if isinstance(item, torch.Tensor):
+                yield item, name + path
+            elif isinstance(item, torch.nn.Module):
+                for inner, parameter in torch.nn.Module.named_parameters(item):
+                    yield parameter, name + path + subscripted(inner)
+
+
+def items_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """The items of a container, or the attributes of an object, each with how it is written."""
+    if type(value) in (list, tuple):
+        yield from ((f"[{k}]", item) for k, item in enumerate(value[:MAX_ITEMS]))
+    elif type(value) is dict:
+        yield from ((f"[{key!r}]", item) for key, item in list(value.items())[:MAX_ITEMS] if type(key) in (str, int))
+    elif not isinstance(value, type | torch.Tensor | torch.nn.Module):
+        attributes = getattr(value, "__dict__", None)
+        if type(attributes) is dict:
+            yield from ((f".{key}", item) for key, item in list(attributes.items())[:MAX_ITEMS] if type(key) is str)
+
+
+def subscripted(path: str) -> str:
+    """`layers.0.weight` as a program writes it after what holds it: `.layers[0].weight`."""
+    out = ""
+    for part in path.split("."):
+        out += f"[{part}]" if part.isdigit() else f".{part}"
+    return out
+
+
+@dataclass
+class Leaf:
+    """A leaf as the run in float64 has it.
+
+    values, torch_grad, double_grad: of all elements: its own, and its gradients in the program's precision and in
+    float64; None where none came, no values where it can't be varied.
+    """
+
+    name: str | None
+    shape: list[int]
+    dtype: str
+    strides: list[int]
+    offset: int
+    values: torch.Tensor | None
+    point: VariationPoint
+    in_graph: bool
+    hooked: bool
+    torch_grad: torch.Tensor | None = None
+    double_grad: torch.Tensor | None = None
+    largest_grad: float = 0.0
+    rows: list[ElementCheck] = field(default_factory=list)
+
+    def double_grad_at(self, element: int) -> float | None:
+        """The gradient of an element in float64."""
+        return None if self.double_grad is None else float(self.double_grad[element])
+
+
+def element_check(leaf: Leaf, element: int, judgement: Judgement) -> ElementCheck:
+    """An element's row."""
+    slopes, verdict = judgement.slopes, judgement.verdict
+    own = None if leaf.torch_grad is None else float(leaf.torch_grad[element])
+    double = leaf.double_grad_at(element)
+    if verdict == "agrees" and own is not None and double is not None:
+        verdict = "rounding" if loses_digits(own, double, leaf.largest_grad, leaf.dtype) else verdict
+    numeric = slopes.central if slopes else None
+    shows_sides = slopes is not None and verdict in ("kink", "differs") and slopes.gap > 0.01 * abs(slopes.central)
+    index = []
+    for size in reversed(leaf.shape):
+        index.append(element % size)
+        element //= size
+    return ElementCheck(
+        index=index[::-1], torch=json_number(own), double=json_number(double), numeric=json_number(numeric), verdict=verdict,
+        left=json_number(slopes.left) if slopes and shows_sides else None,
+        right=json_number(slopes.right) if slopes and shows_sides else None,
+        difference=relative_difference(own, numeric, slopes.noise if slopes else 0.0),
+    )  # fmt: skip
+
+
+def leaf_check(leaf: Leaf) -> LeafCheck:
+    """A leaf with its rows, and the gravest of their verdicts."""
+    worst = min(
+        range(len(leaf.rows)),
+        key=lambda k: (VERDICTS_BY_SEVERITY.index(leaf.rows[k].verdict), -torch_error(leaf.rows[k])),
+        default=None,
+    )
+    size = 1
+    for length in leaf.shape:
+        size *= length
+    return LeafCheck(
+        name=leaf.name, line=leaf.point.line, shape=leaf.shape, dtype=leaf.dtype, elements=size,
+        verdict="unknown" if worst is None else leaf.rows[worst].verdict, worst=worst, hooked=leaf.hooked,
+        problem=leaf.point.problem, problem_line=leaf.point.problem_line, rows=leaf.rows,
+    )  # fmt: skip
+
+
+def torch_error(row: ElementCheck) -> float:
+    """By how much torch is off: relative where it gave a value, else the whole slope."""
+    if row.difference is not None:
+        return row.difference
+    return abs(row.numeric) if isinstance(row.numeric, float) else 0.0

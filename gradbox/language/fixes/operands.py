@@ -1,0 +1,195 @@
+"""Fixes of an operand: made for other sizes, lying the wrong way, not contiguous, of another type."""
+
+import ast
+from collections.abc import Iterator
+
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, method
+
+_INPUT_SIZES = ("in_features", "in_channels", "num_features", "input_size", "normalized_shape", "embed_dim", "d_model")
+_OPERATIONS = {ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__, ast.FloorDiv: int.__floordiv__}
+_MAX_SIZE = 10**9
+
+
+def layer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The layer made for the size that it gets. facts: old, the size that it was made for; new, the size that it gets.
+
+    line: where the layer is made, or where it is called by its name.
+    """
+    old, new = hint.facts.get("old"), hint.facts.get("new")
+    calls = program.calls(hint.line)
+    called = {ast.unparse(call.func) for call in calls}
+    calls += [
+        node.value
+        for node in program.statements
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(node.targets[0]) in called
+    ]
+    calls += [call for pair in _unpacked(program, called) for call in pair]
+    for call in calls:
+        for argument in _size_arguments(call):
+            if number(argument) == old and new is not None:
+                work = program.edits()
+                work.replace(argument, str(new))
+                yield from program.with_edits(hint, work, old=str(old), new=str(new))
+
+
+def _unpacked(program: FixProgram, names: set[str]) -> Iterator[list[ast.Call]]:
+    """What `fc, bn = nn.Linear(…), nn.BatchNorm1d(…)` gives to names."""
+    for node in program.statements:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = zip(target.elts, node.value.elts, strict=False)
+            yield [value for name, value in pairs if isinstance(value, ast.Call) and ast.unparse(name) in names]
+
+
+def _size_arguments(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a layer that say what it takes in."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg in _INPUT_SIZES]
+    return [*call.args[:1], *named]
+
+
+def number(node: ast.expr) -> int | None:
+    """The value of a number that is written out, such as `4 * 8 * 8`; None for anything else."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATIONS:
+        return None
+    left, right = number(node.left), number(node.right)
+    if left is None or right is None or abs(left) > _MAX_SIZE or abs(right) > _MAX_SIZE or not right:
+        return None
+    return _OPERATIONS[type(node.op)](left, right)
+
+
+def flatten_input(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`layer(x.flatten(1))` for `layer(x)`. facts: name, of x."""
+    yield from _argument(program, hint, lambda text: f"{text}.flatten(1)")
+
+
+def match_target(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The second argument of a loss in the shape of the first."""
+    for call in program.calls(hint.line):
+        if len(call.args) >= 2:
+            work = program.edits()
+            target = call.args[1]
+            if isinstance(call.args[0], ast.Name | ast.Attribute):
+                work.replace(target, f"{program.operand(target)}.view_as({program.text(call.args[0])})")
+                yield from program.with_edits(hint, work, name=program.text(target))
+
+
+def unsqueeze_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """One operand with one more dimension at its end, so that its sizes stand under those of the other. facts: name."""
+    yield from _argument(program, hint, lambda text: f"{text}.unsqueeze(-1)")
+
+
+def transpose_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """A matrix of a product, transposed. facts: name."""
+    yield from _argument(program, hint, lambda text: f"{text}.mT")
+
+
+def _argument(program: FixProgram, hint: Hint, rewrite: object) -> Iterator[Fix]:
+    """A name that a statement reads, in another form."""
+    statement, name = program.statement(hint.line), hint.name()
+    if statement is None or not name or not callable(rewrite):
+        return
+    work = program.edits()
+    for node in program.own_nodes(statement):
+        is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load)
+        if is_read and ast.unparse(node) == name and not isinstance(work.parent(node), ast.Attribute):
+            work.replace(node, rewrite(program.text(node)))
+    yield from program.with_edits(hint, work)
+
+
+def infer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.view(x.size(0), -1)` for a `view` whose sizes do not multiply to the number of elements."""
+    for call in program.calls(hint.line):
+        if method(call) in ("view", "reshape") and len(call.args) == 2 and isinstance(call.func, ast.Attribute):
+            of = program.text(call.func.value)
+            rows = call.args[0]
+            keeps_rows = ast.unparse(rows) in ("-1", f"{of}.size(0)", f"{of}.shape[0]", "batch_size")
+            if keeps_rows:
+                work = program.edits()
+                work.replace(rows, f"{of}.size(0)")
+                work.replace(call.args[1], "-1")
+                yield from program.with_edits(hint, work)
+            if keeps_rows and number(call.args[1]) is not None and hint.facts.get("size"):
+                work = program.edits()
+                for node in program.nodes:
+                    if isinstance(node, ast.expr) and ast.unparse(node) == ast.unparse(call.args[1]):
+                        work.replace(node, str(hint.facts["size"]))
+                yield from program.with_edits(hint, work)
+
+
+def pad_sequences(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`pad_sequence`, which fills the shorter ones up with zeros, for `stack`."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) == "stack" and len(call.args) == 1 and not call.keywords:
+            pad = f"{program.torch()}.nn.utils.rnn.pad_sequence"
+            work.replace(call, f"{pad}({program.text(call.args[0])}, batch_first=True)")
+    yield from program.with_edits(hint, work)
+
+
+def reshape(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`reshape`, which copies where it must, for `view`."""
+    yield from _instead_of_view(program, hint, "{}.reshape")
+
+
+def contiguous(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`contiguous()` before `view`."""
+    yield from _instead_of_view(program, hint, "{}.contiguous().view")
+
+
+def _instead_of_view(program: FixProgram, hint: Hint, form: str) -> Iterator[Fix]:
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) == "view" and isinstance(call.func, ast.Attribute):
+            work.replace(call.func, form.format(program.text(call.func.value)))
+    yield from program.with_edits(hint, work)
+
+
+def float_dtype(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Floating point numbers where a tensor of integers is made."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) not in ("tensor", "arange", "ones", "zeros", "full", "as_tensor", "randint", "eye"):
+            continue
+        others = [program.text(part) for part in [*call.args, *(k for k in call.keywords if k.arg != "dtype")]]
+        work.replace(call, f"{program.text(call.func)}({', '.join([*others, f'dtype={program.torch()}.float32'])})")
+        break
+    yield from program.with_edits(hint, work)
+
+
+def float_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.float()` before gradients are asked for."""
+    statement = program.statement(hint.line)
+    indent = program.indent(statement) if statement is not None else None
+    name = hint.name()
+    if statement is not None and indent is not None and name.isidentifier():
+        lines = program.inserted(statement.lineno, [f"{indent}{name} = {name}.float()"])
+        yield from program.with_lines(hint, lines)
+
+
+def convert(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """One operand in the other's type. facts: name, the operand; dtype, like "float32"."""
+    statement, name = program.statement(hint.line), hint.name()
+    dtype = str(hint.facts.get("dtype") or hint.facts.get("to_dtype") or "")
+    if statement is None or not dtype:
+        return
+    if not name:
+        yield from _converted_argument(program, hint, dtype)
+        return
+    work = program.edits()
+    for node in program.own_nodes(statement):
+        is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+        if is_read and ast.unparse(node) == name:
+            work.replace(node, f"{name}.to({program.torch()}.{dtype})")
+    yield from program.with_edits(hint, work)
+
+
+def _converted_argument(program: FixProgram, hint: Hint, dtype: str) -> Iterator[Fix]:
+    """An argument of the outermost call that has no name, such as `target.int()`: the last first."""
+    call = next(iter(program.calls(hint.line)), None)
+    for argument in reversed(call.args if call is not None else []):
+        if isinstance(argument, ast.Call):
+            work = program.edits()
+            work.replace(argument, f"{program.operand(argument)}.to({program.torch()}.{dtype})")
+            yield from program.with_edits(hint, work, name=program.text(argument))

@@ -1,0 +1,57 @@
+"""The gallery of one server: its scenarios and lessons, the runs of the scenarios, the verdicts on their claims, and
+small pictures.
+"""
+
+from dataclasses import dataclass
+
+from server import PROJECT_FOLDER
+from server.gallery.claims import Claims, ScenarioTraces
+from server.gallery.course import Lesson, load_lessons
+from server.gallery.scenarios import Scenario, load_scenarios
+from server.gallery.thumbnails import Thumbnails, operation_examples, scenario_examples
+from server.pictures.renderer_client import Renderer
+from server.pool.interface import PoolInterface
+from server.settings import Settings
+
+SCENARIOS = PROJECT_FOLDER / "scenarios"
+LESSONS = PROJECT_FOLDER / "lessons"
+
+
+@dataclass
+class Gallery:
+    """thumbnails: of operations. stills: of scenarios, for the gallery's cards."""
+
+    scenarios: list[Scenario]
+    lessons: list[Lesson]
+    traces: ScenarioTraces
+    claims: Claims
+    thumbnails: Thumbnails
+    stills: Thumbnails
+
+    @property
+    def scenarios_by_name(self) -> dict[str, Scenario]:
+        return {scenario.name: scenario for scenario in self.scenarios}
+
+    async def warm(self) -> None:
+        """Run the scenario that the page opens with, as soon as there are workers."""
+        for scenario in self.scenarios[:1]:
+            await self.traces.prepare(scenario)
+
+    async def close(self) -> None:
+        await self.traces.close()
+        await self.thumbnails.close()
+        await self.stills.close()
+
+
+def create_gallery(settings: Settings, pool: PoolInterface, renderer: Renderer) -> Gallery:
+    """Raises ScenarioError where a scenario or a lesson can't be read."""
+    scenarios = load_scenarios(SCENARIOS)
+    traces = ScenarioTraces(pool, settings)
+    return Gallery(
+        scenarios=scenarios,
+        lessons=load_lessons(LESSONS, {scenario.name for scenario in scenarios}),
+        traces=traces,
+        claims=Claims(traces),
+        thumbnails=Thumbnails(pool, renderer, settings, operation_examples()),
+        stills=Thumbnails(pool, renderer, settings, scenario_examples(scenarios)),
+    )

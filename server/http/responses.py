@@ -1,0 +1,92 @@
+"""Responses that are sent as they are stored: traces, what is made once for everybody, and the entity tags of both."""
+
+import asyncio
+import gzip
+import hashlib
+import re
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+
+from server.http.response_delivery import CHUNK_SIZE
+from server.store.repository import SavedProgram
+
+MAX_AGE = 60
+"""Seconds for which a cache need not ask again. Short, for a host may remove a program."""
+
+
+def entity_tag(program: SavedProgram, assets: str = "") -> str:
+    """A weak tag, for the body goes out compressed and not. assets: the version of the code that draws it, if any does."""
+    return f'W/"{program.digest[:20]}-{program.created}{assets}"'
+
+
+def not_modified(request: Request, program: SavedProgram, assets: str = "") -> Response | None:
+    """The response 304 where the client has this version already."""
+    tags = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
+    if entity_tag(program, assets) not in tags:
+        return None
+    return cacheable(Response(status_code=304), program, assets)
+
+
+def cacheable(response: Response, program: SavedProgram, assets: str = "") -> Response:
+    """The response with its tag and its age."""
+    response.headers["ETag"] = entity_tag(program, assets)
+    response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
+    return response
+
+
+_ZERO_WEIGHT = re.compile(r"q=0(\.0*)?")
+
+
+def trace_response(request: Request, body: bytes) -> Response:
+    """body: a trace's JSON, gzipped. It is decompressed for a client that does not accept gzip."""
+    headers = {"Vary": "Accept-Encoding"}
+    if not accepts_gzip(request.headers.get("accept-encoding", "")):
+        return StreamingResponse(decompressed(body), media_type="application/json", headers=headers)
+    return Response(body, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
+
+
+async def decompressed(body: bytes) -> AsyncIterator[bytes]:
+    """What is in a gzip file, a piece at a time as the client takes them: a few bytes can stand for megabytes."""
+    while body:
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof and (piece := member.decompress(body, CHUNK_SIZE)):
+            yield piece
+            body = member.unconsumed_tail
+            await asyncio.sleep(0)  # others have their turn even if this client takes all at once
+        body = member.unused_data
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether the header lists gzip, and not with a weight of zero."""
+    for part in accept_encoding.split(","):
+        name, *parameters = (word.strip().lower() for word in part.split(";"))
+        if name == "gzip":
+            return not any(_ZERO_WEIGHT.fullmatch(parameter) for parameter in parameters)
+    return False
+
+
+@dataclass(frozen=True)
+class ConstantBody:
+    """compressed: the body, gzipped. tag: a weak entity tag, for the body goes out compressed and not."""
+
+    compressed: bytes
+    media_type: str
+    tag: str
+
+    @classmethod
+    def of(cls, body: bytes, media_type: str) -> "ConstantBody":
+        return cls(gzip.compress(body, 9, mtime=0), media_type, f'W/"{hashlib.sha256(body).hexdigest()[:24]}"')
+
+    def response(self, request: Request) -> Response:
+        """The body, or 304 where the client has it already."""
+        headers = {"ETag": self.tag, "Cache-Control": f"public, max-age={MAX_AGE}", "Vary": "Accept-Encoding"}
+        if self.tag in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
+            return Response(status_code=304, headers=headers)
+        if accepts_gzip(request.headers.get("accept-encoding", "")):
+            headers["Content-Encoding"] = "gzip"
+            return Response(self.compressed, media_type=self.media_type, headers=headers)
+        return StreamingResponse(decompressed(self.compressed), media_type=self.media_type, headers=headers)

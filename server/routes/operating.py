@@ -1,0 +1,188 @@
+"""For operators: health, readiness, metrics, and the status page with its facts."""
+
+import platform
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse
+
+from server import __version__
+from server.operating import log
+from server.operating.settings_checks import warnings
+from server.pool import machine
+from server.pool.interface import STARTING
+from server.quantities import format_bytes, format_duration
+from server.services import Services, ServicesDep, SettingsDep, VisitorsDep
+from server.store.health import StoreHealth
+from server.templating import render, templates
+from server.visitors.clients import is_within, parse_networks
+from server.wire.problems import ProblemError
+
+router = APIRouter()
+
+
+@router.get("/healthz", summary="The server answers, and says how its workers are confined")
+async def healthz(services: ServicesDep) -> dict[str, Any]:
+    """`status` is `ok`, or `no workers` where none could be started; `workers` says why, for the CPU and the GPU.
+
+    `layers` gives each layer of confinement as `active` or the reason why it is not; empty before the workers are up.
+
+    `store` says whether the database answered last, `null` before it was asked. Without it the server runs programs, but
+    has no permalinks.
+    """
+    layers = services.pool.layers
+    sandbox = services.settings.sandbox
+    confinement = {name: why or "active" for name, why in layers.items()}
+    health = services.saved.health
+    answer = await health.refresh()
+    store = {"backend": health.backend, "reachable": answer.reachable, **({"why": answer.why} if answer.why else {})}
+    workers = {device: services.pool.problem(device) or "ready" for device in ("cpu", "cuda")}
+    return {
+        "status": "ok" if workers["cpu"] in ("ready", STARTING) else "no workers",
+        "version": __version__,
+        "workers": workers,
+        "sandbox": sandbox,
+        "layers": confinement,
+        "store": store,
+    }
+
+
+@router.get("/readyz", summary="Whether a program would be run now", responses={503: {"description": "Not now."}})
+async def readyz(response: Response, services: ServicesDep) -> dict[str, bool | str]:
+    """503 until the workers are up, and whenever a program would be refused: the queue is full, or no process is to be had.
+
+    `why` says which, where the workers are not up.
+    """
+    ready = bool(services.pool.ready)
+    response.status_code = 200 if ready else 503
+    problem = services.pool.problem("cpu")
+    return {"ready": ready, **({"why": problem} if problem and not ready else {})}
+
+
+@router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
+async def metrics(services: ServicesDep) -> Response:
+    await services.saved.health.refresh()
+    return Response(services.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def collect(services: Services) -> dict[str, Any]:
+    """Plain values by subject, without secrets. Sizes are in bytes, times in seconds."""
+    settings, pool, metrics = services.settings, services.pool, services.metrics
+    return {
+        "server": {
+            "version": __version__,
+            "up_since": datetime.fromtimestamp(services.started, UTC).isoformat(timespec="seconds"),
+            "uptime": round(time.time() - services.started, 1),
+            "server_python": platform.python_version(),
+            "sandbox": settings.sandbox,
+            **pool.versions,
+        },
+        "workers": {
+            "ready": pool.ready,
+            "running": pool.queue.running,
+            "at_once": pool.workers,
+            "waiting": pool.queue.waiting,
+            "queue": settings.queue,
+            "spares": pool.spares,
+            "boots": pool.boots,
+            "devices": list(pool.devices),
+            "problems": {device: why for device in ("cpu", "cuda") if (why := pool.problem(device))},
+            "machines": pool.machines,
+        },
+        "runs": metrics.counts("runs"),
+        "limits": metrics.counts("limits"),
+        "refused": {**metrics.counts("refused"), "failed_sign_ins": metrics.counts("failed_sign_ins").get("", 0)},
+        "confinement": {name: why or "active" for name, why in pool.layers.items()},
+        "store": {
+            **await store_status(services.saved.health),
+            "quota": settings.quota,
+            "saves": metrics.counts("saves").get("", 0),
+        },
+        "saves_refused": metrics.counts("saves_refused"),
+        "cache": cache_status(services),
+        "pictures": {
+            "ready": bool(services.renderer.version),
+            "starts": services.renderer.starts,
+            "failures": services.renderer.failures,
+        },
+        "machine": machine_status(services),
+        "settings": settings.changed_settings(),
+        "warnings": [{"setting": name, "why": why} for name, why in warnings(settings)],
+        "words": [
+            {"at": entry.at, "level": entry.level, "text": entry.text} for entry in reversed(log.recent_entries.entries)
+        ],
+    }
+
+
+def cache_status(services: Services) -> dict[str, int]:
+    """The cache of results."""
+    metrics = services.metrics
+    values = {name: int(metrics.value(f"cache_{name}")) for name in ("hits", "misses", "bytes")}
+    return {**values, "room": services.settings.cache}
+
+
+def machine_status(services: Services) -> dict[str, int | None]:
+    """Bytes of memory and disk, of the machine and of the server's processes."""
+    free, total = machine.disk_space(Path(services.settings.data))
+    pid = services.pool.pid
+    return {
+        "memory": machine.total_memory(),
+        "memory_left": machine.available_memory(),
+        "memory_server": machine.resident_memory(),
+        "memory_workers": machine.resident_memory(pid) if pid is not None else None,
+        "disk": total,
+        "disk_left": free,
+    }
+
+
+async def store_status(health: StoreHealth) -> dict[str, Any]:
+    """The database and what it holds."""
+    state = await health.refresh()
+    fields: dict[str, Any] = {"backend": health.backend, "reachable": state.reachable}
+    if state.detail:
+        fields["why"] = state.detail
+    if state.totals is not None:
+        totals = state.totals
+        fields |= {
+            "scenarios": totals.programs,
+            "removed": totals.removed,
+            "bytes": totals.size,
+            "revision": totals.revision,
+        }
+    return fields
+
+
+REFRESH_SECONDS = 15
+"""Seconds, where the page is to renew itself."""
+
+templates.env.filters |= {"format_bytes": format_bytes, "format_duration": format_duration}
+
+
+async def require_operator(request: Request, settings: SettingsDep, visitors: VisitorsDep) -> None:
+    """Raises ProblemError where the request does not come from GRADBOX_OPERATORS."""
+    operators = parse_networks(settings.operators, "OPERATORS")
+    if not is_within(request.scope, visitors.proxies, operators):
+        raise ProblemError(403, "no_operator", "this page is for the server's operators; see GRADBOX_OPERATORS")
+
+
+FOR_OPERATORS: dict[str, Any] = {"include_in_schema": False, "dependencies": [Depends(require_operator)]}
+
+
+@router.get("/-/status.json", **FOR_OPERATORS)
+async def status(response: Response, services: ServicesDep) -> dict[str, Any]:
+    """The server's status as JSON."""
+    response.headers["Cache-Control"] = "no-store"
+    return await collect(services)
+
+
+@router.get("/-/status", response_class=HTMLResponse, **FOR_OPERATORS)
+async def status_page(request: Request, services: ServicesDep, renew: bool = False) -> Response:
+    """The server's status as a page; with `?renew=1` it reloads itself."""
+    response = render(request, "status.html", facts=await collect(services), renew=renew, pace=REFRESH_SECONDS)
+    response.headers["Cache-Control"] = "no-store"
+    if renew:
+        response.headers["Refresh"] = str(REFRESH_SECONDS)
+    return response

@@ -1,0 +1,49 @@
+"""What one server has saved: the store, how it is, and the services for its programs and series."""
+
+from dataclasses import dataclass
+
+from server.operating.metrics import Metrics
+from server.pool.cache import Cache
+from server.saved.programs import ProgramService
+from server.saved.series import SeriesService
+from server.settings import Settings
+from server.store.database import Database
+from server.store.health import StoreHealth
+from server.store.repository import Repository
+from server.store.series import SeriesStore
+from server.visitors.visitors import VisitorLimits
+
+TRACE_CACHE_BYTES = 32_000_000
+"""Bytes of saved programs' traces that are kept in memory."""
+
+
+@dataclass
+class SavedContent:
+    """health: whether the store answers, and its totals."""
+
+    store: Repository
+    health: StoreHealth
+    programs: ProgramService
+    series: SeriesService
+
+    async def close(self) -> None:
+        await self.health.close()
+        await self.store.database.close()
+
+
+def create_store(settings: Settings, database: Database) -> Repository:
+    """The saved programs in this database."""
+    return Repository(database, settings.scenario, settings.quota, Cache(TRACE_CACHE_BYTES))
+
+
+def create_saved_content(
+    settings: Settings, store: Repository, health: StoreHealth, limits: VisitorLimits, metrics: Metrics
+) -> SavedContent:
+    """limits: of saves. metrics: count them."""
+    series = SeriesStore(store.database, settings.quota)
+    return SavedContent(
+        store=store,
+        health=health,
+        programs=ProgramService(store, limits.saves, limits.save_space, metrics),
+        series=SeriesService(series, store, limits.saves, limits.save_space),
+    )
