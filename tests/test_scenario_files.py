@@ -13,6 +13,8 @@ from server.gallery.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scena
 from server.templating import MESSAGES
 from tests import new_scenario
 from tests.explaining import findings_of_traces
+from tests.sampling import parameters_of_run
+from tests.test_agreement import is_true
 from tests.tracing import Replay
 from tests.workers import Workers
 
@@ -73,6 +75,11 @@ def test_a_scenario_ends_as_its_words_say(scenario: Scenario, workers: Workers) 
 
 
 @EACH
+def test_a_scenario_runs_as_in_plain_python_and_its_picture_is_true(scenario: Scenario, workers: Workers) -> None:
+    is_true(scenario.source, workers.trace(scenario.source))
+
+
+@EACH
 def test_what_to_look_at_is_there(scenario: Scenario, workers: Workers) -> None:
     """The nodes that it names are in the graph, and the names of which it names a part are in the program."""
     recorded = workers.trace(scenario.source)
@@ -87,17 +94,20 @@ def test_what_to_look_at_is_there(scenario: Scenario, workers: Workers) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(workers: Workers) -> dict[str, set[str]]:
-    """The kinds of findings of every scenario."""
-    found = findings_of_traces([workers.trace(scenario.source) for scenario in GALLERY])
+def found(request: pytest.FixtureRequest, workers: Workers) -> dict[str, set[str]]:
+    """The kinds of findings of every scenario that is asked for."""
+    scenarios = parameters_of_run(request, "scenario")
+    found = findings_of_traces([workers.trace(scenario.source) for scenario in scenarios])
     return {
         scenario.name: {finding["kind"] for finding in findings}
-        for scenario, findings in zip(GALLERY, found, strict=True)
+        for scenario, findings in zip(scenarios, found, strict=True)
     }
 
 
 @EACH
-def test_its_findings_are_those_it_says(scenario: Scenario, found: dict[str, set[str]]) -> None:
+def test_the_findings_of_a_scenario_are_those_that_its_card_names(
+    scenario: Scenario, found: dict[str, set[str]]
+) -> None:
     assert set(scenario.findings) == found[scenario.name]
 
 
