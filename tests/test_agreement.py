@@ -59,13 +59,13 @@ def test_a_program_runs_as_in_plain_python_and_its_picture_is_true(workers: Work
 
 
 @pytest.mark.parametrize("path", sampled(PROGRAMS, every(8)), ids=lambda path: path.stem)
-def test_every_statements_state_is_true(workers: Workers, path: Path) -> None:
+def test_the_state_after_every_statement_is_true(workers: Workers, path: Path) -> None:
     source = path.read_text()
     false = {state.line: state.sentences for state in statements(source, workers.trace(source)) if state.sentences}
     assert false == {}
 
 
-def test_most_statements_are_asked_about(workers: Workers) -> None:
+def test_the_referee_can_ask_about_most_statements(workers: Workers) -> None:
     source = (ROOT / "tests/golden/a_module_learns.py").read_text()
     assert len(list(statements(source, workers.trace(source)))) >= 8
 

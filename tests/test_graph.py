@@ -21,7 +21,7 @@ def states(recorded: dict[str, Any], upto: int | None = None) -> dict[str, str]:
     }
 
 
-def test_nodes_edges_and_the_leaf() -> None:
+def test_a_graph_has_its_nodes_edges_and_leaf() -> None:
     end = Replay(trace(IMPORT + "y = x.exp()\nz = y * x\n"))
     mul = end.node("z")
     exp, leaf = (end.state[uid] for uid, _ in mul["next"])
@@ -208,7 +208,7 @@ def test_autograd_still_adds_up_in_place(program: str) -> None:
         ),
     ],
 )
-def test_torch_takes_the_same_paths_as_without_us(make: str, name: str) -> None:
+def test_an_operation_makes_the_nodes_that_plain_torch_makes(make: str, name: str) -> None:
     def chain(replay: Replay, uid: str) -> list[str]:
         node = replay.state[uid]
         return [node["name"], *(n for edge in node["next"] if edge for n in chain(replay, edge[0]))]
@@ -240,7 +240,7 @@ def test_a_broken_slot_tells_the_handle_that_broke_it(lines: str, event: str, by
     assert {broken.get("by") for broken in events(recorded, event)} == {end.uid(by) if by else None}
 
 
-def test_what_broke_a_slot_unseen_is_not_told() -> None:
+def test_the_writer_of_a_slot_that_went_stale_unseen_is_not_guessed() -> None:
     recorded = trace(
         IMPORT + "y = x.exp()\nfor k in range(3000):\n    if k == 2000:\n        y.add_(1)\n", limits={"steps": 300}
     )

@@ -217,7 +217,7 @@ def test_setuptools_finds_the_distutils_that_it_carries() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_crowd_is_as_hostile_as_it_should_be(kind: str, tmp_path: Path) -> None:
+def test_the_hostile_packages_of_these_tests_are_hostile(kind: str, tmp_path: Path) -> None:
     """Or the tests above would show nothing."""
     write_module(tmp_path, "pandas", KINDS[kind])
     code = (

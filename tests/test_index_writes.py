@@ -67,7 +67,7 @@ def test_indices_that_come_twice_are_told(write: str, count: int, distinct: int)
         "x[2] = 1",
     ],
 )
-def test_indices_that_come_once_or_add_up_are_none(write: str) -> None:
+def test_indices_that_are_unique_or_accumulate_are_not_reported(write: str) -> None:
     assert events(trace(f"{IMPORT}{write}\n"), "indices_repeated") == []
 
 
@@ -86,6 +86,6 @@ def test_a_hook_that_a_write_leaves_behind_is_told() -> None:
 @pytest.mark.parametrize(
     "then", ["handle.remove()", "b = a * 2", "a.data.mul_(2)", "with torch.no_grad():\n    a.mul_(2)"]
 )
-def test_a_hook_that_stays_is_none(then: str) -> None:
+def test_a_hook_that_stays_with_its_tensor_is_not_reported(then: str) -> None:
     source = f"import torch\na = torch.ones(2, requires_grad=True).clone()\nhandle = a.register_hook(print)\n{then}\n"
     assert events(trace(source), "hook_left") == []

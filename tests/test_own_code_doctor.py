@@ -15,7 +15,7 @@ READY = "Verdict: ready to record, show and explain scripts, notebooks and tests
 
 
 @pytest.mark.slow
-def test_this_machine_is_asked_and_a_script_is_recorded(capsys: Any) -> None:
+def test_doctor_describes_the_machine_and_records_a_script(capsys: Any) -> None:
     assert main(["doctor", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     said = {check["name"]: check["value"] for check in report["checks"]}

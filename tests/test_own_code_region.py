@@ -106,7 +106,7 @@ def test_what_can_not_be_recorded_is_said() -> None:
     assert watched()["nested"] == "gradbox: the program is being recorded already"
 
 
-def test_another_trace_function_hears_what_it_would_hear_alone() -> None:
+def test_another_trace_function_gets_the_same_events_beside_a_region() -> None:
     """And the region is recorded: a debugger or a coverage tool may run beside."""
     alone, beside, steps = watched()["traced"]
     assert alone == beside and len(alone) > 12

@@ -148,7 +148,7 @@ def test_steps_of_a_seed_are_the_same_both_ways(source: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DIFFERENT))
-def test_what_differs_has_its_reason(name: str) -> None:
+def test_only_expected_steps_differ_between_both_ways(name: str) -> None:
     """The statements, calls and returns that DIFFERENT speaks of, and nothing else, come at another place or another number."""
     source = (ROOT / f"tests/programs/{name}.py").read_text()
     instrumented, followed = steps(source, as_it_is=False), steps(source, as_it_is=True)

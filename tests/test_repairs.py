@@ -220,7 +220,7 @@ def test_a_plot_that_also_changes_a_tensor_keeps_the_change(lines: str) -> None:
         assert left in repaired(recorded, "plots")
 
 
-def test_the_shape_is_the_readers() -> None:
+def test_a_repair_uses_the_shape_that_the_reader_enters() -> None:
     recorded = trace(PICTURES.format("MNIST"))
     again = trace(repaired(recorded, "pictures", "32, 3, 8, 8"))
     assert printed(again) == "torch.Size([16, 3, 8, 8]) torch.int64\n"

@@ -197,7 +197,7 @@ def test_what_nobody_with_the_secret_wrote_is_not_read(broker: RedisServer, monk
     related(broker.url, work, secret="another")
 
 
-def test_two_servers_need_no_proxy_that_remembers(remote_workers: str, tmp_path: Path) -> None:
+def test_two_servers_need_no_sticky_proxy(remote_workers: str, tmp_path: Path) -> None:
     variables = {"QUEUE_URL": remote_workers, "SECRET": SECRET}
     with (
         running_server(tmp_path / "one", **variables) as one,

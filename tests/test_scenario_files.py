@@ -148,7 +148,7 @@ def test_a_folder_is_read_in_its_order(tmp_path: Path) -> None:
     assert load_scenarios(tmp_path)[0].text["zh"] == {"title": "题", "question": "问", "look_at": "看"}
 
 
-def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
+def test_an_absent_folder_has_no_scenarios(tmp_path: Path) -> None:
     assert load_scenarios(tmp_path / "absent") == []
 
 
@@ -204,14 +204,14 @@ def test_a_program_needs_its_text_and_a_text_its_program(tmp_path: Path) -> None
         load_scenarios(tmp_path)
 
 
-def test_threads_have_their_order_and_one_place_goes_by_name(tmp_path: Path) -> None:
+def test_scenarios_are_ordered_by_thread_place_and_name(tmp_path: Path) -> None:
     for name in ("b", "a"):
         write_scenario(tmp_path, WHOLE, name)
     write_scenario(tmp_path, WHOLE.replace('"views"', '"copying"').replace("3", "9"), "c")
     assert [scenario.name for scenario in load_scenarios(tmp_path)] == ["c", "a", "b"]
 
 
-def test_a_program_is_utf_8(tmp_path: Path) -> None:
+def test_a_program_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     write_scenario(tmp_path)
     (tmp_path / "a.py").write_bytes(b"x = '\xff'\n")
     with pytest.raises(ScenarioError, match=r"^a\.py: "):

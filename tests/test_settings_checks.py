@@ -38,7 +38,7 @@ def test_an_invalid_public_url_is_reported(url: str) -> None:
         "https://example.org/~me/grad-box_1.0/", "http://[::1]:8000/x", "http://gradbox", "http://10.0.0.1:80",
     ],
 )  # fmt: skip
-def test_a_public_url(url: str) -> None:
+def test_a_valid_public_url_is_accepted(url: str) -> None:
     check_settings(Settings({}, public_url=url))
 
 
@@ -73,7 +73,7 @@ def test_an_invalid_list_of_frames_is_reported(frames: str) -> None:
         "'self' localhost:80/",
     ],
 )
-def test_a_list_of_frames(frames: str) -> None:
+def test_a_valid_list_of_frames_is_accepted(frames: str) -> None:
     check_settings(Settings({}, frames=frames))
 
 
@@ -86,7 +86,7 @@ def test_a_list_of_frames(frames: str) -> None:
         ({"trusted_proxies": "nginx"}, "GRADBOX_TRUSTED_PROXIES has 'nginx'"),
     ],
 )
-def test_others_are_named(values: dict[str, Any], name: str) -> None:
+def test_an_invalid_password_or_network_is_named(values: dict[str, Any], name: str) -> None:
     with pytest.raises(SettingError) as error:
         check_settings(Settings({}, **values))
     assert str(error.value).startswith(name) and values.get("password", "?") not in str(error.value)

@@ -118,7 +118,7 @@ def test_saved_bytes_are_counted_together(broker: RedisServer) -> None:
     sharing(broker.url, work)
 
 
-def test_redis_knows_no_address(broker: RedisServer) -> None:
+def test_redis_never_sees_an_address(broker: RedisServer) -> None:
     async def work(one: SharedState, stranger: SharedState) -> None:
         ann = new_client()
         await limiter(one).hit(ann)

@@ -52,7 +52,7 @@ def test_the_finding_names_the_line_of_its_cause_and_what_takes_part(
         ),
     ],
 )
-def test_the_branch_that_is_not_taken_is_told_from_the_choice(branch: str, line: int, said: str) -> None:
+def test_a_branch_that_where_does_not_take_is_named(branch: str, line: int, said: str) -> None:
     source = f"import torch\nx = torch.tensor([0.0, 4.0], requires_grad=True)\n{branch}\nz.sum().backward()\n"
     finding = findings_of(source)[0]
     assert (finding["kind"], finding["line"]) == ("nonfinite", line)

@@ -26,7 +26,7 @@ from tests.tracing import Replay, events, printed, trace
         ("(i for i in ())", {"py": "generator"}),
     ],
 )
-def test_a_value(expression: str, expected: object) -> None:
+def test_a_plain_value_is_recorded_as_it_is(expression: str, expected: object) -> None:
     end = Replay(trace(f"import torch\na = {expression}\n"))
     frame = next(e for e in end.state.values() if e["kind"] == "frame")
     assert frame["vars"]["a"] == expected and type(frame["vars"]["a"]) is type(expected)
@@ -86,7 +86,7 @@ def test_an_instance_shows_its_attributes() -> None:
     assert end["p"]["type"] == "P" and end["p"]["attrs"]["x"] == 1 and end["p"]["attrs"]["z"] == {"ref": end.uid("p")}
 
 
-def test_a_typo_on_a_tensor_shows() -> None:
+def test_a_misspelled_attribute_of_a_tensor_is_shown() -> None:
     end = Replay(trace("import torch\nx = torch.ones(1)\nx.require_grad = True\n"))
     assert end["x"]["attrs"] == {"require_grad": True} and end["x"]["requires_grad"] is False
 
@@ -161,7 +161,7 @@ def test_a_transform_wraps_level_by_level() -> None:
     assert events(recorded, "tracer_fault") == []
 
 
-def test_a_subclass_is_asked_nothing_that_it_defines() -> None:
+def test_observing_a_subclass_runs_none_of_its_methods() -> None:
     recorded = trace(
         "import torch\nclass Odd(torch.Tensor):\n    @property\n    def shape(self):\n        print('asked')\n"
         "        return torch.Size([9])\n    @property\n    def requires_grad(self):\n        print('asked')\n"
