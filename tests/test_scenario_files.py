@@ -56,7 +56,8 @@ def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenar
     assert [set(scenario.text[language]) for language in LANGUAGES] == [set(TEXT_KEYS)] * 2
     for key in TEXT_KEYS:
         assert scenario.text["en"][key].isascii() or re.search("[·×²–—…]", scenario.text["en"][key])
-        assert any("\u4e00" <= character <= "\u9fff" for character in scenario.text["zh"][key])
+        if f"zh.{key}" not in scenario.untranslated:  # a test below names those that are missing
+            assert any("\u4e00" <= character <= "\u9fff" for character in scenario.text["zh"][key])
     assert len(scenario.text["en"]["title"]) < 60
 
 
