@@ -38,6 +38,7 @@ from tests.front_door_attacks import (
     REACHING,
     RECORDER,
 )
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.attack
 ROOT = Path(__file__).parent.parent
@@ -262,7 +263,10 @@ def test_an_attack_gets_a_trace_and_nothing_else(world: World, honest: Honest, n
     honest.follow(name)
 
 
-@pytest.mark.parametrize("name", [name for name in ATTACKS if name.partition(":")[0] in REACHING])
+REACHING_ATTACKS = [name for name in ATTACKS if name.partition(":")[0] in REACHING]
+
+
+@pytest.mark.parametrize("name", sampled(REACHING_ATTACKS, lambda k: k % 4 == 3))  # the last is the only one that kills
 def test_an_attack_succeeds_without_the_confinement(unconfined: World, name: str) -> None:
     """So none of them fails by a mistake of its own, nor passes by one of ours."""
     boots = unconfined.pool.zygote.boots
