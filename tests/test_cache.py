@@ -36,7 +36,7 @@ def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any
         {"focus": {"storage": "s1", "from": 0, "to": 9}},
     ],
 )
-def test_whatever_a_job_asks_for_is_in_its_key(change: dict[str, Any]) -> None:
+def test_every_field_of_a_job_is_in_its_key(change: dict[str, Any]) -> None:
     job = {"source": "x = 1\n", "limits": {"steps": 9, "wall": 1.5}}
     plain, changed = (cache_key(Job.model_validate(fields), VERSIONS) for fields in (job, {**job, **change}))
     assert plain != changed and len(plain) == len(changed) == 64

@@ -403,7 +403,7 @@ def test_an_abandoned_wait_leaves_the_queue() -> None:
     schedule(work)
 
 
-def test_a_listener_that_fails_or_gives_up_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_listener_that_fails_or_gives_up_does_not_affect_others(caplog: pytest.LogCaptureFixture) -> None:
     async def work(bench: Bench) -> None:
         bench.submit("a")
         await run_pending()

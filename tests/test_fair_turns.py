@@ -120,7 +120,7 @@ def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
     assert ended == [True]
 
 
-def test_an_abandoned_turn_delays_nobody() -> None:
+def test_an_abandoned_turn_delays_no_other() -> None:
     turns = FairTurns()
 
     async def main() -> None:

@@ -214,13 +214,13 @@ def test_each_reason_is_found_for_the_tensor_that_is_asked_about() -> None:
     assert said == {reason: ("none", variant, line) for reason, (_, _, variant, line) in WHY_NONE.items()}
 
 
-def test_a_hook_is_told_with_what_it_made_of_the_sum() -> None:
+def test_an_answer_says_how_a_hook_changed_the_sum() -> None:
     text = answers()["hook on a leaf", "w"]["text"]
     assert "`[30, 30]`, which a hook made from the sum" in text["what"]
     assert any("a hook of `w` made `[30, 30]`" in row for row in text["rows"])
 
 
-def test_what_it_held_before_is_told_with_every_backward() -> None:
+def test_an_answer_says_what_the_gradient_held_before_each_backward() -> None:
     answer = answers()["a gradient kept and scaled", "w"]
     keys = [row["key"] for row in answer["rows"] if not row["key"].startswith("answer.way")]
     assert keys == ["answer.stored", "answer.start", "answer.written", "answer.added", "answer.start"]
@@ -243,7 +243,7 @@ def test_an_answer_depends_on_the_step_at_which_it_is_asked() -> None:
     assert late["question"] == "gradient" and values(late["value"]) == [3.0, 3.0]
 
 
-def test_what_the_trace_does_not_hold_is_said_and_not_made_up() -> None:
+def test_an_answer_says_what_the_trace_does_not_contain() -> None:
     source = HEAD + "w = torch.ones(2000, requires_grad=True)\n(w * 2).sum().backward()\n"
     long = (
         HEAD

@@ -205,7 +205,7 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_why_nothing_can_be_compared_is_said(problem: str) -> None:
+def test_a_check_says_why_nothing_can_be_compared(problem: str) -> None:
     assert check(PROBLEMS[problem])["problem"] == problem
 
 

@@ -159,7 +159,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("name", NESTED)
-def test_a_program_too_deep_is_refused_and_nobody_dies(ran: Run, name: str) -> None:
+def test_a_program_nested_too_deeply_is_refused_without_a_crash(ran: Run, name: str) -> None:
     trace = ran(NESTED[name].encode("utf-8", "replace").decode())
     assert trace.outcome.status in ("refused", "raised", "finished"), trace.outcome
     if trace.outcome.status == "refused":

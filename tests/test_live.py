@@ -30,7 +30,7 @@ def shows(page: Any, name: str) -> None:
     page.wait_for_function(f"() => ({SHOWN})().includes('{name}') && !document.querySelector('.older-masked')")
 
 
-def test_fast_typing_ends_with_the_last_text_whatever_answers_come_when(live: Any) -> None:
+def test_fast_typing_ends_with_the_run_of_the_last_text(live: Any) -> None:
     chance = random.Random(7)
     asked: list[str] = []
 

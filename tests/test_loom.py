@@ -159,7 +159,7 @@ def test_writes_and_pins_in_the_loom_are_those_of_the_trace(page: Any, site: str
     assert ticks == bumps
 
 
-def test_of_a_long_run_only_what_is_in_sight_is_drawn_and_what_passed_unseen_is_said(page: Any, site: str) -> None:
+def test_a_long_run_draws_only_the_rows_in_sight_and_marks_skipped_iterations(page: Any, site: str) -> None:
     trace = open_loom(page, site, LONG)
     assert len(trace["steps"]) > 500
     for key in ("End", "Home"):

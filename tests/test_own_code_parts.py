@@ -104,7 +104,7 @@ def test_lines_that_cover_part_of_a_statement(source: str, lines: list[tuple[int
         ({"lines": (5, 5)}, "--lines 5: there is no statement"),
     ],
 )
-def test_lines_without_a_statement_are_told(options: dict[str, Any], message: str) -> None:
+def test_lines_without_a_statement_are_reported(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="^" + message):
         chosen(TRAIN, **options)
 
@@ -250,7 +250,7 @@ def test_one_run_has_a_bounded_number_of_recordings(tmp_path: Path, capfd: Any) 
         (["--after", "loss.isnan("], "argument --after: an expression of Python is needed, not 'loss.isnan(': '(' was"),
     ],
 )  # fmt: skip
-def test_bad_values_of_the_options_are_told(arguments: list[str], message: str, capsys: Any) -> None:
+def test_invalid_options_are_reported(arguments: list[str], message: str, capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["open", *arguments, "train.py"])
     assert ended.value.code == 2 and message in capsys.readouterr().err

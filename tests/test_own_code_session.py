@@ -130,7 +130,7 @@ def test_frames_are_left_in_the_same_steps_both_ways(path: Path) -> None:
     same_both_ways(path.read_text())
 
 
-def test_a_return_whose_value_can_not_be_told_is_a_statement_before_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_return_value_that_cannot_be_read_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on versions of Python whose frames were not tried: no value is guessed."""
 
     def read(_: int) -> Any:

@@ -136,9 +136,7 @@ def test_one_use_is_refused_once() -> None:
         ),
     ],
 )
-def test_what_python_can_not_compile_is_said_in_its_words_at_its_place(
-    source: str, line: int, col: int, part: str
-) -> None:
+def test_a_syntax_error_has_pythons_words_and_place(source: str, line: int, col: int, part: str) -> None:
     tree, (refusal,) = check_program(source)
     assert tree is None
     assert part in refusal.message

@@ -240,7 +240,7 @@ def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
     local(work, wall=30.0)
 
 
-def test_a_spare_that_was_just_killed_is_no_crash_of_the_program() -> None:
+def test_a_run_survives_a_spare_that_was_just_killed() -> None:
     async def work(pool: Pool) -> None:
         await run(pool, "finish")
         await wait_until_idle(pool)

@@ -89,7 +89,7 @@ def test_a_caught_exception_is_a_step_of_the_statement_that_raised() -> None:
     assert recorded["outcome"] == {"status": "finished"}
 
 
-def test_finally_without_an_exception_is_no_raise() -> None:
+def test_finally_without_an_exception_records_no_raise() -> None:
     recorded = trace(
         "try:\n    raise ValueError\nexcept ValueError:\n    try:\n        x = 1\n    finally:\n        y = 2\n"
     )
@@ -120,7 +120,7 @@ def test_exits_are_recorded_like_other_exceptions(source: str, kind: str, line: 
     assert (error["type"], error["line"]) == (kind, line)
 
 
-def test_a_bare_expression_tells_its_value() -> None:
+def test_the_value_of_a_bare_expression_is_recorded() -> None:
     recorded = trace("import torch\n1 + 1\ntorch.ones(2)\nNone\n")
     assert recorded["steps"][1]["value"] == 2
     uid = recorded["steps"][2]["value"]["ref"]

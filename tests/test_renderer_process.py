@@ -129,7 +129,7 @@ def test_what_failed_once_is_not_tried_again() -> None:
     asyncio.run(render())
 
 
-def test_what_nobody_waits_for_is_not_drawn() -> None:
+def test_a_drawing_that_no_request_waits_for_is_skipped() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:

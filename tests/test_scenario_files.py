@@ -48,7 +48,7 @@ def test_threads_stand_together_and_have_titles() -> None:
 
 
 @EACH
-def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenario) -> None:
+def test_a_scenario_is_short_accepted_and_described_in_each_language(scenario: Scenario) -> None:
     assert normalise(scenario.source).notices == []
     assert check_program(scenario.source)[1] == []
     statements = [node for node in ast.walk(ast.parse(scenario.source)) if isinstance(node, ast.stmt)]
@@ -81,7 +81,7 @@ def test_a_scenario_runs_as_in_plain_python_and_its_picture_is_true(scenario: Sc
 
 
 @EACH
-def test_what_to_look_at_is_there(scenario: Scenario, workers: Workers) -> None:
+def test_the_things_to_look_at_exist_in_the_run(scenario: Scenario, workers: Workers) -> None:
     """The nodes that it names are in the graph, and the names of which it names a part are in the program."""
     recorded = workers.trace(scenario.source)
     values = [entity for step in recorded["steps"] for entity in step["set"].values()]

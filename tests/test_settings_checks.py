@@ -167,7 +167,9 @@ def test_a_queue_needs_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
         check_settings(settings)
 
 
-def test_a_worker_without_a_queue_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_a_queue_does_not_start(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("GRADBOX_QUEUE_URL", raising=False)
     assert main(["worker"]) == 2
     assert "needs GRADBOX_QUEUE_URL" in capsys.readouterr().err

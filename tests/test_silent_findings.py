@@ -76,7 +76,7 @@ def test_a_second_step_says_what_the_first_hid() -> None:
         ("deepcopy", 10, "changed `box[0]` too: what was stored there is the written tensor itself, not a copy."),
     ],
 )
-def test_shared_memory_says_who_is_whose_view_and_since_when(scenario: str, line: int, what: str) -> None:
+def test_shared_memory_names_the_views_and_the_line_that_made_them(scenario: str, line: int, what: str) -> None:
     findings = findings_of((ROOT / "scenarios" / f"{scenario}.py").read_text())
     (said,) = (one["what"] for one in findings if one["kind"] == "shared_memory" and one["line"] == line)
     assert said.endswith(what)

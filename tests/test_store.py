@@ -103,7 +103,7 @@ def test_an_unknown_id_is_not_found(database: DatabaseConfig) -> None:
     database.do(work)
 
 
-def test_no_file_is_made_for_those_who_only_ask(new_database: DatabaseFactory) -> None:
+def test_reading_creates_no_database_file(new_database: DatabaseFactory) -> None:
     database = new_database("sqlite")
 
     async def ask(store: Repository) -> None:
@@ -180,7 +180,7 @@ def test_two_servers_save_at_once(database: DatabaseConfig) -> None:
     asyncio.run(save_at_once())
 
 
-def test_the_quota_holds_whoever_saves(database: DatabaseConfig) -> None:
+def test_the_quota_holds_across_servers(database: DatabaseConfig) -> None:
     size = len(content(10)) + len(WHOLE)
 
     async def save_beyond_quota() -> None:

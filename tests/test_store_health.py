@@ -104,7 +104,7 @@ def silent() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
+def test_no_request_waits_for_an_unresponsive_database(tmp_path: Path) -> None:
     async def check(port: int) -> None:
         database = Database(f"postgresql://gradbox@127.0.0.1:{port}/none", tmp_path)
         watch = StoreHealth(Repository(database, 10**6, 10**9))
