@@ -35,7 +35,7 @@ def snippets() -> list[Any]:
 
 
 def runs_as_plain_python(program: str, trace: dict[str, Any]) -> None:
-    """It printed the same and ended alike, at the same line; the recorder noticed no fault of its own."""
+    """It prints the same and ends alike, at the same line; the recorder reports no fault of its own."""
     truth = plain_run(program)
     assert ADDRESS.sub("~", printed(trace)) == ADDRESS.sub("~", truth["printed"])
     error = trace["outcome"].get("error")

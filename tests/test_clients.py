@@ -1,4 +1,4 @@
-"""Who asks: cookies that nobody else can make, addresses that nobody can borrow."""
+"""Clients: cookies that cannot be forged and addresses that cannot be borrowed."""
 
 import itertools
 from http.cookies import SimpleCookie

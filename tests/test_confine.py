@@ -1,4 +1,4 @@
-"""The confinement alone: no attack gets out, programs still work in it, and `probe` tells what this host can do."""
+"""The confinement alone: no attack gets out, programs still work in it, and the layers that this host supports are known."""
 
 import functools
 import json
@@ -53,7 +53,7 @@ def host() -> None:
 
 
 def in_a_child(act: Callable[[], object]) -> str:
-    """What came of it in a process of its own: its result, or what it raised."""
+    """The result of a function in a child process, or the exception that it raised."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -80,7 +80,7 @@ def test_no_attack_succeeds(user: int) -> None:
 
 @as_any
 def test_an_attack_succeeds_without_the_confinement(user: int) -> None:
-    """But for what this host refuses anybody. So none of them fails by a mistake of its own."""
+    """Except for what this host refuses everybody. It shows that no attack fails by a mistake of its own."""
     ends = outcomes(user, "loose")["attacks"]
     assert ends.keys() == ATTACKS.keys() - UNTRIED.keys() - (OF_ROOT.keys() if user else set())
     failed = {name: end for name, end in ends.items() if end != "succeeded"}

@@ -1,4 +1,4 @@
-"""Connections: bounded in all and for each address, and whoever waits idly makes room for who asks."""
+"""Connections are bounded in total and by address, and idle ones make room for new requests."""
 
 import asyncio
 import resource

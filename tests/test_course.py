@@ -1,4 +1,4 @@
-"""The course: its lessons are whole, a run tells an answer from a program that is none, and one is done by keyboard alone."""
+"""The course: its lessons are complete, a run decides whether an answer is right, and a lesson works by keyboard alone."""
 
 import gzip
 import html

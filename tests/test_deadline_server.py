@@ -1,4 +1,4 @@
-"""The server ends when it is told to, whatever its requests still do."""
+"""The server stops when asked to, whatever its requests are doing."""
 
 import signal
 import subprocess

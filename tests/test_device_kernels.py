@@ -1,4 +1,4 @@
-"""The kernels that compute what is told of a GPU's memory: the same as here; and, everywhere, how they are asked."""
+"""The kernels that summarize a GPU's memory give the same results as the CPU; the calls to them are tested everywhere."""
 
 import ctypes
 from typing import Any

@@ -291,7 +291,7 @@ def bare(header: str) -> str:
 def test_the_version_of_the_renderer_covers_every_file_that_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a reader would have the old frame for good: it is told that nothing changed."""
+    """Otherwise a reader's browser would keep the old frame: it would hear that nothing changed."""
     shutil.copytree(ROOT / "templates", tmp_path / "templates")
     (tmp_path / "static/dist").mkdir(parents=True)
     monkeypatch.setattr(renderer_client, "PROJECT_FOLDER", tmp_path)

@@ -1,4 +1,4 @@
-"""Files in memory: the bytes are those that torch writes, a loaded tensor has memory of its own, the machine has no part."""
+"""Files in memory: the bytes are those that torch writes, a loaded tensor has memory of its own, no file of the machine is seen."""
 
 import os
 import zipfile

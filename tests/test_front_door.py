@@ -268,7 +268,7 @@ REACHING_ATTACKS = [name for name in ATTACKS if name.partition(":")[0] in REACHI
 
 @pytest.mark.parametrize("name", sampled(REACHING_ATTACKS, lambda k: k % 4 == 3))  # the last is the only one that kills
 def test_an_attack_succeeds_without_the_confinement(unconfined: World, name: str) -> None:
-    """So none of them fails by a mistake of its own, nor passes by one of ours."""
+    """It shows that no attack fails by a mistake of its own, and that these tests notice one that succeeds."""
     boots = unconfined.pool.zygote.boots
     try:
         trace = unconfined.attack(ATTACKS[name])

@@ -1,4 +1,4 @@
-"""Lines from a child are an attacker's: refused or bounded, whatever they are, and the server's memory stays flat."""
+"""Lines from a child may come from an attacker: each is refused or bounded, and the server's memory stays flat."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Writes by advanced indices, and hooks that a write in place leaves behind: what the recorder tells of them."""
+"""Writes by advanced indices, and hooks that a write in place leaves behind: what the recorder reports of them."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""A step looks only at what its statement may have changed; a look at everything finds nothing besides."""
+"""A step looks only at what its statement may have changed; an observation of everything finds nothing more."""
 
 from pathlib import Path
 

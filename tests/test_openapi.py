@@ -1,4 +1,4 @@
-"""The interface against what nobody should send: requests made up from its own description, and odd ones by hand."""
+"""The interface under bad requests: generated from its own description, and malformed ones written by hand."""
 
 import json
 import re

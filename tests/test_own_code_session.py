@@ -1,4 +1,4 @@
-"""A session in the user's own process: what it records is true, what passes through it is as plain, and nothing stays."""
+"""A session in the user's own process: its trace is true, the program runs as without it, and nothing stays behind."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""The process that draws: one drawing at a time, bounded, started anew, gone with its server."""
+"""The process that draws: one drawing at a time, bounded, restarted after a crash, gone with its server."""
 
 import asyncio
 import contextlib

@@ -276,7 +276,7 @@ def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(new_database: Da
 
 
 def test_an_address_asks_only_so_often(new_database: DatabaseFactory) -> None:
-    """For whatever; what the page is made of comes with it."""
+    """Whatever it asks for; the assets of a page do not count."""
     stand_in = "tests.stand_in_recorder:prepare"
     with visiting(new_database("sqlite"), stand_in, sandbox="off", request_limit="40/hour") as client:
         answers = [client.get(path) for path in ("/", "/nowhere", "/gallery", "/api/schema") * 3]

@@ -1,4 +1,4 @@
-"""Which import started a thread, what an operator reads of it, and that a thread which ends does no harm."""
+"""Which import started a thread, and what the operator reads about it; a thread that ends is harmless."""
 
 import os
 import subprocess
