@@ -82,14 +82,17 @@ tests-quick: setup build $(VENV)/.compiled
 
 # of very many like cases those that make test leaves out: docs/decisions/0027
 exhaustive: setup build $(VENV)/.redis $(VENV)/.compiled
-	$(PYTHON) -m pytest $(PARALLEL) -m exhaustive
+	$(call attacks,exhaustive)
+	$(PYTHON) -m pytest $(PARALLEL) -m "exhaustive and not attack"
 
 # attacks look for the processes of pools and kill them: they see only their own, or run before all others
 APART := $(shell unshare --pid --fork --mount-proc true 2>/dev/null && echo unshare --pid --fork --mount-proc --kill-child)
 
 # by their files, so that no other is imported; the shell collects what attacks leave running
+attacks = $(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m "attack and $(1)" $(shell grep -lE "pytest\.mark\.attack\b" tests/test_*.py); exit $$?'
+
 tests-attack: setup build $(VENV)/.compiled
-	$(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m "attack and not exhaustive" $(shell grep -lE "pytest\.mark\.attack\b" tests/test_*.py); exit $$?'
+	$(call attacks,not exhaustive)
 
 tests-rest: setup build $(VENV)/.redis $(VENV)/.compiled
 	$(PYTHON) -m pytest $(AGAIN) $(PARALLEL) -m "not attack and not exhaustive"

@@ -23,7 +23,7 @@ STAND_IN = "tests.stand_in_recorder:prepare"
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at."""
+    """A free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
@@ -69,7 +69,7 @@ class RedisServer:
 
 @contextmanager
 def running_redis() -> Iterator[RedisServer]:
-    """A Redis of one's own. Skips the test where there is none on this machine."""
+    """A Redis for one test, which is skipped where this machine has none."""
     if shutil.which("redis-server") is None:
         pytest.skip("no redis-server on this machine")
     with tempfile.TemporaryDirectory(prefix="gradbox-redis-") as folder:

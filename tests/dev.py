@@ -8,7 +8,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 ROOT = Path(__file__).parent.parent
-WATCHED = ("server", "templates", "scenarios", "lessons", "static/dist", "static/locales")
+WATCHED = ("gradbox", "server", "templates", "scenarios", "lessons", "static/dist", "static/locales")
 """What a server reads once, when it starts; the page's own files reach it through static/dist."""
 
 SUFFIXES = (".py", ".toml", ".html", ".json", ".js", ".css", ".svg")

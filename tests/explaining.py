@@ -30,7 +30,7 @@ def findings_of(source: str, language: str = "en") -> list[dict[str, Any]]:
 
 
 def reading_of(recorded: dict[str, Any], language: str = "en") -> Reading:
-    """A trace as a terminal tells it."""
+    """A trace as the terminal prints it."""
     command = [NODE, "--no-warnings", str(ROOT / "tests/reading.mjs"), language]
     done = subprocess.run(command, input=json.dumps(recorded), capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr

@@ -124,7 +124,7 @@ class Trial:
         return Answer(status, kind, bytes.fromhex(data))
 
     def says(self, *command: str, user: str = "") -> str:
-        """What a command in a container of its own prints."""
+        """What a command prints in a fresh container."""
         process = self.engine.once(self.image, *command, user=user)
         assert process.returncode == 0, process.stderr[-500:]
         return process.stdout.strip()

@@ -15,7 +15,7 @@ def keep_measurement(folder: Path, factory: pytest.TempPathFactory) -> None:
 
 
 def give_measurement(folder: Path, factory: pytest.TempPathFactory) -> None:
-    """Put the measurement that is kept into the folder of a server that has not been asked for one; nothing where none is kept."""
+    """Copy the kept measurement, if there is one, into the folder of a server that has none."""
     kept = shared_folder(factory) / FILE_NAME
     if kept.exists():
         put(kept, folder)

@@ -70,7 +70,7 @@ def main() -> None:
         sys.exit(str(error))
     for path in written:
         print(f"{path.relative_to(dev.ROOT)}: written", flush=True)
-    print(f"once its texts are complete: http://127.0.0.1:8000/?s={name}", flush=True)
+    print(f"http://127.0.0.1:8000/?s={name}", flush=True)
     dev.serve("8000")
 
 

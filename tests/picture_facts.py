@@ -33,7 +33,7 @@ def sides(picture: Picture) -> set[str]:
 
 
 def storages(picture: Picture, before: State, state: State, step: dict[str, Any]) -> Iterator[str]:
-    """Each drawn cell has its value, told exactly or visibly rounded; written are those whose value is another than before."""
+    """Each drawn cell shows its value, exact or visibly rounded; those whose value changed are marked as written."""
     living = of_kind(state, "storage")
     strips = by(picture["strips"], "uid")
     if extra := strips.keys() - living.keys():

@@ -1,4 +1,5 @@
-"""Like cases by the hundred: `make test` has a fixed sample of them, `make exhaustive` all. See docs/decisions/0027."""
+"""Which of very many like cases are run: a fixed sample in `make test`, all in `make exhaustive` (docs/decisions/0027), one with
+`-k`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -36,3 +37,13 @@ def in_turn(cases: Iterable[Any], variants: Sequence[Any], count: int = 1) -> li
         for k, case in enumerate(cases)
         for n, variant in enumerate(variants)
     ]
+
+
+def parameters_of_run(request: pytest.FixtureRequest, argument: str) -> list[Any]:
+    """The values of an argument for which this run has tests of the fixture's file: with `-k` of one, that one alone."""
+    calls = (getattr(item, "callspec", None) for item in request.session.items if item.path == request.path)
+    values: list[Any] = []
+    for call in calls:
+        if call and argument in call.params and call.params[argument] not in values:
+            values.append(call.params[argument])
+    return values

@@ -79,7 +79,7 @@ def main() -> int | None:
 
 
 def report_end(pid: int, connection: socket.socket) -> None:
-    """Collect a fork that has ended, and tell its status to whoever waits for it."""
+    """Collect a fork that has ended, and send its status to the test that waits for it."""
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     with suppress(OSError):
         connection.send(str(status).encode())

@@ -63,7 +63,7 @@ def test_a_client_is_served_soon_after_a_flood() -> None:
     assert len(made) == 61 and made.index("127.0.0.6") <= 3
 
 
-def test_what_is_written_is_sent_at_once() -> None:
+def test_an_accepted_connection_sends_without_nagles_delay() -> None:
     """Without Nagle's algorithm, which waits for the client to acknowledge what was sent before."""
     delays: list[int] = []
 
@@ -86,7 +86,7 @@ def test_what_is_written_is_sent_at_once() -> None:
     assert delays and all(delays)
 
 
-def test_of_a_flood_a_part_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flood_of_connections_is_cut_to_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MAX_PER_NETWORK", 10)
     made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60, "127.0.0.6"))
     assert "127.0.0.6" in made and len(made) < 61 and len(made) + closed == 61

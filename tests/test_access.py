@@ -120,7 +120,7 @@ def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -
 
 
 @pytest.mark.parametrize(("name", "themed"), in_turn(drawn_scenarios.NAMES, THEMES, 4), indirect=["themed"])
-def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name: str) -> None:
+def test_text_in_the_picture_has_enough_contrast(themed: Any, site: str, name: str) -> None:
     themed.goto(f"{site}/?s={name}")
     themed.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
     leave(themed)
@@ -132,7 +132,7 @@ def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name
 
 
 @pytest.mark.parametrize(("name", "lang"), in_turn(drawn_scenarios.NAMES, ["en", "zh"], 4))
-def test_a_sentence_is_said_at_every_step(page: Any, site: str, name: str, lang: str) -> None:
+def test_a_screen_reader_hears_a_sentence_at_every_step(page: Any, site: str, name: str, lang: str) -> None:
     page.goto(f"{site}/?s={name}&lang={lang}")
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
     announced = page.evaluate(
@@ -213,7 +213,7 @@ BARE = """() => {
 }"""
 
 
-def test_the_tour_by_keys_alone(page: Any, site: str) -> None:
+def test_the_tour_works_by_keyboard_alone(page: Any, site: str) -> None:
     page.goto(site)
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
     first = page_trace(page)

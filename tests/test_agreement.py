@@ -35,7 +35,7 @@ def snippets() -> list[Any]:
 
 
 def runs_as_plain_python(program: str, trace: dict[str, Any]) -> None:
-    """It printed the same and ended alike, at the same line; the recorder noticed no fault of its own."""
+    """It prints the same and ends alike, at the same line; the recorder reports no fault of its own."""
     truth = plain_run(program)
     assert ADDRESS.sub("~", printed(trace)) == ADDRESS.sub("~", truth["printed"])
     error = trace["outcome"].get("error")
@@ -44,25 +44,28 @@ def runs_as_plain_python(program: str, trace: dict[str, Any]) -> None:
     assert events(trace, "tracer_fault") == []
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_prints_and_ends_as_plain_python_says(workers: Workers, path: Path) -> None:
-    runs_as_plain_python(path.read_text(), workers.trace(path.read_text()))
+def is_true(program: str, trace: dict[str, Any]) -> None:
+    """It runs as in plain Python, and the referee agrees with the picture at its end."""
+    runs_as_plain_python(program, trace)
+    assert verdict(Case("program", program, program), trace) == Verdict("agrees")
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_the_referee_agrees_on_every_program(workers: Workers, path: Path) -> None:
-    source = path.read_text()
-    assert verdict(Case(path.stem, source, source), workers.trace(source)) == Verdict("agrees")
+@pytest.mark.parametrize(
+    "path", [path for path in PROGRAMS if path.parent.name != "scenarios"], ids=lambda path: path.stem
+)
+def test_a_program_runs_as_in_plain_python_and_its_picture_is_true(workers: Workers, path: Path) -> None:
+    """For scenarios see `tests/test_scenario_files.py`, where the same run is held against their cards."""
+    is_true(path.read_text(), workers.trace(path.read_text()))
 
 
 @pytest.mark.parametrize("path", sampled(PROGRAMS, every(8)), ids=lambda path: path.stem)
-def test_every_statements_state_is_true(workers: Workers, path: Path) -> None:
+def test_the_state_after_every_statement_is_true(workers: Workers, path: Path) -> None:
     source = path.read_text()
     false = {state.line: state.sentences for state in statements(source, workers.trace(source)) if state.sentences}
     assert false == {}
 
 
-def test_most_statements_are_asked_about(workers: Workers) -> None:
+def test_the_referee_can_ask_about_most_statements(workers: Workers) -> None:
     source = (ROOT / "tests/golden/a_module_learns.py").read_text()
     assert len(list(statements(source, workers.trace(source)))) >= 8
 

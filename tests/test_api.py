@@ -90,12 +90,14 @@ def test_a_focus_that_would_take_seconds_to_read_is_refused(client: TestClient) 
         ({**JSON, "origin": "null"}, 403, "cross_site"),
     ],
 )
-def test_who_may_ask(client: TestClient, headers: dict[str, str], status: int, code: str) -> None:
+def test_a_request_of_another_page_or_type_is_refused(
+    client: TestClient, headers: dict[str, str], status: int, code: str
+) -> None:
     answer = client.post("/api/runs", content='{"source": "x = 1"}', headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 
-def test_our_own_page_may_ask(client: TestClient) -> None:
+def test_our_own_page_may_run_a_program(client: TestClient) -> None:
     headers = {**JSON, "sec-fetch-site": "same-origin", "origin": "http://127.0.0.1:8000"}
     assert client.post("/api/runs", content='{"source": "x = 1"}', headers=headers).status_code == 200
 
@@ -106,7 +108,7 @@ def test_an_unknown_field_is_named_in_at_most_100_characters(client: TestClient)
     assert len(answer.content) < 1000
 
 
-def test_unknown_addresses_and_methods(client: TestClient) -> None:
+def test_an_unknown_address_or_method_has_its_error_code(client: TestClient) -> None:
     assert client.get("/nothing").json()["error"]["code"] == "not_found"
     assert client.get("/api/runs").json()["error"]["code"] == "method_not_allowed"
 
@@ -250,12 +252,12 @@ def test_a_run_that_is_stopped_gives_what_was_recorded(acting: TestClient) -> No
 
 @pytest.mark.parametrize("method", ["get", "delete"])
 @pytest.mark.parametrize("path", ["/api/runs/none", "/api/runs/..%2f..%2fetc", "/api/runs/" + "x" * 2000])
-def test_an_unknown_run(acting: TestClient, method: str, path: str) -> None:
+def test_an_unknown_run_is_not_found(acting: TestClient, method: str, path: str) -> None:
     response = getattr(acting, method)(path)
     assert response.status_code == 404 and response.json()["error"]["code"] in ("no_run", "not_found")
 
 
-def test_a_trace_as_the_asker_takes_it(acting: TestClient) -> None:
+def test_a_trace_is_compressed_only_for_clients_that_accept_it(acting: TestClient) -> None:
     packed = acting.post("/api/runs", json={"source": "finish 1"}, headers={"Accept-Encoding": "gzip"})
     plain = acting.post("/api/runs", json={"source": "finish 1"}, headers={"Accept-Encoding": "identity"})
     assert packed.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
@@ -284,7 +286,9 @@ def test_too_many_runs_in_a_minute() -> None:
         assert 'gradbox_refused_total{why="limited"} 1.0' in client.get("/metrics").text
 
 
-def test_figures_and_log(acting: TestClient, capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_and_log_count_runs_without_their_source(
+    acting: TestClient, capsys: pytest.CaptureFixture[str]
+) -> None:
     acting.post("/api/runs", json={"source": "leave a-secret-word"})
     metrics = acting.get("/metrics").text
     assert 'gradbox_runs_total{device="cpu",status="crashed"}' in metrics

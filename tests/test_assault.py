@@ -1,4 +1,4 @@
-"""A short `make assault`: after an assault everything is as before, and in its midst the server ends when it is told to."""
+"""A short `make assault`: after an assault the server is as before, and during one it still stops when asked to."""
 
 import pytest
 

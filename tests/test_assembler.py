@@ -58,7 +58,7 @@ async def assert_works(assembler: Assembler) -> int:
     return assembler._idle[-1].pid
 
 
-def test_one_process_serves_one_after_the_other_and_more_serve_many() -> None:
+def test_processes_are_reused_and_their_number_is_bounded() -> None:
     async def work(assembler: Assembler) -> None:
         assert await assert_works(assembler) == await assert_works(assembler)
         await asyncio.gather(*(assembler.assemble(REQUEST, LINES) for _ in range(6)))
@@ -153,7 +153,7 @@ def test_a_step_that_needs_too_much_memory_ends_the_trace_before_it() -> None:
     assembling(work)
 
 
-def test_one_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_assembler_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         monkeypatch.setattr(module, "COMMAND", STUCK)
         monkeypatch.setattr(module, "TIMEOUT", 0.2)

@@ -55,7 +55,7 @@ def sign_in(client: TestClient, word: str = WORD) -> Any:
     return client.post(SESSION_PATH, json={"password": word})
 
 
-def test_every_address_asks_but_the_few(client: TestClient) -> None:
+def test_every_address_but_the_public_ones_asks_for_the_password(client: TestClient) -> None:
     paths = {re.sub(r"\{\w+\}", "7777777777", route.path) for route in client.app.state.routes}  # type: ignore[attr-defined]
     paths |= {"/nothing", "/static/dist/main.js", "/static/dist", "/healthz/", "//healthz", "/-/status", "/embed/x"}
     assert {*PUBLIC_PATHS, SESSION_PATH, "/", "/metrics", "/api/runs", "/s/7777777777.py"} <= paths
@@ -73,7 +73,7 @@ def test_every_address_asks_but_the_few(client: TestClient) -> None:
     assert client.head("/").status_code == 401
 
 
-def test_whoever_reads_gets_a_page_at_the_address_and_the_page_its_assets(client: TestClient) -> None:
+def test_a_browser_gets_the_sign_in_page_with_its_assets(client: TestClient) -> None:
     for path in ("/", "/gallery", "/s/7777777777", "/s/7777777777.json", "/api/schema"):
         answer = client.get(path, headers=HTML)
         assert answer.status_code == 401 and 'id="sign-in"' in answer.text and WORD not in answer.text
@@ -113,7 +113,7 @@ def test_a_wrong_password_is_refused(client: TestClient, word: str) -> None:
         assert code(client.get("/api/schema", headers=basic(word))) == (401, "no_password")
 
 
-def test_a_script_says_it_with_each_request(client: TestClient) -> None:
+def test_a_script_sends_the_password_with_each_request(client: TestClient) -> None:
     for headers in (basic(WORD), basic(WORD, ""), {"authorization": "Bearer " + WORD.encode().decode("latin-1")}):
         sent: Any = {name: value.encode("latin-1") for name, value in headers.items()}
         answer = client.get("/api/schema", headers=sent)
@@ -137,7 +137,7 @@ def test_a_script_says_it_with_each_request(client: TestClient) -> None:
         ("", None),
     ],
 )
-def test_what_an_authorization_says(header: str, password: bytes | None) -> None:
+def test_the_password_is_read_from_an_authorization_header(header: str, password: bytes | None) -> None:
     assert password_from_header(header) == password
 
 
@@ -177,7 +177,9 @@ def test_a_session_of_another_time_password_or_secret_is_invalid(
     assert not opens(value)
 
 
-def test_wrong_words_are_counted_by_address_and_right_ones_are_not(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_wrong_passwords_are_counted_by_address_and_right_ones_are_not(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     data = str(tmp_path_factory.mktemp("data"))
     with visiting(PROXY, password=WORD, password_limit="3/minute", trusted_proxies=PROXY, data=data) as client:
 
@@ -226,7 +228,7 @@ def test_behind_a_prefix_and_https(tmp_path_factory: pytest.TempPathFactory) -> 
             assert (cookie["path"], cookie["secure"]) == ("/box", True)
 
 
-def test_addresses_alone_and_with_a_password(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_private_mode_admits_addresses_with_and_without_a_password(tmp_path_factory: pytest.TempPathFactory) -> None:
     settings: dict[str, Any] = {"addresses": "192.0.2.0/24,2001:db8::/32", "trusted_proxies": PROXY}
 
     def visit(client: TestClient, address: str, **headers: str) -> Any:
@@ -310,7 +312,7 @@ def test_signing_in_returns_to_the_same_page(page: Any, closed: str) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 390, 1440])
-def test_the_page_that_asks_fits_and_is_accessible(page: Any, closed: str, width: int) -> None:
+def test_the_sign_in_page_fits_and_is_accessible(page: Any, closed: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
     page.goto(closed)
     page.wait_for_selector("#sign-in button:enabled")

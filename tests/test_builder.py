@@ -73,7 +73,7 @@ def test_every_operation_has_a_form(operation: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_form_is_told_in_each_language(language: str) -> None:
+def test_a_form_has_its_sentences_in_each_language(language: str) -> None:
     for operation in ("matmul", "backward", "from_numpy", "write_into", "labels" if "labels" in ROWS else "sum_dim"):
         answer = ask(f"/builder/form/{operation}", alive=alive(*ALIVE), lang=language)
         assert answer.status_code == 200
@@ -91,7 +91,7 @@ def test_every_reason_has_a_sentence() -> None:
     assert len(said) > 8 and said <= set(MESSAGES["en"])
 
 
-def test_what_fits_is_proposed_and_what_does_not_is_explained() -> None:
+def test_a_form_proposes_operands_that_fit_and_explains_those_that_do_not() -> None:
     assert form_of("matmul").statement == "z = x @ w"
     product = form_of("matmul", {"a": "x", "b": "y"})
     assert product.problem.key == "fit_matmul" and product.problem.args == {"left": 3, "right": 2}
@@ -105,7 +105,7 @@ def test_what_fits_is_proposed_and_what_does_not_is_explained() -> None:
     assert form_of("view", {"a": "x", "shape": "4, -1"}).problem.key == "fit_elements_of"
 
 
-def test_what_a_reader_writes_is_checked() -> None:
+def test_text_written_into_a_form_is_checked() -> None:
     assert form_of("clone", {"a": "x + 1"}).statement == "z = (x + 1).clone()"
     assert form_of("clone", {"a": "x); import os; (x"}).problem.key == "form_text"
     assert form_of("clone", name="not a name").problem.key == "form_name"
@@ -117,7 +117,7 @@ def test_what_a_reader_writes_is_checked() -> None:
     assert unknown.statement == "y = q.clone()"
 
 
-def test_names_that_are_no_names_are_refused() -> None:
+def test_an_invalid_list_of_living_names_is_refused() -> None:
     for bad in (
         "{",
         '[{"name": "a b"}]',
@@ -153,7 +153,7 @@ def cases() -> list[tuple[str, dict[str, list[int]], dict[str, str]]]:
     return found
 
 
-def test_torch_raises_where_sizes_are_said_not_to_meet_and_nowhere_else() -> None:
+def test_torch_raises_exactly_where_a_form_says_that_sizes_do_not_fit() -> None:
     """Every rule on every pair of shapes: one program tries all of them."""
     asked = [case for case in cases() if not (case[0] in {"argmax", "max"} and [0] in case[1].values())]
     lines = ["import torch", "w = torch.ones(3, requires_grad=True)"]

@@ -36,14 +36,14 @@ def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any
         {"focus": {"storage": "s1", "from": 0, "to": 9}},
     ],
 )
-def test_whatever_a_job_asks_for_is_in_its_key(change: dict[str, Any]) -> None:
+def test_every_field_of_a_job_is_in_its_key(change: dict[str, Any]) -> None:
     job = {"source": "x = 1\n", "limits": {"steps": 9, "wall": 1.5}}
     plain, changed = (cache_key(Job.model_validate(fields), VERSIONS) for fields in (job, {**job, **change}))
     assert plain != changed and len(plain) == len(changed) == 64
     assert changed == cache_key(Job.model_validate({**job, **change}), dict(reversed(VERSIONS.items())))
 
 
-def test_whatever_ran_it_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions_of_what_ran_the_program_are_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job(source="x = 1\n")
     keys = {cache_key(job, VERSIONS), cache_key(job, {})} | {
         cache_key(job, {**VERSIONS, name: "0"}) for name in VERSIONS
@@ -52,7 +52,7 @@ def test_whatever_ran_it_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(keys | {cache_key(job, VERSIONS)}) == 6
 
 
-def test_the_order_of_limits_is_no_difference_and_half_a_character_no_harm() -> None:
+def test_the_key_ignores_the_order_of_limits_and_takes_lone_surrogates() -> None:
     assert cache_key(Job(source="", limits={"a": 1, "b": 2}), VERSIONS) == cache_key(
         Job(source="", limits={"b": 2, "a": 1}), {**VERSIONS}
     )

@@ -74,12 +74,12 @@ def parses(source: str) -> bool:
     return True
 
 
-def test_cards_put_together_are_the_program(asked: dict[str, Any]) -> None:
+def test_joining_the_cards_gives_back_the_program(asked: dict[str, Any]) -> None:
     assert len(asked["programs"]) > 500
     assert asked["read"]["together"] == asked["programs"]
 
 
-def test_what_is_done_with_cards_stays_python(asked: dict[str, Any]) -> None:
+def test_a_program_stays_valid_python_after_every_edit_of_cards(asked: dict[str, Any]) -> None:
     after = asked["edited"]["after"]
     assert len(after) >= EDITS
     broken = [(edit["name"], edit["line"], edit["before"], edit["text"]) for edit in after if not parses(edit["text"])]

@@ -95,7 +95,7 @@ def test_a_card_is_dragged_into_a_block(program: Any) -> None:
     assert "for step in range(2):\n    b = a * 2\n    c = b.sum()" in text(program)
 
 
-def test_the_choice_is_remembered_and_an_error_stands_at_its_card(program: Any) -> None:
+def test_the_card_view_is_remembered_and_shows_an_error_at_its_card(program: Any) -> None:
     card(program, 4).click()
     program.keyboard.press("Enter")
     program.locator(".card-edit textarea").fill("b = a @ torch.ones(3)")
@@ -107,7 +107,7 @@ def test_the_choice_is_remembered_and_an_error_stands_at_its_card(program: Any) 
     assert program.locator("#editor").is_hidden()
 
 
-def test_fingers_reach_what_is_done_with_a_card(chromium: Any, site: str) -> None:
+def test_the_actions_of_a_card_can_be_tapped(chromium: Any, site: str) -> None:
     context = chromium.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en-US"
     )
@@ -211,7 +211,7 @@ def test_a_card_is_previewed_and_escape_leaves_nothing(program: Any, site: str) 
     assert (program.locator("#where").inner_text(), text(program)) == (where, before)
 
 
-def test_what_does_not_meet_is_said_before_it_runs(program: Any) -> None:
+def test_a_form_says_that_sizes_do_not_fit_before_the_program_runs(program: Any) -> None:
     card(program, 6).click()
     program.keyboard.press("/")
     program.wait_for_selector("#palette-q:focus")

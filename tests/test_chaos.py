@@ -1,4 +1,4 @@
-"""A short `make chaos`: what breaks around a server costs nobody but those whom it happened to."""
+"""A short `make chaos`: what breaks around a server affects only the clients it happens to."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -36,7 +36,7 @@ def trace(text: str, status: str = "finished", source: str = PROGRAM.source) -> 
         (500, BUSY, "odd"),
     ],
 )
-def test_an_answer_is_told_apart(status: int, body: Any, kind: str) -> None:
+def test_an_answer_is_classified_by_status_and_body(status: int, body: Any, kind: str) -> None:
     assert judge(PROGRAM, status, body)[0] == kind
 
 
@@ -81,7 +81,7 @@ def disruption(**fields: Any) -> Disruption:
         (Presses(), [], [], "nothing was run"),
     ],
 )
-def test_what_does_not_hold_is_said(
+def test_the_report_names_the_promise_that_was_broken(
     presses: Presses, disruptions: list[Disruption], missing: list[str], said: str
 ) -> None:
     found = faults(presses, disruptions, missing)
@@ -89,14 +89,14 @@ def test_what_does_not_hold_is_said(
     assert len(found) <= 1
 
 
-def test_the_report_counts_from_the_blow() -> None:
+def test_times_in_the_report_count_from_the_disruption() -> None:
     row = next(
         line for line in lines(results(Press("lost", "", 9.0, 14.0)), [disruption()], 60.0) if line.startswith("drain")
     )
     assert row.split()[2:] == ["2.5", "s", "2.5", "s", "4.0", "s", "1", "0", "4.0", "s"]
 
 
-def test_without_namespaces_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_network_namespaces_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(hosts.NotPermitted, match="no ip on this machine"), hosts.hosts(1):
         pass

@@ -56,7 +56,7 @@ def test_every_claim_is_settled_by_a_run(here: dict[str, Any]) -> None:
     assert here["torch"] and here["python"]
 
 
-def test_the_page_and_its_twin_say_what_the_command_says(here: dict[str, Any], site: str) -> None:
+def test_the_page_and_its_json_have_the_verdicts_of_the_command(here: dict[str, Any], site: str) -> None:
     for _ in range(40):  # the first request may leave some programs to the next
         document = json.loads(fetch(f"{site}/settled.json"))
         if all(claim["holds"] is not None for claim in document["claims"]):
@@ -81,7 +81,7 @@ def test_a_comparison_says_what_another_torch_changed(here: dict[str, Any], tmp_
     assert end == f"torch 1.4 -> {here['torch']}: 1 of {len(here['claims'])} verdicts changed"
 
 
-def test_a_file_that_is_no_such_document_is_named(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_compared_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("[]")
     for name in ("a.json", "absent.json"):
         done = run_command("settled", "--compare", str(tmp_path / name))

@@ -43,7 +43,7 @@ def test_a_missing_file_is_named_and_the_others_are_traced(tmp_path: Path) -> No
     assert "none.py" in done.stderr and len(done.stdout.splitlines()) == 1
 
 
-def test_the_standard_input_for_reading() -> None:
+def test_a_program_is_read_from_standard_input_and_its_trace_printed_for_people() -> None:
     done = run_command(
         "trace",
         "--pretty",
@@ -58,7 +58,7 @@ def test_the_standard_input_for_reading() -> None:
     )
 
 
-def test_a_short_queue_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_queue_does_not_limit_the_files_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADBOX_QUEUE", "1")
     monkeypatch.setenv("GRADBOX_WORKERS", "1")
     (tmp_path / "a.py").write_text("x = 1\n")

@@ -1,4 +1,4 @@
-"""Who asks: cookies that nobody else can make, addresses that nobody can borrow."""
+"""Clients: cookies that cannot be forged and addresses that cannot be borrowed."""
 
 import itertools
 from http.cookies import SimpleCookie
@@ -103,7 +103,7 @@ def test_a_cookie_with_another_key_or_character_is_rejected() -> None:
         assert client_id(scope(cookie=header), KEY) is None, header
 
 
-def test_the_true_one_is_found_among_others() -> None:
+def test_a_valid_cookie_is_found_among_forged_ones() -> None:
     value = given(scope()).value
     forged = value[:-1] + ("A" if value[-1] != "A" else "E")
     asked = scope(cookie=[f"{COOKIE_NAME}={forged}; {COOKIE_NAME}", f" {COOKIE_NAME}={value} ;x=y"])
@@ -127,7 +127,7 @@ def test_without_a_key_each_process_has_its_own() -> None:
         (scope(None, x_forwarded_proto="https"), False),
     ],
 )
-def test_what_came_encrypted_gets_a_cookie_that_stays_so(asked: dict[str, Any], secure: bool) -> None:
+def test_a_cookie_is_secure_where_the_request_was_encrypted(asked: dict[str, Any], secure: bool) -> None:
     assert bool(given(asked)["secure"]) is secure
 
 
@@ -178,7 +178,7 @@ def test_the_address_is_the_last_one_not_written_by_a_trusted_proxy(
     assert client_address(asked, PROXIES) == expected
 
 
-def test_of_a_chain_without_end_the_end_is_read() -> None:
+def test_only_the_last_hops_of_a_very_long_chain_are_read() -> None:
     trusted = parse_networks("10.0.0.0/8")
 
     def scope(hops: int) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def test_forwarded_headers_are_ignored_without_trusted_proxies() -> None:
     assert client_address(scope("10.0.0.1", x_forwarded_for="198.51.100.1"), ()) == "10.0.0.1"
 
 
-def test_what_a_client_writes_first_changes_nothing() -> None:
+def test_forged_entries_before_the_proxies_change_nothing() -> None:
     """Of every chain of proxies, whatever the client put before it."""
     lies = ["", "1.1.1.1", "garbage", "10.0.0.1", "192.168.0.1", "::1", ",", "\xff"]
     for count, lie, chain in itertools.product(range(3), lies, itertools.permutations(["192.168.1.1", "10.0.0.1"])):
@@ -202,7 +202,7 @@ def test_what_a_client_writes_first_changes_nothing() -> None:
         assert client_address(scope("192.168.9.9", x_forwarded_for=header), PROXIES) == "198.51.100.7", header
 
 
-def test_the_64_is_one_and_its_neighbour_another() -> None:
+def test_an_ipv6_network_of_64_bits_is_one_address() -> None:
     home = {client_address(scope(f"2001:db8:1:2:{k:x}::{k:x}"), ()) for k in range(99)}
     assert home == {"2001:db8:1:2::/64"}
     assert client_address(scope("2001:db8:1:3::1"), ()) == "2001:db8:1:3::/64"

@@ -141,7 +141,7 @@ def test_saved_programs_are_compared_as_they_were_saved(site: str, pair: str) ->
     ("side", "status"),
     [({}, 422), ({"source": "x = 1", "saved": "0123456789"}, 422), ({"saved": "0123456789"}, 404)],
 )
-def test_a_side_that_names_no_program(site: str, side: dict[str, Any], status: int) -> None:
+def test_a_side_that_names_no_program_is_an_error(site: str, side: dict[str, Any], status: int) -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
         compare(site, side, {"source": "x = 1"})
     with caught.value as response:
@@ -182,7 +182,7 @@ def program_in(address: str, side: str) -> str:
 
 
 @pytest.mark.browser
-def test_writing_swapping_and_a_link(page: Any, site: str) -> None:
+def test_sides_are_edited_swapped_and_linked(page: Any, site: str) -> None:
     opened(page, f"{site}/compare")
     first = page.locator("#verdict").inner_text()
     paste(page, "import torch\nb = torch.zeros(2)\n", "#right")
@@ -225,7 +225,7 @@ def test_a_program_that_is_refused_says_so_on_its_side(page: Any, site: str) -> 
 
 
 @pytest.mark.browser
-def test_the_frame_and_the_offline_file(page: Any, site: str, pair: str, tmp_path: Any) -> None:
+def test_a_comparison_works_in_a_frame_and_offline(page: Any, site: str, pair: str, tmp_path: Any) -> None:
     opened(page, f"{site}/compare/embed?{pair}#i=9")
     assert "[1, 2] instead of [2, 4]" in page.locator("#differences").inner_text()
     file = tmp_path / "comparison.html"

@@ -1,4 +1,4 @@
-"""The confinement alone: no attack gets out, programs still work in it, and `probe` tells what this host can do."""
+"""The confinement alone: no attack gets out, programs still work in it, and the layers that this host supports are known."""
 
 import functools
 import json
@@ -53,7 +53,7 @@ def host() -> None:
 
 
 def in_a_child(act: Callable[[], object]) -> str:
-    """What came of it in a process of its own: its result, or what it raised."""
+    """The result of a function in a child process, or the exception that it raised."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -79,8 +79,8 @@ def test_no_attack_succeeds(user: int) -> None:
 
 
 @as_any
-def test_an_attack_succeeds_where_nothing_holds_it(user: int) -> None:
-    """But for what this host refuses anybody. So none of them fails by a mistake of its own."""
+def test_an_attack_succeeds_without_the_confinement(user: int) -> None:
+    """Except for what this host refuses everybody. It shows that no attack fails by a mistake of its own."""
     ends = outcomes(user, "loose")["attacks"]
     assert ends.keys() == ATTACKS.keys() - UNTRIED.keys() - (OF_ROOT.keys() if user else set())
     failed = {name: end for name, end in ends.items() if end != "succeeded"}
@@ -129,7 +129,7 @@ def test_an_ordinary_user_has_no_user_to_change_from() -> None:
     assert json.loads(in_a_child(act)) == ["the server does not run as root", {}]
 
 
-def test_what_root_lacks_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_layer_of_users_is_missing_only_for_root(monkeypatch: pytest.MonkeyPatch) -> None:
     layers = dict.fromkeys(NAMES, "") | {"uid": "why", "landlock": "why not"}
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert confine.missing_layers(layers) == {"uid": "why", "landlock": "why not"}
@@ -216,7 +216,7 @@ def test_a_child_dies_with_its_parent(user: int) -> None:
 
 
 @pytest.mark.skipif(not landlock.landlock_version(), reason="the kernel has no Landlock")
-def test_landlock_can_leave_something_to_read(tmp_path: Path) -> None:
+def test_landlock_allows_reading_the_paths_it_was_given(tmp_path: Path) -> None:
     for name in ("file", "other"):
         (tmp_path / name).write_text(name)
     (tmp_path / "directory").mkdir()

@@ -1,4 +1,4 @@
-"""Connections: bounded in all and for each address, and whoever waits idly makes room for who asks."""
+"""Connections are bounded in total and by address, and idle ones make room for new requests."""
 
 import asyncio
 import resource
@@ -50,7 +50,7 @@ def test_the_address_with_the_most_connections_makes_room() -> None:
     assert [fake.aborted for fake in (*few, *many)] == [False, False, True, *[False] * 7]
 
 
-def test_a_network_of_ipv6_is_one_address_and_a_proxy_is_none() -> None:
+def test_an_ipv6_network_counts_as_one_address_and_a_proxy_as_none() -> None:
     connections = Connections(100, 2, parse_networks("10.0.0.0/8"))
     opened(connections, "2001:db8::1", 1, idle=False)
     opened(connections, "2001:db8::2", 1, idle=False)

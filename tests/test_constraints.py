@@ -83,7 +83,7 @@ def test_what_torch_needs_is_what_the_installed_torch_asks_for() -> None:
     assert {name for name in names if not CUDA.match(name)} <= {normalized(need.name) for need in OF_TORCH}
 
 
-def test_the_image_is_made_with_them() -> None:
+def test_the_image_installs_the_pinned_versions() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     assert 'wanted="torch==${TORCH}"' in dockerfile
     node, uv, torch_by_uv, torch, server = re.findall(r"pip install [^&\n;]*", dockerfile)

@@ -1,4 +1,4 @@
-"""The course: its lessons are whole, a run tells an answer from a program that is none, and one is done by keyboard alone."""
+"""The course: its lessons are complete, a run decides whether an answer is right, and a lesson works by keyboard alone."""
 
 import gzip
 import html
@@ -70,14 +70,14 @@ def test_a_run_accepts_the_right_answer_and_not_the_start(lesson: Lesson, worker
 
 
 @EACH
-def test_a_program_stops_where_its_run_comes_by(lesson: Lesson, workers: Workers) -> None:
+def test_a_program_stops_at_a_line_that_its_run_reaches(lesson: Lesson, workers: Workers) -> None:
     for program in lesson.programs:
         lines = [step["line"] for step in workers.trace(SCENARIOS[program.scenario].source)["steps"]]
         assert program.stop is None or (program.stop in lines and program.stop >= lines[-1] // 2), program
 
 
 @EACH
-def test_its_chinese_is_chinese(lesson: Lesson) -> None:
+def test_the_chinese_texts_of_a_lesson_are_chinese(lesson: Lesson) -> None:
     texts = [*lesson.text["zh"].values(), lesson.question.ask["zh"], lesson.question.hint["zh"]]
     texts += [program.watch["zh"] for program in lesson.programs]
     assert all(re.search(r"[\u4e00-\u9fff]{2}", text) for text in texts)
@@ -88,7 +88,7 @@ def write_lesson(folder: Path, text: str = WHOLE) -> Path:
     return folder
 
 
-def test_a_lesson_is_read(tmp_path: Path) -> None:
+def test_a_lesson_is_read_from_its_file(tmp_path: Path) -> None:
     (lesson,) = load_lessons(write_lesson(tmp_path), "abc")
     assert [(program.scenario, program.predicts, program.stop) for program in lesson.programs] == [
         ("a", True, None),

@@ -1,4 +1,4 @@
-"""The server ends when it is told to, whatever its requests still do."""
+"""The server stops when asked to, whatever its requests are doing."""
 
 import signal
 import subprocess
@@ -44,7 +44,7 @@ REQUESTS = {
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_it_ends(name: str) -> None:
+def test_a_server_ends_within_its_deadline_whatever_requests_do(name: str) -> None:
     what, ended_by = REQUESTS[name]
     port = free_port()
     command: Any = [sys.executable, "-c", SERVER.replace("{what}", what), str(port)]

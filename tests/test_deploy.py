@@ -80,20 +80,6 @@ def test_an_alert_says_what_is_wrong_where_and_how_urgent_it_is() -> None:
     assert len({rule["alert"] for rule in RULES}) == len(RULES)
 
 
-def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
-    taken: set[tuple[int, int]] = set()
-    for panel in DASHBOARD["panels"]:
-        place = panel["gridPos"]
-        cells = {
-            (x, y)
-            for x in range(place["x"], place["x"] + place["w"])
-            for y in range(place["y"], place["y"] + place["h"])
-        }
-        assert place["x"] + place["w"] <= 24 and not cells & taken, panel["title"]
-        taken |= cells
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
-
-
 def test_the_sample_of_settings_is_current_and_has_the_defaults() -> None:
     text = (DEPLOY / "gradbox.env").read_text()
     assert text == environment_file(), "make settings"

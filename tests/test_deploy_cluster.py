@@ -98,7 +98,7 @@ def test_every_object_is_named_once_and_every_file_is_listed() -> None:
     assert {path.name for path in FOLDER.glob("*.yaml")} == {"kustomization.yaml", *KUSTOMIZATION["resources"]}
 
 
-def test_every_selector_selects_pods_that_there_are() -> None:
+def test_every_selector_matches_existing_pods() -> None:
     there = {row["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/component"] for row in PODS}
     assert there == {"web", "worker", "redis"}
     asked = {component for row in OBJECTS for component in components(row)}
@@ -170,7 +170,7 @@ def test_a_worker_has_the_memory_of_its_programs_and_the_time_to_end_them() -> N
     assert pod["terminationGracePeriodSeconds"] > 2 * settings.wall
 
 
-def test_workers_reach_redis_postgresql_and_names_and_nobody_reaches_them() -> None:
+def test_workers_reach_only_redis_postgresql_and_dns_and_accept_no_connection() -> None:
     policy = named("NetworkPolicy", "gradbox-worker")["spec"]
     assert policy["policyTypes"] == ["Ingress", "Egress"] and "ingress" not in policy
     assert [port["port"] for rule in policy["egress"] for port in rule["ports"]] == [6379, 5432, 53, 53]
@@ -179,7 +179,7 @@ def test_workers_reach_redis_postgresql_and_names_and_nobody_reaches_them() -> N
     assert sorted(components({"from": redis["ingress"][0]["from"]})) == ["web", "worker"] and "egress" not in redis
 
 
-def test_workers_are_added_by_a_metric_that_there_is() -> None:
+def test_workers_scale_by_an_existing_metric() -> None:
     scaler = named("HorizontalPodAutoscaler", "gradbox-worker")["spec"]
     assert named("Deployment", scaler["scaleTargetRef"]["name"])
     metric = next(row for row in scaler["metrics"] if row["type"] == "External")["external"]["metric"]["name"]

@@ -106,7 +106,7 @@ def test_a_clock_or_chance_from_outside_is_named(line: str) -> None:
         "x = (torch.\n\n\nseed)()\n",
     ],
 )
-def test_nor_is_one_in_an_unusual_place(source: str) -> None:
+def test_a_clock_or_chance_in_an_unusual_place_is_named(source: str) -> None:
     assert nondeterministic_names(ast.parse(source))
 
 
@@ -126,5 +126,5 @@ def test_nor_is_one_in_an_unusual_place(source: str) -> None:
         "in_case = 3\n",
     ],
 )
-def test_what_a_seed_fixes_is_deterministic(source: str) -> None:
+def test_what_a_seed_determines_is_not_named(source: str) -> None:
     assert nondeterministic_names(ast.parse(source)) == []

@@ -1,4 +1,4 @@
-"""What is told of memory on a device is computed there: no more than what is shown leaves it. The CPU stands for the device."""
+"""Facts about memory on a device are computed there, and only what is shown is copied. The CPU stands in for the device."""
 
 import hashlib
 from typing import Any

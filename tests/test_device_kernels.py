@@ -1,4 +1,4 @@
-"""The kernels that compute what is told of a GPU's memory: the same as here; and, everywhere, how they are asked."""
+"""The kernels that summarize a GPU's memory give the same results as the CPU; the calls to them are tested everywhere."""
 
 import ctypes
 from typing import Any
@@ -31,9 +31,7 @@ def test_the_compiled_kernels_are_those_of_the_source() -> None:
 
 
 @pytest.mark.parametrize(("shape", "stride", "dims", "count"), LAYOUTS)
-def test_dimensions_that_lie_one_after_the_other_are_one(
-    shape: tuple[int, ...], stride: tuple[int, ...], dims: int, count: int
-) -> None:
+def test_adjacent_dimensions_are_merged(shape: tuple[int, ...], stride: tuple[int, ...], dims: int, count: int) -> None:
     view = view_of((4, shape, stride, 0))
     assert (view.dims, view.count, view.size) == (dims, count, 4)
     offsets = np.lib.stride_tricks.as_strided(np.arange(200), shape, [step * 8 for step in stride]).reshape(-1)
@@ -61,7 +59,7 @@ def test_the_processor_has_no_kernels() -> None:
     assert kernels_of(torch.device("cpu")) is None
 
 
-def test_structures_are_as_the_kernels_have_them() -> None:
+def test_structures_have_the_size_that_the_kernels_expect() -> None:
     assert [ctypes.sizeof(kind) for kind in (device_kernels._View, device_kernels._Edges, device_kernels._Part)] == [
         16 + 2 * 8 * device_kernels.MAX_DIMS, 24 + 17 * 8, 48,
     ]  # fmt: skip
@@ -124,7 +122,7 @@ def test_the_kernels_take_no_memory_of_torch(kernels: Kernels) -> None:
 
 
 @needs_gpu
-def test_what_another_stream_writes_is_waited_for(kernels: Kernels) -> None:
+def test_a_read_waits_for_what_another_stream_writes(kernels: Kernels) -> None:
     values = torch.zeros(1 << 24, device="cuda")
     with torch.cuda.stream(torch.cuda.Stream()):
         for _ in range(20):

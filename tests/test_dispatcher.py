@@ -20,7 +20,7 @@ SOURCES = {path.stem: path.read_text() for path in sorted((ROOT / "tests/dispatc
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_it_prints_and_ends_as_in_plain_python(workers: Workers, name: str) -> None:
+def test_a_program_prints_and_ends_as_in_plain_python(workers: Workers, name: str) -> None:
     truth, trace = plain_run(SOURCES[name]), workers.trace(SOURCES[name])
     plain = run_plain(SOURCES[name]) if "fault" in truth else truth  # torch can't be asked about some
     assert ADDRESS.sub("~", printed(trace, "stdout")) == ADDRESS.sub("~", plain["printed"])
@@ -29,7 +29,7 @@ def test_it_prints_and_ends_as_in_plain_python(workers: Workers, name: str) -> N
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_the_referee_agrees(workers: Workers, name: str) -> None:
+def test_the_referee_agrees_with_the_picture_at_the_end(workers: Workers, name: str) -> None:
     result = verdict(Case(name, SOURCES[name], SOURCES[name]), workers.trace(SOURCES[name]))
     assert result.kind in ("agrees", "left out"), result.sentences
 

@@ -132,7 +132,10 @@ def without(recorded: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", sampled(PROGRAMS, every(12)), ids=lambda path: path.stem)
 def test_showing_changes_nothing(path: Path) -> None:
-    """Where addresses of dead objects are given anew, plain runs differ among themselves: it has to be one of theirs."""
+    """Of every value, not only where an output stands beside, as in the programs that the referee judges (tests/test_agreement.py).
+
+    Where addresses of dead objects are given anew, plain runs differ among themselves: it has to be one of theirs.
+    """
     source = path.read_text()
 
     plainly: list[dict[str, Any]] = []
@@ -199,7 +202,7 @@ class Wrapped(torch.Tensor):
     pass
 
 
-def test_what_would_run_the_programs_code_is_not_shown() -> None:
+def test_a_value_whose_repr_would_run_the_programs_code_is_not_shown() -> None:
     layer = torch.nn.Linear(1, 1)
     layer.in_features = Own()  # type: ignore[assignment]
     for value in (Own(), [1, Own()], {Own(): 1}, Row(), Layer(1, 1), layer, Made, torch.ones(1).as_subclass(Wrapped),
@@ -215,7 +218,7 @@ def test_a_changed_repr_of_tensors_is_the_programs_own(monkeypatch: pytest.Monke
     assert display_text(torch.nn.Parameter(torch.ones(1))) is None
 
 
-def test_what_is_endless_is_not_shown() -> None:
+def test_a_recursive_or_very_long_value_is_not_shown() -> None:
     deep: list[Any] = []
     deep.append(deep)
     assert display_text(deep) is None
@@ -224,7 +227,7 @@ def test_what_is_endless_is_not_shown() -> None:
     assert str(display_text(torch.ones(10**6))).count("...") == 1
 
 
-def test_only_where_an_output_stands_beside() -> None:
+def test_a_value_is_shown_only_where_the_paste_has_an_output() -> None:
     recorded = trace(">>> 1\n>>> 2\n2\n>>> 3; 4\n3\n")
     assert {step["line"]: step["shown"] for step in recorded["steps"] if "shown" in step} == {2: "2", 3: "4"}
     rows: Any = [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]

@@ -32,7 +32,7 @@ def run_doctor(**environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_page_says_what_a_visitor_gets() -> None:
+def test_doctor_lists_what_a_visitor_gets() -> None:
     page = run_doctor().stdout
     for subject in (
         "pictures",
@@ -50,7 +50,7 @@ def test_the_page_says_what_a_visitor_gets() -> None:
     assert page.splitlines()[-1].startswith("Verdict: ready for yourself, not for public use, because ")
 
 
-def test_whether_it_is_ready_for_strangers_is_the_status_if_asked_for(
+def test_the_exit_status_says_whether_the_server_is_ready_for_strangers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def no_checks(_: Settings) -> list[tuple[str, str, str]]:
@@ -69,7 +69,7 @@ def test_whether_it_is_ready_for_strangers_is_the_status_if_asked_for(
 
 
 @pytest.mark.slow
-def test_what_is_missing_is_marked_and_makes_the_status() -> None:
+def test_missing_parts_are_marked_and_set_the_exit_status() -> None:
     page = run_doctor(GRADBOX_SANDBOX="off", GRADBOX_MEMORY=str(10**13))
     assert page.returncode == 1
     marked = [line for line in page.stdout.splitlines() if line.startswith("!")]
@@ -112,7 +112,7 @@ def test_doubtful_settings_are_reported() -> None:
     assert not any(subject.startswith("GRADBOX_") for subject, _, _ in doctor.check_host(Settings({})))
 
 
-def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_says_that_pictures_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = RecordedTrace(gzip.compress(json.dumps(trace("x = 1\n")).encode()), "finished")
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", (sys.executable, "-c", "raise SystemExit"))
     assert asyncio.run(doctor.check_pictures(recorded, Settings({}))) == (
@@ -133,7 +133,7 @@ def test_workers_that_do_not_start_are_named() -> None:
     assert page.returncode == 1 and "the workers do not start" in page.stdout
 
 
-def test_require_refuses_to_start_without_a_layer(
+def test_a_required_sandbox_without_a_layer_does_not_start(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GRADBOX_SANDBOX", "require")
@@ -146,7 +146,7 @@ def test_require_refuses_to_start_without_a_layer(
     assert commands.main(["serve"]) == 2
 
 
-def test_room_is_for_one_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_enough_for_at_least_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "total_memory", lambda: 10_000_000_000)
     assert machine.max_workers(1_000_000_000) == 8
     monkeypatch.setattr(machine, "total_memory", lambda: 1_000_000_000)

@@ -39,7 +39,7 @@ def test_a_broker_without_persistence_is_reported(changed: dict[str, Any], probl
     assert len(problems) == bool(problem) and all(found.startswith(problem) for found in problems)
 
 
-def test_workers_are_counted_and_those_that_differ_or_are_open_are_told() -> None:
+def test_workers_are_counted_and_unlike_or_unconfined_ones_reported() -> None:
     rows = {subject: (value, problem) for subject, value, problem in judge_workers([])}
     assert rows["queue, workers"] == (
         "0, for 0 programs at once",
@@ -58,17 +58,17 @@ def test_workers_are_counted_and_those_that_differ_or_are_open_are_told() -> Non
     assert rows["layers of cpu-b"] == ("missing", "landlock") and len(rows) == 3
 
 
-def test_without_a_queue_there_is_nothing_to_tell() -> None:
+def test_a_server_without_a_queue_has_no_report_of_it() -> None:
     assert doctor.check_cluster(Settings({})) == []
 
 
-def test_a_broker_that_is_away_is_told_without_its_password() -> None:
+def test_an_absent_broker_is_reported_without_its_password() -> None:
     settings = Settings({}, queue_url="redis://:hush@127.0.0.1:9/0", secret=SECRET)
     (row,) = doctor.check_cluster(settings)
     assert row[:2] == ("queue", "none") and "does not answer" in row[2] and "hush" not in "".join(row)
 
 
-def test_a_real_broker_is_told(broker: RedisServer) -> None:
+def test_a_real_broker_is_described(broker: RedisServer) -> None:
     rows = {row[0]: row for row in asyncio.run(check_queue(Settings({}, queue_url=broker.url, secret=SECRET)))}
     assert rows["queue"][1].startswith("Redis ") and rows["broker, persistence"] == (
         "broker, persistence",

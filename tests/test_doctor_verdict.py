@@ -17,7 +17,7 @@ def verdict(*rows: tuple[str, str, str], **settings: Any) -> tuple[str, bool]:
     return result.text, result.public
 
 
-def test_a_server_for_strangers() -> None:
+def test_a_server_is_ready_for_public_use() -> None:
     assert verdict(**PUBLIC) == ("Verdict: ready for public use", True)
     remark = ("font, Chinese", "none", "Chinese letters are missing")
     assert verdict(remark, **PUBLIC) == ("Verdict: ready for public use; 1 remark above", True)
@@ -31,7 +31,7 @@ def test_a_server_for_strangers() -> None:
         ({"public_url": ""}, "GRADBOX_PUBLIC_URL is not set"),
     ],
 )
-def test_one_for_its_owner_says_what_strangers_would_need(changed: dict[str, Any], reason: str) -> None:
+def test_a_server_for_its_owner_says_why_it_is_not_ready_for_strangers(changed: dict[str, Any], reason: str) -> None:
     text, public = verdict(**{**PUBLIC, **changed})
     assert not public and text.startswith(f"Verdict: ready for yourself, not for public use, because {reason}")
 

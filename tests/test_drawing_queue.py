@@ -47,7 +47,7 @@ def test_the_client_with_the_least_use_is_next() -> None:
     assert play(scene, 20).drawn == ["slow", "quick", "other", "quick", "slow", "slow"]
 
 
-def test_what_was_drawn_before_others_is_forgotten() -> None:
+def test_the_use_of_clients_that_drew_long_ago_is_forgotten() -> None:
     async def scene(studio: Studio) -> None:
         await studio.draw("once", 8)
         tasks = [studio.ask("new"), studio.ask("once"), studio.ask("newer")]
@@ -62,7 +62,7 @@ def test_what_was_drawn_before_others_is_forgotten() -> None:
     play(scene)
 
 
-def test_an_owner_has_a_quarter_of_the_places() -> None:
+def test_a_client_has_at_most_a_quarter_of_the_places() -> None:
     async def scene(studio: Studio) -> None:
         results = await asyncio.gather(*(studio.ask("a") for _ in range(5)), return_exceptions=True)
         assert [type(result) for result in results] == [type(None)] * 3 + [QueueFull] * 2
@@ -109,5 +109,5 @@ def test_a_client_that_leaves_is_skipped() -> None:
         ("", ""),
     ],
 )
-def test_the_network_of_an_address(address: str, network: str) -> None:
+def test_an_address_belongs_to_its_network(address: str, network: str) -> None:
     assert Client("x", address).network == network

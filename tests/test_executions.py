@@ -53,7 +53,7 @@ async def states(executions: Executions, subscription: Subscription) -> list[str
     return [state["state"] async for state in executions.events(subscription)]
 
 
-def test_identical_runs_are_one_run_and_a_kept_result_is_none() -> None:
+def test_identical_runs_run_once_and_a_cached_result_runs_nothing() -> None:
     async def work(executions: Executions, ended: list[Result]) -> None:
         subscriptions = [await executions.subscribe(job("sleep 0.3"), who) for who in (ANN, BOB, ANN)]
         results = await asyncio.gather(*map(executions.result, subscriptions))
@@ -69,7 +69,7 @@ def test_identical_runs_are_one_run_and_a_kept_result_is_none() -> None:
     served(work)
 
 
-def test_what_time_ended_is_run_again() -> None:
+def test_a_run_that_a_time_limit_ended_is_not_cached() -> None:
     async def work(executions: Executions, ended: list[Result]) -> None:
         for _ in range(2):
             result = await executions.result(await executions.subscribe(job("sleep 60"), ANN))
@@ -155,7 +155,7 @@ def test_a_slow_listener_still_hears_the_end() -> None:
     served(work)
 
 
-def test_what_is_heard_of_a_run() -> None:
+def test_subscribers_hear_the_states_of_a_run() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
         first = await executions.subscribe(job("sleep 0.4"), ANN)
         second = await executions.subscribe(job("finish"), BOB)
@@ -168,7 +168,7 @@ def test_what_is_heard_of_a_run() -> None:
     served(work, workers=1)
 
 
-def test_a_full_queue_is_told_at_once() -> None:
+def test_a_full_queue_refuses_at_once() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
         subscriptions = [await executions.subscribe(job(f"sleep {60 + k}"), Client(str(k), str(k))) for k in range(3)]
         with pytest.raises(Busy):
@@ -179,7 +179,7 @@ def test_a_full_queue_is_told_at_once() -> None:
     served(work, workers=1, queue=2)
 
 
-def test_finished_runs_do_not_pile_up() -> None:
+def test_finished_runs_take_bounded_memory() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
         executions._capacity = 50_000
         for k in range(40):

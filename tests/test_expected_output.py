@@ -45,7 +45,7 @@ def expected(source: str) -> list[tuple[int | None, str]]:
         ("[tensor(1.), {'a': None}]", "[tensor(1.), {'a': None}]"),
     ],
 )  # fmt: skip
-def test_what_only_torch_and_python_write_is_taken(comment: str, text: str) -> None:
+def test_comments_that_only_torch_or_python_would_print_are_taken(comment: str, text: str) -> None:
     assert expected(f"print(x)  # {comment}") == [(1, text)]
     assert expected(f"print(x)\n  # {comment}\n\n") == [(1, text)]
 
@@ -74,11 +74,11 @@ def test_what_only_torch_and_python_write_is_taken(comment: str, text: str) -> N
         "",
     ],
 )
-def test_prose_is_left_alone(comment: str) -> None:
+def test_a_comment_in_prose_is_no_expected_output(comment: str) -> None:
     assert expected(f"print(x)  # {comment}\n") == []
 
 
-def test_which_statements_a_comment_can_belong_to() -> None:
+def test_a_comment_belongs_only_to_a_statement_that_shows_a_value() -> None:
     assert expected("x.grad  # None\n") == [(1, "None")]
     assert expected("a, b  # True, False\n") == []
     assert expected("x = y  # tensor(1.)\n") == []
@@ -103,7 +103,7 @@ def test_a_tensor_may_go_on_in_the_next_comment() -> None:
         assert text.split() == ["tensor([[1.,", "2.],", "[3.,", "4.]])"]
 
 
-def test_the_text_that_a_print_begins_with() -> None:
+def test_the_label_of_a_print_is_recognized() -> None:
     source = (
         "print('a:', x)  # None\nprint(f'b = {x}')  # 1\nprint('c', 'd', x, 'e')  # 1\nprint('a', x, sep='')  # 1\n"
     )
@@ -111,7 +111,7 @@ def test_the_text_that_a_print_begins_with() -> None:
     assert labels == ["a:", "b = ", "c d", None]
 
 
-def test_a_text_that_stands_alone_and_holds_outputs_only() -> None:
+def test_a_bare_string_that_holds_only_outputs_is_taken() -> None:
     source = "print(a)\n'''\n输出结果：\ntensor(2.) # 2*2\nNone\n140568935036464\n'''\n'prose'\n'None of it'\n''' True\n  False '''\n"
     assert expected(source) == [(7, "tensor(2.)\nNone\n140568935036464"), (11, "True\n  False")]
     assert expected("'True'\nprint(1)\n") == []
@@ -123,7 +123,7 @@ def test_claims_are_notices_at_lines_of_the_program() -> None:
     assert (output.line, output.args) == (4, {"text": "tensor([1.])", "from": 3})
 
 
-def test_hostile_comments_end() -> None:
+def test_hostile_comments_are_read_in_bounded_time() -> None:
     for text in ("(" * 3000, "[" * 900 + "]" * 900, "tensor(" * 400, "None " * 700, "'" * 3000, "1 is 1, " * 300):
         assert isinstance(expected(f"print(x)  # {text}"), list)
 

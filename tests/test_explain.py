@@ -41,13 +41,13 @@ def test_a_program_without_an_address_has_no_findings(client: TestClient) -> Non
     assert client.get("/api/findings", params={"id": "7kd5h2n9xt"}).status_code == 404
 
 
-def test_of_a_thousand_findings_a_reply_has_the_first(client: TestClient) -> None:
+def test_a_reply_has_at_most_the_first_hundred_findings(client: TestClient) -> None:
     source = "import torch\nw = torch.zeros(9)\n" + "w[[0, 1]][0] = 1\n" * 300
     findings = client.post("/api/runs", json={"source": source, "explain": True}).json()["findings"]
     assert len(findings) == 100 and [finding["line"] for finding in findings] == list(range(3, 103))
 
 
-def test_a_run_is_explained_where_that_is_asked_for(client: TestClient) -> None:
+def test_a_run_is_explained_on_request(client: TestClient) -> None:
     plain = client.post("/api/runs", json={"source": PROGRAM}).json()
     explained = client.post("/api/runs", json={"source": PROGRAM, "explain": True, "language": "zh"}).json()
     findings = explained.pop("findings")

@@ -121,7 +121,7 @@ def test_a_program_that_was_not_run_has_a_picture_too(client: TestClient) -> Non
     assert client.get(f"/s/{program.id}.html").status_code == client.get(f"/embed/{program.id}").status_code == 200
 
 
-def test_an_error_is_told_once_in_its_picture(client: TestClient) -> None:
+def test_an_error_appears_once_in_its_picture(client: TestClient) -> None:
     program = saved(client, source="x = torch.ones(2)\nx.foo\n")
     step = len(client.get(f"/s/{program.id}.trace.json").json()["steps"]) - 1
     root = ET.fromstring(client.get(f"/s/{program.id}.svg?step={step}").text)
@@ -129,14 +129,14 @@ def test_an_error_is_told_once_in_its_picture(client: TestClient) -> None:
     assert len(sentences) == 1
 
 
-def test_a_caption_ends(client: TestClient) -> None:
+def test_a_very_long_caption_is_cut(client: TestClient) -> None:
     program = saved(client, source=f"x = os.{'a' * 50_000}\n")
     root = ET.fromstring(client.get(f"/s/{program.id}.svg?step=0").text)
     assert int(root.attrib["height"]) < 1500
     assert sum((element.text or "").endswith("…") for element in root.iter(f"{SVG}text")) == 1
 
 
-def test_pictures_are_documents_that_can_do_nothing(client: TestClient) -> None:
+def test_exported_documents_are_sandboxed(client: TestClient) -> None:
     program = saved(client, source=PROGRAM)
     svg = client.get(f"/s/{program.id}.svg")
     assert svg.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -258,7 +258,7 @@ def test_hostile_texts_stay_texts_in_oembed_and_opengraph(client: TestClient, ho
 # ---- frames
 
 
-def test_the_frame_may_stand_where_the_host_says(client: TestClient, new_database: DatabaseFactory) -> None:
+def test_only_pages_that_the_host_allows_may_frame_an_embed(client: TestClient, new_database: DatabaseFactory) -> None:
     program = saved(client, source=PROGRAM)
     answer = client.get(f"/embed/{program.id}")
     assert answer.headers["content-security-policy"].endswith("frame-ancestors *")
@@ -272,7 +272,7 @@ def test_the_frame_may_stand_where_the_host_says(client: TestClient, new_databas
 
 
 @pytest.mark.parametrize("tail", [".svg", ".png", ".html", "embed"])
-def test_a_304_has_the_same_headers(client: TestClient, tail: str) -> None:
+def test_a_304_has_the_headers_of_the_full_response(client: TestClient, tail: str) -> None:
     """A browser takes those of a 304 in place of the ones it has: a frame would be forbidden the next time."""
     program = saved(client, source=PROGRAM)
     path = f"/embed/{program.id}" if tail == "embed" else f"/s/{program.id}{tail}"
@@ -288,8 +288,10 @@ def bare(header: str) -> str:
     return re.sub(r"'nonce-[^']*'", "", header)
 
 
-def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a reader would have the old frame for good: it is told that nothing changed."""
+def test_the_version_of_the_renderer_covers_every_file_that_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a reader's browser would keep the old frame: it would hear that nothing changed."""
     shutil.copytree(ROOT / "templates", tmp_path / "templates")
     (tmp_path / "static/dist").mkdir(parents=True)
     monkeypatch.setattr(renderer_client, "PROJECT_FOLDER", tmp_path)
@@ -321,7 +323,7 @@ def test_the_frame_can_run_and_save_nothing(client: TestClient) -> None:
     assert not {"run-button", "save", "editor"} & {attrs.get("id") for _, attrs in page.tags}
 
 
-def test_oembed_says_how_large_and_where(client: TestClient) -> None:
+def test_oembed_gives_the_size_and_address_of_the_frame(client: TestClient) -> None:
     program = saved(client, source=PROGRAM, title="clone & detach")
     url = f"{PUBLIC}/s/{program.id}%23i=2%26v=loom"
     oembed = client.get(f"/oembed?url={url}&maxwidth=500&maxheight=400&format=json").json()
@@ -351,7 +353,7 @@ def test_oembed_says_how_large_and_where(client: TestClient) -> None:
         ("", (404, "not_ours")),
     ],
 )
-def test_oembed_knows_its_own_addresses_alone(client: TestClient, url: str, expected: tuple[int, str]) -> None:
+def test_oembed_answers_only_for_our_own_addresses(client: TestClient, url: str, expected: tuple[int, str]) -> None:
     assert code(client.get("/oembed", params={"url": url})) == expected
 
 
@@ -376,7 +378,7 @@ def test_an_unknown_fragment_is_left_out(client: TestClient) -> None:
         assert Tags(oembed["html"]).tags[0][1]["src"] == f"{PUBLIC}/embed/{program.id}"
 
 
-def test_a_server_that_knows_no_address_of_its_own_promises_none(new_database: DatabaseFactory) -> None:
+def test_a_server_without_a_public_url_offers_no_oembed_or_preview(new_database: DatabaseFactory) -> None:
     with visiting(new_database("sqlite")) as client:
         program = saved(client, source=PROGRAM, title="clone")
         assert code(client.get(f"/oembed?url=http://127.0.0.1:8000/s/{program.id}")) == (501, "no_address")
@@ -388,7 +390,7 @@ def test_a_server_that_knows_no_address_of_its_own_promises_none(new_database: D
 
 
 @pytest.mark.slow
-def test_what_is_large_closes_its_rows_in_a_picture_or_is_cut_and_says_so(client: TestClient) -> None:
+def test_a_large_picture_folds_its_rows_or_says_that_it_was_cut(client: TestClient) -> None:
     program = saved(client, source="xs = [torch.full((3,), float(i)) for i in range(800)]\ny = xs[750]\ny += 1\n")
     picture = ET.fromstring(client.get(f"/s/{program.id}.svg").text)
     assert picture.attrib["class"] == "loom-svg" and int(picture.attrib["width"]) < 1300, "its columns are bounded"

@@ -62,7 +62,7 @@ def test_a_newcomer_is_next() -> None:
     asyncio.run(main())
 
 
-def test_the_loop_has_its_rounds_in_between() -> None:
+def test_the_event_loop_runs_between_turns() -> None:
     turns, rounds = FairTurns(), 0
 
     async def main() -> None:
@@ -120,7 +120,7 @@ def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
     assert ended == [True]
 
 
-def test_an_abandoned_turn_delays_nobody() -> None:
+def test_an_abandoned_turn_delays_no_other() -> None:
     turns = FairTurns()
 
     async def main() -> None:
@@ -132,7 +132,7 @@ def test_an_abandoned_turn_delays_nobody() -> None:
     asyncio.run(main())
 
 
-def test_a_work_that_fails_ends_no_other() -> None:
+def test_a_turn_that_fails_does_not_end_others() -> None:
     turns, done = FairTurns(), []
 
     async def main() -> None:

@@ -1,4 +1,4 @@
-"""Files in memory: the bytes are those that torch writes, a loaded tensor has memory of its own, the machine has no part."""
+"""Files in memory: the bytes are those that torch writes, a loaded tensor has memory of its own, no file of the machine is seen."""
 
 import os
 import zipfile
@@ -75,7 +75,7 @@ def test_a_loaded_tensor_has_memory_of_its_own() -> None:
     assert [replay.version(name) for name in "xvyw"] == [0, 0, 2, 1]  # `set_` gave both memory, each its own counter
 
 
-def test_the_machine_has_no_part_in_it(tmp_path: Path) -> None:
+def test_a_program_sees_no_file_of_the_machine(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s3cr3t")
     recorded = trace(
@@ -131,7 +131,7 @@ def test_a_file_too_big_for_the_run_stops_it(workers: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["r", "w", "x", "a", "rb", "br", "rt", "r+", "+r", "w+b", "ab+", "b+x", "tw", "", "b", "q",
                                   "rw", "rr", "r++", "rbt", "+", "ra", "rU", "wx"])  # fmt: skip
-def test_modes_are_those_of_python(mode: str, tmp_path: Path) -> None:
+def test_open_accepts_the_modes_that_python_accepts(mode: str, tmp_path: Path) -> None:
     path = tmp_path / "x"
     if "x" not in mode:
         path.touch()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.forked_server import run_command
+from tests.sampling import parameters_of_run
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted((ROOT / "tests/findings").glob("*.py"))
@@ -21,20 +22,12 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def explained(request: pytest.FixtureRequest) -> dict[str, list[dict[str, Any]]]:
-    """The findings of every program that is asked for, by its name: with `-k` of one, only that one is run."""
-    asked = {id_ for item in request.session.items if item.path == request.path and (id_ := program_of(item))}
-    programs = [path for path in PROGRAMS if path.stem in asked]
+    """The findings of every program that is asked for, by its name."""
+    programs = parameters_of_run(request, "path")
     done = run_command("explain", "--json", *map(str, programs))
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line)["findings"] for line in done.stdout.splitlines()]
     return dict(zip((path.stem for path in programs), lines, strict=True))
-
-
-def program_of(item: pytest.Item) -> str:
-    """The program of a test; "" where it has none."""
-    call = getattr(item, "callspec", None)
-    path = call.params.get("path") if call is not None else None
-    return path.stem if isinstance(path, Path) else ""
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

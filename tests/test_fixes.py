@@ -212,7 +212,7 @@ def test_a_fix_edits_its_line(kind: str) -> None:
         ("y = torch.from_numpy(np.exp((a * b).detach().cpu().numpy()))", "y = torch.exp(a * b)"),
     ],
 )
-def test_what_keeps_its_history_keeps_its_parentheses(before: str, after: str) -> None:
+def test_a_fix_that_keeps_the_history_keeps_parentheses(before: str, after: str) -> None:
     head = f"{HEAD}import numpy as np\n"
     assert propose(head + before, [Hint("keep_history", 4)])[0].source == head + after
 
@@ -273,6 +273,6 @@ def test_what_is_offered_runs_and_loses_the_finding(kind: str, client: TestClien
         assert fix["outcome"].startswith("Runs.") and gradient in fix["outcome"]
 
 
-def test_a_finding_that_a_program_has_not_is_an_error(client: TestClient) -> None:
+def test_asking_for_a_finding_that_a_program_lacks_is_an_error(client: TestClient) -> None:
     answer = client.post("/api/fixes", json={"source": "x = 1\n", "kind": "not_scalar", "line": 1})
     assert answer.status_code == 404 and answer.json()["error"]["code"] == "no_finding"

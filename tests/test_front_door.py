@@ -38,6 +38,7 @@ from tests.front_door_attacks import (
     REACHING,
     RECORDER,
 )
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.attack
 ROOT = Path(__file__).parent.parent
@@ -262,9 +263,12 @@ def test_an_attack_gets_a_trace_and_nothing_else(world: World, honest: Honest, n
     honest.follow(name)
 
 
-@pytest.mark.parametrize("name", [name for name in ATTACKS if name.partition(":")[0] in REACHING])
-def test_an_attack_succeeds_where_nothing_holds_it(unconfined: World, name: str) -> None:
-    """So none of them fails by a mistake of its own, nor passes by one of ours."""
+REACHING_ATTACKS = [name for name in ATTACKS if name.partition(":")[0] in REACHING]
+
+
+@pytest.mark.parametrize("name", sampled(REACHING_ATTACKS, lambda k: k % 4 == 3))  # the last is the only one that kills
+def test_an_attack_succeeds_without_the_confinement(unconfined: World, name: str) -> None:
+    """It shows that no attack fails by a mistake of its own, and that these tests notice one that succeeds."""
     boots = unconfined.pool.zygote.boots
     try:
         trace = unconfined.attack(ATTACKS[name])
@@ -351,7 +355,7 @@ def test_a_child_is_killed_once_it_reports_its_end(world: World) -> None:
     assert time.monotonic() - began < SMALL["wall"]
 
 
-def test_half_of_a_character_in_a_name(world: World) -> None:
+def test_a_lone_surrogate_in_a_name_is_recorded(world: World) -> None:
     trace = world.run("globals()['\\ud800'] = 1\nx = 2\n")
     assert (trace.outcome.status, len(trace.steps)) == ("finished", 2)
 
@@ -364,7 +368,7 @@ LOOKED_AT = {
 
 
 @pytest.mark.parametrize("name", LOOKED_AT)
-def test_looking_runs_nothing_of_the_program(world: World, name: str) -> None:
+def test_observing_a_value_runs_no_code_of_the_program(world: World, name: str) -> None:
     """Plain Python prints nothing here."""
     trace = world.run(LOOKED_AT[name])
     assert trace.outcome.status == "finished"
@@ -372,6 +376,6 @@ def test_looking_runs_nothing_of_the_program(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["__getattribute__ = lambda s, n: 1 / 0", "__class__ = property(lambda s: 1 / 0)"])
-def test_an_exception_that_lies_is_the_programs_own(world: World, name: str) -> None:
+def test_an_exception_with_a_hostile_class_ends_the_program_alone(world: World, name: str) -> None:
     trace = world.run(f"class E(Exception):\n    {name}\nraise E\n")
     assert (trace.outcome.status, trace.outcome.error and trace.outcome.error.line) == ("raised", 3)

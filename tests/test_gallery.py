@@ -39,7 +39,7 @@ def test_a_pasted_message_leads_to_its_scenario_by_keyboard_alone(page: Any, sit
     assert page.locator(".gallery section:not([hidden]) li").count() == COUNT
 
 
-def test_filters_narrow_and_the_address_has_them(page: Any, site: str) -> None:
+def test_filters_narrow_the_gallery_and_are_in_the_address(page: Any, site: str) -> None:
     page.goto(f"{site}/gallery?lang=zh&only=raises")
     page.wait_for_selector("button[data-filter=raises][aria-pressed=true]")
     marks = [card.get_attribute("data-marks") for card in page.locator(SHOWN).all()]

@@ -120,6 +120,6 @@ def test_every_scenario_is_found_by_each_of_its_symptoms_and_its_titles() -> Non
     assert missed == {}
 
 
-def test_nothing_is_found_by_words_that_nobody_has_and_all_where_nothing_is_asked(found: dict[str, list[str]]) -> None:
+def test_unknown_words_find_nothing_and_an_empty_search_finds_all(found: dict[str, list[str]]) -> None:
     assert found["zzzz qqqq"] == found["。"] == []
     assert found[""] == [scenario.name for scenario in SCENARIOS]

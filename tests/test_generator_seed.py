@@ -31,5 +31,5 @@ bound()
 """
 
 
-def test_it_seeds_as_torch_does() -> None:
+def test_generators_are_seeded_as_torch_seeds_them() -> None:
     assert run_plain(PROGRAM)["error"] is None

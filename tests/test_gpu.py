@@ -54,7 +54,7 @@ os._exit(0)
 """
 
 
-def test_what_a_driver_needs_opens_no_other_way(tmp_path: Path) -> None:
+def test_the_files_that_a_driver_needs_open_no_others(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     program = TRIAL.replace("reading, writing = os.pipe()\n", f"writing = {writing}\n")
     secret = tmp_path / "secret"
@@ -121,7 +121,7 @@ def test_storages_lie_on_their_device(ran: Any) -> None:
 
 
 @needs_gpu
-def test_the_allocator_is_told_step_by_step(ran: Any) -> None:
+def test_every_step_records_the_allocator(ran: Any) -> None:
     trace = ran("import torch\na = torch.ones(1000, device='cuda')\ndel a\nb = torch.ones(10, device='cuda')\n")
     device = [step.set["d1"] for step in trace.steps if "d1" in step.set]
     allocated = [facts["allocated"] for facts in device if "allocated" in facts]
@@ -141,7 +141,7 @@ def test_gradients_are_those_of_plain_torch(ran: Any) -> None:
 
 
 @needs_gpu
-def test_memory_of_the_gpu_ends(ran: Any) -> None:
+def test_running_out_of_gpu_memory_is_a_limit(ran: Any) -> None:
     trace = ran("import torch\nx = torch.ones(2)\na = torch.empty(3 << 30, dtype=torch.uint8, device='cuda')\n")
     assert trace.outcome.status == "stopped" and trace.outcome.stopped.limit == "memory"
     assert ran("import torch\na = torch.ones(2, device='cuda')\n").outcome.status == "finished"

@@ -1,4 +1,4 @@
-"""The queue of programs for a GPU, where there is none: its workers and the driver are stood in for."""
+"""The queue of programs for a GPU, on a machine without one: stand-ins replace its workers and the driver."""
 
 import asyncio
 import os

@@ -137,7 +137,7 @@ def values(cells: list[Any]) -> list[float]:
 
 
 @pytest.mark.parametrize(("program", "name"), [(p, n) for p, (_, names) in SOURCES.items() for n in names])
-def test_the_parts_are_those_that_torch_sent(program: str, name: str) -> None:
+def test_the_parts_of_a_gradient_are_those_that_torch_accumulated(program: str, name: str) -> None:
     answer, real = answers()[program, name], truth()[program, name]
     assert answer["question"] == ("gradient" if real["grad"] is not None else "passed")
     expected = real["grad"] if real["grad"] is not None else real["arrived"]
@@ -214,27 +214,27 @@ def test_each_reason_is_found_for_the_tensor_that_is_asked_about() -> None:
     assert said == {reason: ("none", variant, line) for reason, (_, _, variant, line) in WHY_NONE.items()}
 
 
-def test_a_hook_is_told_with_what_it_made_of_the_sum() -> None:
+def test_an_answer_says_how_a_hook_changed_the_sum() -> None:
     text = answers()["hook on a leaf", "w"]["text"]
     assert "`[30, 30]`, which a hook made from the sum" in text["what"]
     assert any("a hook of `w` made `[30, 30]`" in row for row in text["rows"])
 
 
-def test_what_it_held_before_is_told_with_every_backward() -> None:
+def test_an_answer_says_what_the_gradient_held_before_each_backward() -> None:
     answer = answers()["a gradient kept and scaled", "w"]
     keys = [row["key"] for row in answer["rows"] if not row["key"].startswith("answer.way")]
     assert keys == ["answer.stored", "answer.start", "answer.written", "answer.added", "answer.start"]
     assert "the sum of `[1, 2]` that it held before + `[4, 4]` from line 6 through `mul`" in answer["text"]["what"]
 
 
-def test_the_ways_lead_up_to_the_loss_and_shared_ones_are_told_once() -> None:
+def test_paths_lead_to_the_loss_and_a_shared_path_is_listed_once() -> None:
     rows = answers()["rnn over time", "W"]["rows"]
     assert sum(row["own"] for row in rows) == 3 and rows[-1]["key"] in ("answer.way_again", "answer.start")
     assert [row["key"] for row in rows].count("answer.start") == 1
     assert {row["line"] for row in rows} == {6, 7, 8}
 
 
-def test_the_answer_is_of_the_step_at_which_it_is_asked() -> None:
+def test_an_answer_depends_on_the_step_at_which_it_is_asked() -> None:
     source = HEAD + "w = torch.tensor([1., 2.], requires_grad=True)\ny = w * 3\ny.sum().backward()\n"
     recorded = trace(source)
     first = next(i for i, step in enumerate(recorded["steps"]) if step.get("visit"))
@@ -243,7 +243,7 @@ def test_the_answer_is_of_the_step_at_which_it_is_asked() -> None:
     assert late["question"] == "gradient" and values(late["value"]) == [3.0, 3.0]
 
 
-def test_what_the_trace_does_not_hold_is_said_and_not_made_up() -> None:
+def test_an_answer_says_what_the_trace_does_not_contain() -> None:
     source = HEAD + "w = torch.ones(2000, requires_grad=True)\n(w * 2).sum().backward()\n"
     long = (
         HEAD

@@ -205,7 +205,7 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_why_nothing_can_be_compared_is_said(problem: str) -> None:
+def test_a_check_says_why_nothing_can_be_compared(problem: str) -> None:
     assert check(PROBLEMS[problem])["problem"] == problem
 
 
@@ -215,7 +215,7 @@ def leaf_problem(source: str) -> tuple[str, int | None]:
     return leaf["problem"], leaf["problem_line"]
 
 
-def test_a_leaf_that_is_written_between_its_uses_has_no_one_value() -> None:
+def test_a_leaf_written_between_its_uses_cannot_be_compared() -> None:
     source = LEAF + "y = x * 3\nwith torch.no_grad():\n    x.mul_(2)\n(y + x * 4).sum().backward()\n"
     assert leaf_problem(source) == ("written_between", 6)
 
@@ -225,7 +225,7 @@ def test_a_write_that_torch_does_not_see_is_noticed() -> None:
     assert leaf_problem(source) == ("changed_unseen", None)
 
 
-def test_data_that_were_exchanged_are_not_followed() -> None:
+def test_a_leaf_whose_data_was_replaced_cannot_be_compared() -> None:
     source = LEAF + "y = x * x\nx.data = torch.zeros(2)\n(y + x).sum().backward()\n"
     assert leaf_problem(source) == ("not_followed", None)
 
@@ -235,7 +235,7 @@ def test_a_view_cannot_be_changed_alone() -> None:
     assert leaf_problem(source) == ("view", None)
 
 
-def test_a_transform_of_func_has_no_one_loss() -> None:
+def test_a_program_of_torch_func_alone_has_no_loss_to_compare() -> None:
     source = LEAF + "torch.func.grad(lambda x: (x * x).sum())(x)\n"
     assert check(source)["problem"] == "not_one_loss"
     assert check(source + "(x * 3).sum().backward()\n")["leaves"][0]["verdict"] == "agrees"
@@ -314,7 +314,7 @@ def test_calls_are_counted_as_the_trace_has_them() -> None:
         assert check(source, backward=number)["line"] == (line if line in (5, 7, 9) else None)
 
 
-def test_of_a_large_leaf_a_sample_is_varied_and_counted() -> None:
+def test_only_a_sample_of_a_large_leaf_is_varied() -> None:
     found = check("w = torch.randn(50, 40, requires_grad=True)\n(w * w).sum().backward()\n")
     (leaf,) = found["leaves"]
     assert leaf["elements"] == 2000 and len(leaf["rows"]) == 24 and leaf["verdict"] == "agrees"
@@ -328,7 +328,7 @@ def test_the_time_is_bounded() -> None:
     assert found["problem"] == "no_time" or not found["complete"] or len(found["leaves"][0]["rows"]) == 24
 
 
-def test_an_operation_at_its_corner_is_named() -> None:
+def test_an_operation_evaluated_at_a_corner_is_named() -> None:
     found = check("x = torch.tensor([0., 2.], requires_grad=True)\ny = torch.relu(x)\ny.abs().sum().backward()\n")
     assert [(corner["op"], corner["line"]) for corner in found["corners"]] == [("relu", 4), ("abs", 5)]
     row = found["leaves"][0]["rows"][0]

@@ -21,7 +21,7 @@ def states(recorded: dict[str, Any], upto: int | None = None) -> dict[str, str]:
     }
 
 
-def test_nodes_edges_and_the_leaf() -> None:
+def test_a_graph_has_its_nodes_edges_and_leaf() -> None:
     end = Replay(trace(IMPORT + "y = x.exp()\nz = y * x\n"))
     mul = end.node("z")
     exp, leaf = (end.state[uid] for uid, _ in mul["next"])
@@ -35,7 +35,7 @@ def test_nodes_edges_and_the_leaf() -> None:
     assert mul["saved"]["self"]["tensor"] == end.uid("y") and exp["saved"]["result"]["storage"] == end["y"]["storage"]
 
 
-def test_a_stale_slot_is_told_at_the_write() -> None:
+def test_a_stale_slot_is_reported_at_the_write() -> None:
     recorded = trace(IMPORT + "y = x.sigmoid()\ny.add_(1)\ny.sum().backward()\n")
     (stale,) = events(recorded, "saved_stale")
     assert (stale["line"], stale["slot"]) == (5, "result")
@@ -48,14 +48,14 @@ def test_a_stale_slot_is_told_at_the_write() -> None:
 
 
 @pytest.mark.parametrize("write", ["y.data[0] = 9", "y.detach().numpy()[0] = 9", "y.data.zero_()"])
-def test_a_silent_change_is_told_at_the_write(write: str) -> None:
+def test_a_silent_change_is_reported_at_the_write(write: str) -> None:
     recorded = trace(IMPORT + f"y = x.sigmoid()\n{write}\ny.sum().backward()\n")
     (silent,) = events(recorded, "saved_changed_silently")
     assert (silent["line"], silent["slot"]) == (5, "result")
     assert recorded["outcome"] == {"status": "finished"} and events(recorded, "saved_stale") == []
 
 
-def test_a_detached_input_is_told() -> None:
+def test_a_detached_input_is_reported() -> None:
     recorded = trace(IMPORT + "m = x * 2\ny = m * m\nm.detach_()\ny.sum().backward()\n")
     assert {(event["line"], event["slot"]) for event in events(recorded, "saved_detached")} == {
         (6, "self"),
@@ -98,7 +98,7 @@ def test_slots_are_freed_by_backward_and_kept_on_request() -> None:
         ("y = x.detach().numpy().sum()", "detach"),
     ],
 )
-def test_a_cut_path_is_told_at_the_statement(statement: str, reason: str) -> None:
+def test_a_cut_path_is_reported_at_its_statement(statement: str, reason: str) -> None:
     recorded = trace(IMPORT + statement + "\nz = 1\n")
     cuts = events(recorded, "path_cut")
     assert [cut["reason"] for cut in cuts] == [reason]
@@ -208,7 +208,7 @@ def test_autograd_still_adds_up_in_place(program: str) -> None:
         ),
     ],
 )
-def test_torch_takes_the_same_paths_as_without_us(make: str, name: str) -> None:
+def test_an_operation_makes_the_nodes_that_plain_torch_makes(make: str, name: str) -> None:
     def chain(replay: Replay, uid: str) -> list[str]:
         node = replay.state[uid]
         return [node["name"], *(n for edge in node["next"] if edge for n in chain(replay, edge[0]))]
@@ -234,13 +234,13 @@ def test_a_slot_behind_saved_tensor_hooks_is_packed() -> None:
         ("y = x.exp()\nd = y.data\nd.mul_(2); y.add_(1); d.mul_(2)\n", "saved_stale", "y"),
     ],
 )
-def test_a_broken_slot_tells_the_handle_that_broke_it(lines: str, event: str, by: str | None) -> None:
+def test_a_broken_slot_names_the_handle_that_broke_it(lines: str, event: str, by: str | None) -> None:
     recorded = trace(IMPORT + lines)
     end = Replay(recorded)
     assert {broken.get("by") for broken in events(recorded, event)} == {end.uid(by) if by else None}
 
 
-def test_what_broke_a_slot_unseen_is_not_told() -> None:
+def test_the_writer_of_a_slot_that_went_stale_unseen_is_not_guessed() -> None:
     recorded = trace(
         IMPORT + "y = x.exp()\nfor k in range(3000):\n    if k == 2000:\n        y.add_(1)\n", limits={"steps": 300}
     )
@@ -283,12 +283,12 @@ def test_hooks_of_tensors_ran_in_the_visits_of_their_nodes() -> None:
                 assert entry["node"] == visits[step["i"]]
 
 
-def test_a_hook_that_raises_fails_its_visit_and_none_is_told_to_have_run_after_it() -> None:
+def test_a_hook_that_raises_fails_its_visit_and_no_later_hook_runs() -> None:
     hook = "def fails(leaf):\n    raise ValueError\nx.register_post_accumulate_grad_hook(fails)\n"
     recorded = trace(IMPORT + hook + "x.sum().backward()\n")
     assert recorded["outcome"]["status"] == "raised" and events(recorded, "hook_ran") == []
 
 
-def test_a_hook_on_a_tensor_without_a_gradient_is_not_told() -> None:
+def test_a_hook_on_a_tensor_without_a_gradient_is_not_reported() -> None:
     source = "a, b = x.unbind()\nb.register_hook(print)\na.backward()\n"
     assert events(trace(IMPORT + source), "hook_ran") == []

@@ -1,4 +1,4 @@
-"""Lines from a child are an attacker's: refused or bounded, whatever they are, and the server's memory stays flat."""
+"""Lines from a child may come from an attacker: each is refused or bounded, and the server's memory stays flat."""
 
 import json
 import random
@@ -100,7 +100,7 @@ def test_a_trace_with_an_invalid_first_line_has_crashed(name: str) -> None:
     assert trace.program.source in (JOB.source, "x = 1\n")
 
 
-def test_the_parent_says_how_it_ended_and_what_it_cost() -> None:
+def test_outcome_and_cost_come_from_the_parent_process() -> None:
     claimed = {**END, "cost": {"wall_ms": -5, "cpu_ms": 1e300, "peak_bytes": 10**18}}
     trace = assembled(START + encoded(claimed))
     assert trace.outcome.status == "finished"

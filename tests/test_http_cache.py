@@ -14,7 +14,7 @@ def asking(tags: str) -> Request:
     return Request({"type": "http", "headers": [(b"if-none-match", tags.encode())]})
 
 
-def test_a_client_that_has_it_gets_304() -> None:
+def test_a_client_with_the_current_version_gets_304() -> None:
     tag = cacheable(Response(), PROGRAM).headers["etag"]
     assert tag == entity_tag(PROGRAM) and tag.startswith('W/"')
     answer = not_modified(asking(f'"other" , {tag}'), PROGRAM)
@@ -22,6 +22,6 @@ def test_a_client_that_has_it_gets_304() -> None:
     assert (answer.headers["etag"], answer.headers["cache-control"]) == (tag, "public, max-age=60")
 
 
-def test_another_version_of_the_drawing_code_is_another_body() -> None:
+def test_a_new_version_of_the_drawing_code_changes_the_entity_tag() -> None:
     assert not_modified(asking(entity_tag(PROGRAM, "1")), PROGRAM, "2") is None
     assert not_modified(asking(""), PROGRAM) is None

@@ -97,7 +97,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / "static/dist/main.js").exists(), reason="the page is not built")
-def test_its_files_are_enough(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_server_runs_with_only_the_files_of_the_image(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -153,7 +153,7 @@ def test_the_health_check_asks_by_a_name_that_is_answered(host: int) -> None:
         assert status("gradbox.example.org", not_listening.getsockname()[1]) == 1
 
 
-def test_by_itself_there_is_one_container_and_a_volume() -> None:
+def test_compose_starts_one_container_and_a_volume_by_default() -> None:
     usual = {name: service for name, service in COMPOSE["services"].items() if "profiles" not in service}
     assert list(usual) == ["gradbox"]
     assert usual["gradbox"]["volumes"] == [f"data:{lines('VOLUME')[0]}"] and "data" in COMPOSE["volumes"]
@@ -173,7 +173,7 @@ def test_a_server_is_given_as_little_as_it_needs(name: str) -> None:
     assert all(re.fullmatch(r"\$\{\w+:-127\.0\.0\.1:\d+\}:8000", port) for port in service["ports"])
 
 
-def test_what_is_tried_is_what_compose_asks_for() -> None:
+def test_the_image_is_tried_with_the_restrictions_of_compose() -> None:
     service = COMPOSE["services"]["gradbox"]
     asked = {"--read-only", f"--tmpfs={service['tmpfs'][0].split(':')[0]}", f"--pids-limit={service['pids_limit']}"}
     asked |= {

@@ -169,7 +169,7 @@ def test_what_a_package_prints_is_discarded(crowd: Crowd) -> None:
     assert "prints" not in crowd.printed and "broken" not in crowd.printed
 
 
-def test_a_program_that_imports_a_package_which_raised_is_told_that_it_is_missing(crowd: Crowd) -> None:
+def test_importing_a_package_that_failed_to_load_says_that_it_is_missing(crowd: Crowd) -> None:
     trace = crowd.workers.run("import einops")
     assert trace.outcome.error is not None
     assert (trace.outcome.error.type, trace.outcome.error.message) == (
@@ -217,7 +217,7 @@ def test_setuptools_finds_the_distutils_that_it_carries() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_crowd_is_as_hostile_as_it_should_be(kind: str, tmp_path: Path) -> None:
+def test_the_hostile_packages_of_these_tests_are_hostile(kind: str, tmp_path: Path) -> None:
     """Or the tests above would show nothing."""
     write_module(tmp_path, "pandas", KINDS[kind])
     code = (
@@ -269,13 +269,13 @@ def test_a_package_that_crashes_is_named_in_the_standard_error(tmp_path: Path) -
         ("is interrupted", "KeyboardInterrupt"),
     ],
 )
-def test_an_error_of_a_package_that_is_needed_is_told_with_its_place(kind: str, reason: str, tmp_path: Path) -> None:
+def test_an_error_of_a_required_package_is_reported_with_its_place(kind: str, reason: str, tmp_path: Path) -> None:
     write_module(tmp_path, "einops", KINDS[kind])
     line = len((tmp_path / "einops/__init__.py").read_text().splitlines())
     assert why_not_ready(tmp_path) == f"{reason} ({tmp_path}/einops/__init__.py, line {line})"
 
 
-def test_a_thread_of_pythons_start_is_told_with_the_file_that_started_it(
+def test_a_thread_started_with_python_is_reported_with_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_module(tmp_path, "einops", "")

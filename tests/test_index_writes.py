@@ -1,4 +1,4 @@
-"""Writes by advanced indices, and hooks that a write in place leaves behind: what the recorder tells of them."""
+"""Writes by advanced indices, and hooks that a write in place leaves behind: what the recorder reports of them."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ IMPORT = "import torch\nx = torch.arange(6.)\nmask = x > 2\n"
         "x[None][mask[None]].neg_()",
     ],
 )
-def test_a_write_into_the_copy_of_an_index_is_told(write: str) -> None:
+def test_a_write_into_the_copy_that_an_index_made_is_reported(write: str) -> None:
     recorded = trace(f"{IMPORT}before = x.clone()\n{write}\nprint(torch.equal(x, before))\n")
     (lost,) = events(recorded, "index_copy_written")
     assert lost["line"] == 5
@@ -53,7 +53,7 @@ def test_a_write_whose_copy_is_used_is_not_reported(write: str) -> None:
         ("x.index_put_((torch.tensor([4, 4]),), torch.tensor(7.))", 2, 1),
     ],
 )
-def test_indices_that_come_twice_are_told(write: str, count: int, distinct: int) -> None:
+def test_repeated_indices_are_reported(write: str, count: int, distinct: int) -> None:
     (repeated,) = events(trace(f"{IMPORT}{write}\n"), "indices_repeated")
     assert (repeated["line"], repeated["count"], repeated["distinct"]) == (4, count, distinct)
 
@@ -67,11 +67,11 @@ def test_indices_that_come_twice_are_told(write: str, count: int, distinct: int)
         "x[2] = 1",
     ],
 )
-def test_indices_that_come_once_or_add_up_are_none(write: str) -> None:
+def test_indices_that_are_unique_or_accumulate_are_not_reported(write: str) -> None:
     assert events(trace(f"{IMPORT}{write}\n"), "indices_repeated") == []
 
 
-def test_a_hook_that_a_write_leaves_behind_is_told() -> None:
+def test_a_hook_that_a_write_leaves_behind_is_reported() -> None:
     source = "import torch\na = torch.ones(2, requires_grad=True).clone()\na.register_hook(print)\na.mul_(2)\n"
     (left,) = events(trace(source), "hook_left")
     assert (left["line"], left["count"]) == (4, 1)
@@ -86,6 +86,6 @@ def test_a_hook_that_a_write_leaves_behind_is_told() -> None:
 @pytest.mark.parametrize(
     "then", ["handle.remove()", "b = a * 2", "a.data.mul_(2)", "with torch.no_grad():\n    a.mul_(2)"]
 )
-def test_a_hook_that_stays_is_none(then: str) -> None:
+def test_a_hook_that_stays_with_its_tensor_is_not_reported(then: str) -> None:
     source = f"import torch\na = torch.ones(2, requires_grad=True).clone()\nhandle = a.register_hook(print)\n{then}\n"
     assert events(trace(source), "hook_left") == []

@@ -34,7 +34,7 @@ def test_the_stream_is_read_as_a_file_in_its_place_is() -> None:
     assert printed(trace(source, input="a\nb\nc")) == "b;c;True True <stdin> False b''\n"
 
 
-def test_where_no_line_is_left_the_reader_is_asked_for_it() -> None:
+def test_a_program_that_lacks_input_offers_to_add_it() -> None:
     recorded = trace(PROGRAM)
     error = recorded["outcome"]["error"]
     assert (error["type"], error["message"], error["line"]) == ("EOFError", "EOF when reading a line", 2)
@@ -44,11 +44,11 @@ def test_where_no_line_is_left_the_reader_is_asked_for_it() -> None:
     assert "input" not in recorded["runtime"]
 
 
-def test_an_exception_of_the_programs_own_is_not_taken_for_it() -> None:
+def test_an_eoferror_of_the_program_itself_offers_no_input() -> None:
     assert "repairs" not in trace("raise EOFError('nothing')\n")["outcome"]["error"]
 
 
-def test_what_can_be_read_is_bounded() -> None:
+def test_input_is_bounded() -> None:
     assert RunRequest(source="x", input="a" * MAX_INPUT).input
     for model, fields in (
         (RunRequest, {"input": "a" * (MAX_INPUT + 1)}),
@@ -91,7 +91,7 @@ def shown_print(page: Any) -> str:
 
 
 @pytest.mark.browser
-def test_the_field_stands_where_the_program_asks(page: Any, site: str) -> None:
+def test_the_input_field_appears_once_a_program_reads_input(page: Any, site: str) -> None:
     page.goto(site)
     page.wait_for_selector("#stage [data-cell]")
     assert not page.locator("#input").is_visible()

@@ -37,7 +37,7 @@ def both(source: str, path: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("name", sampled([*SOURCES], every(4)))
-def test_they_die_at_the_same_statement(name: str, tmp_path: Path) -> None:
+def test_objects_die_at_the_same_statement_as_in_plain_python(name: str, tmp_path: Path) -> None:
     truth, recorded = both(SOURCES[name], tmp_path / "program.py")
     assert recorded == truth and "after line" in truth
 

@@ -88,7 +88,7 @@ def test_a_statement_that_never_ends_is_named(ran_shortly: Run, name: str) -> No
     assert ran_shortly("x = 1\n").outcome.status == "finished"
 
 
-def test_a_child_that_is_late_to_say_its_line_is_waited_for() -> None:
+def test_a_late_traceback_of_a_crashed_child_is_awaited() -> None:
     async def line() -> int | None:
         child = Child(1, -1, -1, data=bytearray(b'{"step":{"i":1,"line":2}}\n'))
         for delay, text in ((0.15, b'  File "<program>", line 1'), (0.2, b"2 in <module>\n")):
@@ -121,25 +121,25 @@ def test_a_program_may_catch_what_memory_raises(ran: Run) -> None:
     assert trace.outcome.status == "finished"
 
 
-def test_printed_text(ran: Run) -> None:
+def test_printed_text_is_limited(ran: Run) -> None:
     trace = ran(FIRST + "while True:\n    print('x' * 300)\n")
     assert stopped(trace, "output") == 4
     texts = [entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out"]
     assert len("".join(texts)) == 1000
 
 
-def test_living_tensors(ran: Run) -> None:
+def test_the_number_of_living_tensors_is_limited(ran: Run) -> None:
     trace = ran(FIRST + "b = []\nfor k in range(1000):\n    b.append(torch.ones(1))\n")
     assert stopped(trace, "tensors") in (4, 5)
     assert ran(FIRST + "for k in range(1000):\n    b = torch.ones(1)\n").outcome.status == "finished"
 
 
-def test_the_size_of_a_trace(ran: Run) -> None:
+def test_the_size_of_a_trace_is_limited(ran: Run) -> None:
     more = "".join(f"b = torch.arange(1000.) + {k}\n" for k in range(400))
     assert stopped(ran(FIRST + more), "trace") is not None
 
 
-def test_steps(ran: Run) -> None:
+def test_the_number_of_steps_is_limited(ran: Run) -> None:
     source = FIRST + "def f(n):\n    pass\n" + "x = [f(k) for k in range(5000)]\n"
     assert stopped(ran(source), "steps") is not None
 
@@ -159,7 +159,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("name", NESTED)
-def test_a_program_too_deep_is_refused_and_nobody_dies(ran: Run, name: str) -> None:
+def test_a_program_nested_too_deeply_is_refused_without_a_crash(ran: Run, name: str) -> None:
     trace = ran(NESTED[name].encode("utf-8", "replace").decode())
     assert trace.outcome.status in ("refused", "raised", "finished"), trace.outcome
     if trace.outcome.status == "refused":

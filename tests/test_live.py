@@ -30,7 +30,7 @@ def shows(page: Any, name: str) -> None:
     page.wait_for_function(f"() => ({SHOWN})().includes('{name}') && !document.querySelector('.older-masked')")
 
 
-def test_fast_typing_ends_with_the_last_text_whatever_answers_come_when(live: Any) -> None:
+def test_fast_typing_ends_with_the_run_of_the_last_text(live: Any) -> None:
     chance = random.Random(7)
     asked: list[str] = []
 
@@ -53,7 +53,7 @@ def test_fast_typing_ends_with_the_last_text_whatever_answers_come_when(live: An
     assert live.locator("#problem").is_hidden()
 
 
-def test_the_step_stays_at_its_statement_and_the_reader_keeps_typing(live: Any) -> None:
+def test_a_live_run_keeps_the_step_and_the_focus_of_the_editor(live: Any) -> None:
     live.locator("#slider").fill("2")
     live.wait_for_selector("#workbench[data-step='2']")
     live.locator(".cm-content").click()
@@ -68,7 +68,7 @@ def test_the_step_stays_at_its_statement_and_the_reader_keeps_typing(live: Any) 
     assert "# mine" in live.locator(".cm-content").inner_text()
 
 
-def test_what_is_unfinished_is_quiet_and_the_picture_stays_hatched(live: Any) -> None:
+def test_an_unfinished_line_shows_no_error_and_keeps_the_old_picture_hatched(live: Any) -> None:
     live.locator(".cm-line", has_text="b = a * 2").click()
     live.keyboard.press("End")
     live.keyboard.type(" +")
@@ -91,7 +91,7 @@ def test_what_is_unfinished_is_quiet_and_the_picture_stays_hatched(live: Any) ->
     live.locator(".live-strip", has_text="Running").wait_for()
 
 
-def test_off_it_says_so_and_stays_off_and_a_run_by_key_goes_at_once(live: Any, site: str) -> None:
+def test_live_runs_stay_off_when_switched_off_and_the_run_key_still_works(live: Any, site: str) -> None:
     live.locator("#live").uncheck()
     live.locator(".cm-content").click()
     live.keyboard.press("Control+End")

@@ -1,4 +1,4 @@
-"""The operator's load test, against a small server that answers as Gradbox does."""
+"""`python -m benchmarks.load --url`, which docs/hosting.md gives to operators, against a small server that answers as Gradbox does."""
 
 import gzip
 import json
@@ -71,7 +71,7 @@ def test_every_visitor_runs_programs_of_its_own_and_what_is_refused_counts(
     assert answered + refused == len(Answers.sources)
 
 
-def test_what_is_wrong_is_counted_and_makes_the_status(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_counted_and_set_the_exit_status(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert measure_url(address, 1, 0.0, 1.0, lambda n: f"program {n}", lambda _n, _trace: "lines 3") == 1
     assert "error, lines 3                1" in capsys.readouterr().out
     assert measure_url("http://127.0.0.1:9", 1, 0.0, 1.0, str, lambda _n, _trace: "") == 1

@@ -110,7 +110,7 @@ def test_a_step_moves_the_lit_row_and_a_click_on_a_row_goes_to_its_step(page: An
 
 
 @pytest.mark.parametrize(("text", "pins"), [(STALE, "broken"), (SILENT, "silent"), (TWICE, "released")])
-def test_what_is_written_and_pinned_is_what_the_trace_says(page: Any, site: str, text: str, pins: str) -> None:
+def test_writes_and_pins_in_the_loom_are_those_of_the_trace(page: Any, site: str, text: str, pins: str) -> None:
     trace = open_loom(page, site, text)
     page.keyboard.press("End")
     last = len(trace["steps"]) - 1
@@ -159,7 +159,7 @@ def test_what_is_written_and_pinned_is_what_the_trace_says(page: Any, site: str,
     assert ticks == bumps
 
 
-def test_of_a_long_run_only_what_is_in_sight_is_drawn_and_what_passed_unseen_is_said(page: Any, site: str) -> None:
+def test_a_long_run_draws_only_the_rows_in_sight_and_marks_skipped_iterations(page: Any, site: str) -> None:
     trace = open_loom(page, site, LONG)
     assert len(trace["steps"]) > 500
     for key in ("End", "Home"):

@@ -103,7 +103,7 @@ def test_the_table_is_walked_by_keys_and_the_card_follows(open_page: Any) -> Non
     assert page.locator("#cell-card").is_hidden()
 
 
-def test_the_card_has_what_is_otherwise_in_another_situation(open_page: Any) -> None:
+def test_the_card_lists_situations_with_another_verdict(open_page: Any) -> None:
     page = open_page("?lang=en#at=reshape.storage")
     card = page.locator("#cell-card")
     card.locator(".situations").wait_for()

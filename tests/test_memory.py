@@ -166,5 +166,5 @@ def test_no_kind_of_object_grows_in_number() -> None:
     assert {name: count - warm.get(name, 0) for name, count in end.items() if count > warm.get(name, 0)} == {}
 
 
-def test_memory_is_where_it_was() -> None:
+def test_memory_does_not_grow_with_runs() -> None:
     assert measured()["end"]["bytes"] - measured()["warm"]["bytes"] < (RUNS - WARM) * GROWTH

@@ -68,7 +68,7 @@ def both(first: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", sampled(NAMES, lambda k: is_sample(NAMES[k])))
-def test_it_gives_the_same_bits(name: str) -> None:
+def test_a_module_computes_the_same_bits_as_in_plain_python(name: str) -> None:
     truth, recorded = both(NAMES.index(name) // TOGETHER * TOGETHER)
     assert parts(recorded["printed"]).get(name) == parts(truth["printed"])[name]
     assert (truth["error"], recorded["outcome"]) == (None, {"status": "finished"})
@@ -76,7 +76,7 @@ def test_it_gives_the_same_bits(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "mode"), [("TransformerEncoder", FunctionMode), ("CTCLoss", DispatchMode)])
-def test_the_digests_show_a_tracer_that_torch_notices(name: str, mode: type) -> None:
+def test_digests_change_under_a_tracer_that_torch_notices(name: str, mode: type) -> None:
     source = program(name)
     again = run_plain(source + "\n")["printed"]
     assert run_plain(source)["printed"] == again != run_plain(source, mode)["printed"]
@@ -86,7 +86,7 @@ def test_the_digests_show_a_tracer_that_torch_notices(name: str, mode: type) -> 
     ("home", "base", "programs"),
     [(torch.nn, torch.nn.Module, module_programs), (torch.optim, torch.optim.Optimizer, optimizer_programs)],
 )
-def test_none_is_left_out(home: ModuleType, base: type, programs: ModuleType) -> None:
+def test_every_module_of_torch_is_tried(home: ModuleType, base: type, programs: ModuleType) -> None:
     public = {name for name in dir(home) if isinstance(getattr(home, name), type) and not name.startswith("_")}
     classes = {name for name in public if issubclass(getattr(home, name), base)}
     assert classes | SINCE_2_13 == set(programs.names()) | set(programs.EXCLUDED) | SINCE_2_13

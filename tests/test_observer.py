@@ -1,4 +1,4 @@
-"""A step looks only at what its statement may have changed; a look at everything finds nothing besides."""
+"""A step looks only at what its statement may have changed; an observation of everything finds nothing more."""
 
 from pathlib import Path
 
@@ -64,9 +64,9 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize("source", HIDDEN)
-def test_hidden_ways_are_followed(source: str) -> None:
+def test_changes_that_the_text_hides_are_observed(source: str) -> None:
     assert unobserved(f"import torch\nx = torch.ones(2)\nitems = []\n{source}\nlast = 0\n") == []
 
 
-def test_a_look_that_misses_is_found() -> None:
+def test_an_incomplete_observation_is_noticed() -> None:
     assert unobserved("x = 1\nx = 2\n", overlook_statements) != []

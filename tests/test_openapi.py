@@ -1,4 +1,4 @@
-"""The interface against what nobody should send: requests made up from its own description, and odd ones by hand."""
+"""The interface under bad requests: generated from its own description, and malformed ones written by hand."""
 
 import json
 import re
@@ -335,7 +335,7 @@ BODIES: dict[str, tuple[str | bytes, int, str | None]] = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_an_odd_body(site: Site, name: str) -> None:
+def test_a_malformed_body_gets_its_error(site: Site, name: str) -> None:
     body, status, code = BODIES[name]
     answer = site.post(body)
     assert answer.status == status, answer.body[:500]
@@ -379,7 +379,7 @@ def test_an_odd_body(site: Site, name: str) -> None:
         ("HX-Request", "\xff", 200, None),
     ],
 )
-def test_an_odd_header(site: Site, name: str, value: str, status: int, code: str | None) -> None:
+def test_a_malformed_header_gets_its_error(site: Site, name: str, value: str, status: int, code: str | None) -> None:
     answer = site.post('{"source": "x = 1"}', {**JSON, name: value})
     assert answer.status == status, answer.body[:500]
     assert code is None or shaped(answer.status, answer.body) == code
@@ -390,7 +390,7 @@ METHODS = ("OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND", 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("path", ["/", RUNS, f"{RUNS}/x", f"{RUNS}/x/events", "/healthz", "/api/schema", "/nothing"])
-def test_a_wrong_method(site: Site, method: str, path: str) -> None:
+def test_a_wrong_method_gets_405_or_404(site: Site, method: str, path: str) -> None:
     answer = site.ask(method, path, JSON)
     assert answer.status in (404, 405)
     if answer.status == 405:
@@ -451,7 +451,7 @@ def test_an_invalid_id_is_refused(site: Site, method: str, form: str, name: str)
         ("*", {404}),
     ],
 )
-def test_an_odd_address(site: Site, path: str, statuses: set[int]) -> None:
+def test_a_malformed_address_gets_its_error(site: Site, path: str, statuses: set[int]) -> None:
     answer = site.ask("GET", path)
     assert answer.status in statuses, answer.body[:200]
     if answer.status >= 400:
@@ -502,7 +502,7 @@ def test_a_body_in_pieces_that_is_too_long(site: Site) -> None:
     assert shaped(answer.status, answer.body) == "too_large"
 
 
-def test_a_run_that_is_over(site: Site) -> None:
+def test_a_finished_run_can_still_be_read_and_stopped(site: Site) -> None:
     run = site.over("y = 5")
     for _ in range(2):  # to stop what is over changes nothing
         answer = site.ask("GET", f"{RUNS}/{run}")
@@ -578,7 +578,7 @@ def test_a_seed_is_an_integer(site: Site, seed: str) -> None:
     assert site.post(f'{{"source": "x = 1", "seed": {seed}}}').status == 422
 
 
-def test_a_port_is_of_digits(site: Site) -> None:
+def test_a_host_with_a_malformed_port_is_refused(site: Site) -> None:
     assert site.ask("GET", "/healthz", {"Host": "127.0.0.1:\xb2"}).status == 421
 
 
@@ -592,7 +592,7 @@ def test_a_port_is_of_digits(site: Site) -> None:
         ("/readyz", "get", "503"),
     ],
 )
-def test_an_answer_is_described(described: dict[str, Any], path: str, method: str, status: str) -> None:
+def test_every_status_of_an_answer_is_described(described: dict[str, Any], path: str, method: str, status: str) -> None:
     assert status in described["paths"][path][method]["responses"]
 
 
@@ -600,5 +600,5 @@ def test_no_other_shape_of_error_is_described(described: dict[str, Any]) -> None
     assert "HTTPValidationError" not in json.dumps(described)
 
 
-def test_events_are_described_as_what_they_are(described: dict[str, Any]) -> None:
+def test_events_are_described_as_an_event_stream(described: dict[str, Any]) -> None:
     assert "text/event-stream" in described["paths"][f"{RUNS}/{{id}}/events"]["get"]["responses"]["200"]["content"]

@@ -107,7 +107,7 @@ def test_the_catalogue_is_answered_in_each_language(language: Any) -> None:
     assert ask(f"/api/operations?lang={language}", {"Accept-Encoding": "identity"}).json() == answer.json()
 
 
-def test_an_unknown_language_is_told() -> None:
+def test_an_unknown_language_is_an_error() -> None:
     answer = ask("/api/operations?lang=xx")
     assert (answer.status_code, answer.json()["error"]["field"]) == (422, "query.lang")
 

@@ -330,7 +330,7 @@ def test_what_is_printed_is_recorded_once_where_both_streams_are_one(
     beside.close()
 
 
-def test_lines_of_several_files_are_told_by_file_and_line() -> None:
+def test_lines_of_several_files_are_named_by_file_and_line() -> None:
     trace = json.loads((ROOT / "tests/golden/saved_then_written.json").read_bytes())
     lines = trace["program"]["source"].split("\n")
     trace["program"]["files"] = [

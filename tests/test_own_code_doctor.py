@@ -15,7 +15,7 @@ READY = "Verdict: ready to record, show and explain scripts, notebooks and tests
 
 
 @pytest.mark.slow
-def test_this_machine_is_asked_and_a_script_is_recorded(capsys: Any) -> None:
+def test_doctor_describes_the_machine_and_records_a_script(capsys: Any) -> None:
     assert main(["doctor", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     said = {check["name"]: check["value"] for check in report["checks"]}
@@ -39,9 +39,7 @@ def test_a_torch_that_can_not_be_used_is_in_the_verdict(answer: dict[str, Any] |
     assert said.startswith(f"Verdict: not ready, because {problem}") if problem else said == READY
 
 
-def test_where_no_browser_can_be_opened_that_is_said_and_keeps_nobody(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_doctor_says_that_no_browser_can_open_without_failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "SSH_CONNECTION"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CI", "1")

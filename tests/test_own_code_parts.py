@@ -76,7 +76,7 @@ def chosen(source: str, **options: Any) -> list[tuple[int, int]]:
         ({"lines": (1, 35)}, [(2, 35), (8, 9), (12, 13), (16, 20), (23, 33)]),
     ],
 )
-def test_the_parts_that_options_name(options: dict[str, Any], parts: list[tuple[int, int]]) -> None:
+def test_options_choose_the_parts_that_are_recorded(options: dict[str, Any], parts: list[tuple[int, int]]) -> None:
     assert chosen(TRAIN, **options) == parts
 
 
@@ -104,7 +104,7 @@ def test_lines_that_cover_part_of_a_statement(source: str, lines: list[tuple[int
         ({"lines": (5, 5)}, "--lines 5: there is no statement"),
     ],
 )
-def test_lines_without_a_statement_are_told(options: dict[str, Any], message: str) -> None:
+def test_lines_without_a_statement_are_reported(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="^" + message):
         chosen(TRAIN, **options)
 
@@ -188,7 +188,7 @@ def test_the_iteration_after_a_condition_is_recorded_and_an_error_goes_on(tmp_pa
     assert error.__traceback__.tb_lineno == 6 and error.__traceback__.tb_next is None
 
 
-def test_a_condition_that_raises_is_told_once_and_changes_nothing(tmp_path: Path, capfd: Any) -> None:
+def test_a_condition_that_raises_is_reported_once_and_changes_nothing(tmp_path: Path, capfd: Any) -> None:
     runs, _, namespace = recorded(tmp_path, NAN, after="lost.isnan()")
     assert runs == {} and namespace["step"] == 5
     said = "gradbox: --after 'lost.isnan()', evaluated for line 3: NameError: name 'lost' is not defined\n"
@@ -228,7 +228,7 @@ def test_lines_are_recorded_the_first_time_that_they_run(tmp_path: Path) -> None
     ]  # fmt: skip
 
 
-def test_an_error_that_leaves_lines_is_how_they_end(tmp_path: Path) -> None:
+def test_an_error_that_leaves_the_recorded_lines_ends_their_recording(tmp_path: Path) -> None:
     runs, error, _ = recorded(tmp_path, RECURSION, lines=(13, 14), iterations=(0, 3))
     assert error is None
     run = runs["lines 13-14, time 0"]
@@ -250,7 +250,7 @@ def test_one_run_has_a_bounded_number_of_recordings(tmp_path: Path, capfd: Any) 
         (["--after", "loss.isnan("], "argument --after: an expression of Python is needed, not 'loss.isnan(': '(' was"),
     ],
 )  # fmt: skip
-def test_bad_values_of_the_options_are_told(arguments: list[str], message: str, capsys: Any) -> None:
+def test_invalid_options_are_reported(arguments: list[str], message: str, capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["open", *arguments, "train.py"])
     assert ended.value.code == 2 and message in capsys.readouterr().err

@@ -102,18 +102,18 @@ def test_a_limit_ends_the_recording_and_not_the_program() -> None:
     assert value == 9 and outcome["stopped"]["limit"] == "steps" and steps == 4
 
 
-def test_what_can_not_be_recorded_is_said() -> None:
+def test_a_region_that_cannot_be_recorded_says_why() -> None:
     assert watched()["nested"] == "gradbox: the program is being recorded already"
 
 
-def test_another_trace_function_hears_what_it_would_hear_alone() -> None:
+def test_another_trace_function_gets_the_same_events_beside_a_region() -> None:
     """And the region is recorded: a debugger or a coverage tool may run beside."""
     alone, beside, steps = watched()["traced"]
     assert alone == beside and len(alone) > 12
     assert steps == ["begin", "head", "call", *["statement"] * 3, "call", "yield", "statement", "return", "statement"]
 
 
-def test_a_debugger_that_begins_in_a_region_ends_its_recording_and_that_is_said() -> None:
+def test_a_debugger_started_in_a_region_ends_the_recording_with_a_message() -> None:
     value, text, printed = watched()["debugged"]
     trace = json.loads(text)
     assert value == 4 and trace["outcome"]["status"] == "finished"

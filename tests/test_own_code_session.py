@@ -1,4 +1,4 @@
-"""A session in the user's own process: what it records is true, what passes through it is as plain, and nothing stays."""
+"""A session in the user's own process: its trace is true, the program runs as without it, and nothing stays behind."""
 
 import functools
 import json
@@ -130,7 +130,7 @@ def test_frames_are_left_in_the_same_steps_both_ways(path: Path) -> None:
     same_both_ways(path.read_text())
 
 
-def test_a_return_whose_value_can_not_be_told_is_a_statement_before_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_return_value_that_cannot_be_read_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on versions of Python whose frames were not tried: no value is guessed."""
 
     def read(_: int) -> Any:
@@ -148,7 +148,7 @@ def test_steps_of_a_seed_are_the_same_both_ways(source: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DIFFERENT))
-def test_what_differs_has_its_reason(name: str) -> None:
+def test_only_expected_steps_differ_between_both_ways(name: str) -> None:
     """The statements, calls and returns that DIFFERENT speaks of, and nothing else, come at another place or another number."""
     source = (ROOT / f"tests/programs/{name}.py").read_text()
     instrumented, followed = steps(source, as_it_is=False), steps(source, as_it_is=True)

@@ -90,7 +90,7 @@ def test_a_file_that_can_not_be_written_does_not_end_the_program(
         ({"CI": "true", "DISPLAY": ":99"}, "linux", False, False),
     ],
 )
-def test_where_a_browser_can_be_opened(
+def test_the_environment_tells_whether_a_browser_can_open(
     environment: dict[str, str], platform: str, of_address: bool, of_file: bool
 ) -> None:
     assert has_browser(environment, platform) is of_address

@@ -101,7 +101,7 @@ def test_a_broken_pin_leads_to_the_statement_that_broke_it(page: Any, site: str)
     at_step(page, wrote)
 
 
-def test_a_narrow_stage_shows_one_pane_and_the_others_news(page: Any, site: str) -> None:
+def test_a_narrow_stage_shows_one_pane_and_announces_changes_of_the_other(page: Any, site: str) -> None:
     trace = open_net(page, site, "mlp", 390, 844)
     visit = next(step["i"] for step in trace["steps"] if step["kind"] == "visit" and step["visit"].get("accumulates"))
     page.evaluate(

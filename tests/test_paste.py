@@ -230,7 +230,7 @@ def test_lines_of_notices_are_lines_of_the_program() -> None:
     assert notices_of(pasted, "printed") == [(3, "1")]
 
 
-def test_notices_of_one_kind_have_an_end() -> None:
+def test_the_number_of_notices_of_a_kind_is_bounded() -> None:
     pasted = normalise("%x\n" * (MAX_NOTICES + 5) + "x = 1")
     assert len(pasted.notices) == MAX_NOTICES
     assert pasted.notices[-1].args["more"] == 5

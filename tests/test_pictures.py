@@ -65,7 +65,7 @@ def test_a_stored_picture_is_whole(name: str) -> None:
     assert "var(" not in text and "href" not in text and not root.findall(f".//{svg}script")
 
 
-def test_no_picture_is_of_nothing() -> None:
+def test_every_stored_picture_belongs_to_a_test() -> None:
     assert {path.stem for path in FOLDER.glob("*.svg")} == set(PICTURES)
 
 

@@ -21,7 +21,7 @@ def refused(source: str) -> list[Refusal]:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_programs_of_the_house_are_accepted(path: Path) -> None:
+def test_our_own_programs_are_accepted_unchanged(path: Path) -> None:
     tree, refusals = check_program(path.read_text())
     assert refusals == []
     assert tree is not None
@@ -109,7 +109,7 @@ def test_all_refusals_come_at_once_in_order_with_columns_in_characters() -> None
     ]
 
 
-def test_a_thing_is_refused_once() -> None:
+def test_one_use_is_refused_once() -> None:
     assert len(refused("import torch\ntorch.hub.load.x.y")) == 1
     assert len(refused("import torch.hub as h\nh.load")) == 1
 
@@ -136,9 +136,7 @@ def test_a_thing_is_refused_once() -> None:
         ),
     ],
 )
-def test_what_python_can_not_compile_is_said_in_its_words_at_its_place(
-    source: str, line: int, col: int, part: str
-) -> None:
+def test_a_syntax_error_has_pythons_words_and_place(source: str, line: int, col: int, part: str) -> None:
     tree, (refusal,) = check_program(source)
     assert tree is None
     assert part in refusal.message
@@ -199,7 +197,7 @@ def test_hostile_source_is_refused_or_accepted_but_never_raises(source: str) -> 
         assert refusal.message
 
 
-def test_refusals_have_an_end() -> None:
+def test_the_number_of_refusals_is_bounded() -> None:
     assert len(refused("exec\n" * 5_000)) == policy.MAX_REFUSALS
 
 

@@ -131,7 +131,7 @@ def test_no_more_than_two_at_once_and_the_rest_wait(pooled: Pooled) -> None:
     pooled(work, queue=4)
 
 
-def test_past_the_queue_one_is_told_to_come_back(pooled: Pooled) -> None:
+def test_a_run_beyond_the_queue_is_refused(pooled: Pooled) -> None:
     async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
         results = await asyncio.gather(*(run(pool, "sleep 1") for _ in range(5)), return_exceptions=True)
@@ -240,7 +240,7 @@ def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
     local(work, wall=30.0)
 
 
-def test_a_spare_that_was_just_killed_is_no_crash_of_the_program() -> None:
+def test_a_run_survives_a_spare_that_was_just_killed() -> None:
     async def work(pool: Pool) -> None:
         await run(pool, "finish")
         await wait_until_idle(pool)

@@ -174,7 +174,7 @@ print(json.dumps(state, default=str))
 """
 
 
-def test_a_child_begins_with_what_importing_torch_leaves(warm: Ask, fresh: Ask) -> None:
+def test_a_child_starts_in_the_state_after_importing_torch(warm: Ask, fresh: Ask) -> None:
     source = STATE.format(modules=" ".join(ALLOWED_MODULES))
     mine, theirs = (json.loads(ADDRESS.sub("0x", ask(source, False)["printed"])) for ask in (warm, fresh))
     packages = {name for name in mine["modules"] if "." in name}
@@ -314,12 +314,12 @@ def within(name: str, path: Path) -> set[str]:
     return modules
 
 
-def test_every_case_runs(fresh: Ask) -> None:
+def test_every_warm_up_case_runs(fresh: Ask) -> None:
     result = fresh("\n".join([WARM_UP_IMPORTS, *WARM_UP_CASES, "print('done')"]), False)
     assert (result["error"], result["printed"].split("\n")[-2]) == (None, "done")
 
 
-def test_every_module_comes_back_as_it_was(warm: Ask) -> None:
+def test_hidden_modules_come_back_unchanged(warm: Ask) -> None:
     result = warm(
         textwrap.dedent("""
         import importlib, sys, warnings
@@ -339,7 +339,7 @@ def test_every_module_comes_back_as_it_was(warm: Ask) -> None:
 
 
 @pytest.mark.parametrize("name", preload_programs.PROGRAMS)
-def test_it_runs_as_in_a_fresh_process(name: str, warm: Ask, fresh: Ask) -> None:
+def test_a_program_runs_as_in_a_fresh_process(name: str, warm: Ask, fresh: Ask) -> None:
     source = textwrap.dedent(preload_programs.PROGRAMS[name])
     mine, theirs = warm(source), fresh(source, False)
     assert ADDRESS.sub("0x", mine["printed"]) == LOGGED.sub("", ADDRESS.sub("0x", theirs["printed"]))

@@ -50,7 +50,7 @@ def test_steps_say_what_they_did_by_the_names_of_the_program() -> None:
     assert not [line for line in lines if "Prints torch.Size" in line], "what was printed stands there"
 
 
-def test_a_shape_that_is_changed_in_place_is_said() -> None:
+def test_a_shape_changed_in_place_is_reported() -> None:
     source = "import torch\nx = torch.ones(2, 3)\nx.t_()\ny = x.detach()\ny.resize_(2)\n"
     lines = lines_of(source)
     assert "     |   x now has the shape (3, 2) and the strides (1, 3)." in lines

@@ -32,7 +32,7 @@ def client(new_database: DatabaseFactory) -> Iterator[TestClient]:
         ("/s/2222222222.svg?step=x", 422, "invalid"),
     ],
 )
-def test_a_person_is_told_in_a_page(client: TestClient, path: str, status: int, name: str) -> None:
+def test_browsers_get_errors_as_a_page(client: TestClient, path: str, status: int, name: str) -> None:
     answer = client.get(path, headers=PERSON)
     assert answer.status_code == status and answer.headers["content-type"].startswith("text/html")
     assert f"<code>{status} {name}</code>" in answer.text and answer.headers["cache-control"] == "no-store"
@@ -51,7 +51,7 @@ def test_a_removed_program_has_its_own_error_page(client: TestClient) -> None:
     assert answer.headers["content-security-policy"].endswith("frame-ancestors https://a.example")
 
 
-def test_a_frame_of_nothing_makes_nobody_a_visitor(client: TestClient) -> None:
+def test_a_missing_frame_sets_no_cookie(client: TestClient) -> None:
     client.cookies.clear()
     assert "set-cookie" in client.get("/s/2222222222", headers=PERSON).headers
     client.cookies.clear()
@@ -66,7 +66,7 @@ def test_api_clients_get_errors_as_json(client: TestClient) -> None:
     assert code(client.post("/api/runs", headers=PERSON, json={}))[0] == 422
 
 
-def test_what_was_asked_stays_text(client: TestClient) -> None:
+def test_a_hostile_request_stays_text_on_the_error_page(client: TestClient) -> None:
     answer = client.get("/", params={"s": "</p><img src=x onerror=alert(1)>"}, headers=PERSON)
     assert answer.status_code == 404
     assert not [tag for tag, attrs in Tags(answer.text).tags if tag == "img" or "onerror" in attrs]

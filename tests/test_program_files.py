@@ -47,7 +47,7 @@ def runtime(**more: Any) -> Runtime:
 
 @pytest.mark.parametrize("own_process", [True, False])
 @pytest.mark.parametrize("claimed", ["own process", None])
-def test_where_it_was_recorded_is_not_the_childs_to_say(claimed: str | None, own_process: bool) -> None:
+def test_a_child_cannot_claim_where_its_trace_was_recorded(claimed: str | None, own_process: bool) -> None:
     header = Header(schema=1, program=Program(source="a = 1\n"), runtime=runtime(recorded=claimed))
     line = HeaderLine(header=header).model_dump_json(by_alias=True, exclude_unset=True).encode()
     job = Job(source="a = 1\n", device="cpu", seed=0, limits={}, input="")

@@ -79,7 +79,7 @@ def test_a_click_on_raised_at_line_goes_to_that_statement(page: Any, site: str) 
     at_step(page, step)
 
 
-def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> None:
+def test_changes_of_a_pasted_text_are_noted_at_their_lines_or_once(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, ">>> a = torch.ones(2)\n>>> a\ntensor([1., 1.])\n>>> a * 2\ntensor([2., 2.])\n")
     run(page)
@@ -212,7 +212,7 @@ def test_refusals_speak_the_readers_language(page: Any, site: str) -> None:
     assert len(errors) == 2 and all(re.search("[\u4e00-\u9fff]", text) for text in errors), errors
 
 
-def test_a_limit_is_said_at_its_line(page: Any, site: str) -> None:
+def test_a_limit_is_shown_at_its_line(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import time, torch\nx = torch.ones(2)\ntime.sleep(1000)\n")
     stopped = run(page)["outcome"]["stopped"]

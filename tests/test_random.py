@@ -27,7 +27,7 @@ GROUPS = [KEPT, *sampled([SEEDS[start : start + 20] for start in range(0, len(SE
 
 
 @pytest.mark.parametrize("seeds", GROUPS, ids=str)
-def test_they_print_and_end_as_plain_python_says(workers: Workers, seeds: Sequence[int]) -> None:
+def test_random_programs_print_and_end_as_in_plain_python(workers: Workers, seeds: Sequence[int]) -> None:
     for seed in seeds:
         source = random_programs.program(seed)
         try:
@@ -36,7 +36,7 @@ def test_they_print_and_end_as_plain_python_says(workers: Workers, seeds: Sequen
             raise AssertionError(f"seed {seed}") from error
 
 
-def test_they_try_nearly_every_in_place_method() -> None:
+def test_random_programs_use_nearly_every_in_place_method() -> None:
     names = {name for name in dir(torch.Tensor) if re.fullmatch(r"[a-z][a-z0-9_]*[a-z0-9]_", name)}
     named = {
         method for template in random_programs.in_place() for method in re.findall(r"\.([a-z][a-z0-9_]*_)\(", template)
@@ -50,7 +50,7 @@ def test_a_seed_always_gives_the_same_program() -> None:
     assert random_programs.program(7) == random_programs.program(7) != random_programs.program(8)
 
 
-def test_a_third_ends_in_an_error_and_a_fifth_holds_arrays_or_hooks() -> None:
+def test_many_random_programs_raise_or_use_arrays_and_hooks() -> None:
     texts = [random_programs.program(seed) for seed in range(1000)]
     last = [text.rstrip().rsplit("\n", 1)[-1] for text in texts]
     assert 0.2 < sum("print('gone')" not in line for line in last) / 1000 < 0.45

@@ -31,7 +31,7 @@ def refused(rates: RateLimiter, client: Client) -> RateLimited | None:
     return None
 
 
-def test_so_many_in_a_window_and_the_next_when_the_first_has_left_it() -> None:
+def test_a_full_window_admits_the_next_request_when_the_first_has_left() -> None:
     clock = Clock()
     rates = RateLimiter("3/minute", "100/minute", clock)
     for _ in range(3):
@@ -79,7 +79,7 @@ def test_a_refused_request_does_not_count() -> None:
     rates.hit(ANN)
 
 
-def test_a_client_that_is_its_address_is_counted_as_both() -> None:
+def test_a_client_without_a_cookie_counts_for_its_address_too() -> None:
     rates = RateLimiter("2/minute", "3/minute", Clock())
     for _ in range(2):
         rates.hit(Client("1.1.1.1", "1.1.1.1"))
@@ -133,7 +133,7 @@ def test_memory_stays_flat_and_the_latest_are_remembered(monkeypatch: pytest.Mon
     assert not windows.events and not windows.locks, "something is kept by the library after all"
 
 
-def test_one_who_keeps_asking_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_client_is_not_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_KEYS", 10)
     windows = MovingWindows(Clock())
     for k in range(40):
@@ -154,7 +154,7 @@ def test_an_invalid_limit_is_named_with_an_example(wrong: str) -> None:
         assert str(error.value) == f"GRADBOX_{name} is {wrong!r}; it takes runs in a time, like 60/minute"
 
 
-def test_a_bucket_holds_so_many_and_fills_again() -> None:
+def test_a_token_bucket_empties_and_refills() -> None:
     clock = Clock()
     buckets = TokenBuckets(10, 60.0, clock)
     assert [buckets.take("a") for _ in range(11)] == [0.0] * 10 + [6.0]

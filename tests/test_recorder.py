@@ -89,7 +89,7 @@ def test_a_caught_exception_is_a_step_of_the_statement_that_raised() -> None:
     assert recorded["outcome"] == {"status": "finished"}
 
 
-def test_finally_without_an_exception_is_no_raise() -> None:
+def test_finally_without_an_exception_records_no_raise() -> None:
     recorded = trace(
         "try:\n    raise ValueError\nexcept ValueError:\n    try:\n        x = 1\n    finally:\n        y = 2\n"
     )
@@ -115,12 +115,12 @@ def test_an_uncaught_exception_ends_the_trace() -> None:
     ("source", "kind", "line"),
     [("import sys\nsys.exit(3)\n", "SystemExit", 2), ("raise KeyboardInterrupt\n", "KeyboardInterrupt", 1)],
 )
-def test_exits_are_told_like_other_exceptions(source: str, kind: str, line: int) -> None:
+def test_exits_are_recorded_like_other_exceptions(source: str, kind: str, line: int) -> None:
     error = trace(source)["outcome"]["error"]
     assert (error["type"], error["line"]) == (kind, line)
 
 
-def test_a_bare_expression_tells_its_value() -> None:
+def test_the_value_of_a_bare_expression_is_recorded() -> None:
     recorded = trace("import torch\n1 + 1\ntorch.ones(2)\nNone\n")
     assert recorded["steps"][1]["value"] == 2
     uid = recorded["steps"][2]["value"]["ref"]
@@ -128,7 +128,7 @@ def test_a_bare_expression_tells_its_value() -> None:
     assert "value" not in recorded["steps"][3]
 
 
-def test_looking_runs_no_code_of_the_program() -> None:
+def test_observing_runs_no_code_of_the_program() -> None:
     recorded = trace(
         "class E:\n"
         "    def __getattribute__(self, n):\n        print('get', n)\n        return object.__getattribute__(self, n)\n"
@@ -146,7 +146,7 @@ def test_looking_runs_no_code_of_the_program() -> None:
     assert [Replay(recorded)["l"]["items"], Replay(recorded)["e"]["type"]] == [[1, 2], "E"]
 
 
-def test_instruments_do_not_show() -> None:
+def test_a_program_cannot_see_the_instruments() -> None:
     recorded = trace(
         "def f():\n    a = 1\n    print(sorted(locals()))\nf()\nprint([n for n in globals() if n[:2] != '__'], dir())\n"
     )
@@ -217,7 +217,7 @@ def test_refusals_and_syntax_errors_are_drawable() -> None:
     assert outside["outcome"]["status"] == "refused" and outside["outcome"]["error"]["line"] == 2
 
 
-def test_no_step_holds_a_fault_of_ours() -> None:
+def test_no_step_records_a_fault_of_the_recorder() -> None:
     recorded = trace(
         "import torch\nfrom torch.func import grad, vmap\nimport torch.autograd.forward_ad as fw\n"
         "s = torch.eye(2).to_sparse()\nq = torch.quantize_per_tensor(torch.ones(2), .1, 0, torch.qint8)\n"

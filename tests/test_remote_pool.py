@@ -85,9 +85,7 @@ def test_a_trace_says_which_worker_made_it(remote_workers: str, broker: RedisSer
     pooled(remote_workers, broker.folder, work)
 
 
-def test_two_servers_wait_for_one_run_and_the_one_who_stops_does_not_stop_the_other(
-    remote_workers: str, broker: RedisServer
-) -> None:
+def test_a_run_shared_by_two_servers_survives_one_that_stops_waiting(remote_workers: str, broker: RedisServer) -> None:
     async def work(first: RemotePool, second: RemotePool) -> None:
         await run(first, "finish")
         stop, started = asyncio.Event(), asyncio.Event()
@@ -235,6 +233,6 @@ def test_what_a_worker_writes_is_not_believed() -> None:
     assert messages.parse_workers([b"x", b"{}", b'{"name":"a","queue":"cpu","capacity":-1,"running":0}']) == []
 
 
-def test_the_queue_knows_when_it_is_worth_another_try() -> None:
+def test_the_state_of_the_queue_estimates_the_wait() -> None:
     state = census.QueueState(limit=8, network_limit=6, capacity=2, waiting=8, running=2)
     assert state.full and state.client_limit == 2 and state.wait_estimate(8) == 4.0

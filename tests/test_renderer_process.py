@@ -1,4 +1,4 @@
-"""The process that draws: one drawing at a time, bounded, started anew, gone with its server."""
+"""The process that draws: one drawing at a time, bounded, restarted after a crash, gone with its server."""
 
 import asyncio
 import contextlib
@@ -58,7 +58,7 @@ def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
     asyncio.run(render())
 
 
-def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
+def test_a_trace_that_cannot_be_drawn_does_not_affect_the_next() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:
@@ -129,7 +129,7 @@ def test_what_failed_once_is_not_tried_again() -> None:
     asyncio.run(render())
 
 
-def test_what_nobody_waits_for_is_not_drawn() -> None:
+def test_a_drawing_that_no_request_waits_for_is_skipped() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:
@@ -150,7 +150,7 @@ def test_what_nobody_waits_for_is_not_drawn() -> None:
     asyncio.run(render())
 
 
-def test_closing_waits_for_no_drawing() -> None:
+def test_closing_does_not_wait_for_drawings() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         asked = [

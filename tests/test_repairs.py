@@ -220,7 +220,7 @@ def test_a_plot_that_also_changes_a_tensor_keeps_the_change(lines: str) -> None:
         assert left in repaired(recorded, "plots")
 
 
-def test_the_shape_is_the_readers() -> None:
+def test_a_repair_uses_the_shape_that_the_reader_enters() -> None:
     recorded = trace(PICTURES.format("MNIST"))
     again = trace(repaired(recorded, "pictures", "32, 3, 8, 8"))
     assert printed(again) == "torch.Size([16, 3, 8, 8]) torch.int64\n"
@@ -251,7 +251,7 @@ def test_the_shape_is_the_readers() -> None:
         "import torch\ntorch.load('x'\n",
     ],
 )
-def test_what_nobody_can_know_is_not_repaired(source: str) -> None:
+def test_an_unknowable_value_is_not_repaired(source: str) -> None:
     recorded = trace(source)
     assert recorded["outcome"]["status"] in ("refused", "raised")
     assert all_offers(recorded) == []
@@ -390,7 +390,7 @@ def code(source: str) -> list[str]:
     return [line for line in source.split("\n") if not line.startswith("import ")]
 
 
-def test_whatever_is_repaired_is_a_program_and_the_same_one_in_the_pasted_text() -> None:
+def test_every_repair_gives_the_same_valid_program_in_the_pasted_text() -> None:
     dice = random.Random(1)
     made = 0
     for _ in range(600):

@@ -1,6 +1,6 @@
-"""What a run does otherwise than asked: a compiled function is the plain one, a loader with workers loads by itself.
+"""What a run replaces: a compiled function is the plain one, a loader with workers loads by itself.
 
-Both are told by an event. All else is as in plain CPython, where torch.compile is real with the backend "eager", and the
+An event reports both. All else is as in plain CPython, where torch.compile is real with the backend "eager", and the
 loader has its workers.
 """
 

@@ -92,7 +92,7 @@ def test_a_slow_reader_gets_the_whole_response() -> None:
     asyncio.run(main())
 
 
-def test_past_the_ceiling_the_slowest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_the_memory_bound_the_slowest_reader_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three wait for one and a half responses' room."""
     monkeypatch.setattr(response_delivery, "MAX_WAITING_BYTES", SIZE * 3 // 2)
 

@@ -146,7 +146,7 @@ def test_a_finished_run_is_read_elsewhere_and_a_large_trace_goes_through_the_dat
     related(broker.url, work)
 
 
-def test_a_run_that_somebody_elsewhere_reads_goes_on_and_one_that_nobody_reads_ends(
+def test_a_run_read_by_another_server_goes_on_and_an_unread_one_ends(
     broker: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("server.pool.executions.GRACE_SECONDS", 0.5)
@@ -164,7 +164,7 @@ def test_a_run_that_somebody_elsewhere_reads_goes_on_and_one_that_nobody_reads_e
     related(broker.url, work)
 
 
-def test_without_its_process_there_is_no_run(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_gone_with_its_process(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_relay, "MAX_WAIT", 0.5)
 
     async def work(one: Web, other: Web, _: Blobs) -> None:
@@ -180,7 +180,7 @@ def test_without_its_process_there_is_no_run(broker: RedisServer, monkeypatch: p
     related(broker.url, work)
 
 
-def test_what_nobody_with_the_secret_wrote_is_not_read(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_without_a_valid_signature_are_ignored(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_relay, "ANSWER_SECONDS", 0.5)
     monkeypatch.setattr(run_relay, "MAX_WAIT", 0.1)
 
@@ -197,7 +197,7 @@ def test_what_nobody_with_the_secret_wrote_is_not_read(broker: RedisServer, monk
     related(broker.url, work, secret="another")
 
 
-def test_two_servers_need_no_proxy_that_remembers(remote_workers: str, tmp_path: Path) -> None:
+def test_two_servers_need_no_sticky_proxy(remote_workers: str, tmp_path: Path) -> None:
     variables = {"QUEUE_URL": remote_workers, "SECRET": SECRET}
     with (
         running_server(tmp_path / "one", **variables) as one,

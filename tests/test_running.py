@@ -23,7 +23,7 @@ def test_fast_clicks_and_a_second_run_end_in_the_last_program(page: Any, site: s
     assert page.locator('#stage [data-name="last"]').count() == 1
 
 
-def test_the_server_gone_is_a_sentence_and_nothing_is_lost(page: Any, site: str) -> None:
+def test_a_lost_server_is_reported_and_the_program_kept(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "x = 1  # precious\n")
     page.route("**/runs", lambda route: route.abort())

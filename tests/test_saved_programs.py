@@ -70,7 +70,7 @@ def test_saving_twice_is_saving_once(client: TestClient) -> None:
     assert saved(client, title="Another").id != reply.id
 
 
-def test_the_twins(client: TestClient) -> None:
+def test_a_saved_program_has_its_json_trace_and_source(client: TestClient) -> None:
     program = saved(client, title="Twins", description="one\ntwo", note="three", language="zh")
     assert client.get(f"/s/{program.id}.json").json() == program.model_dump(mode="json", by_alias=True)
     for accepts in ("gzip", "identity"):
@@ -122,7 +122,7 @@ def test_the_page_holds_the_stored_trace_and_every_text_is_text(client: TestClie
     assert "private" in page.headers["cache-control"]
 
 
-def test_what_is_not_there(client: TestClient) -> None:
+def test_an_unknown_saved_program_is_not_found(client: TestClient) -> None:
     for path in ("7777777777", "x", "7777777777%00", "%ff", "7777777777'--", "a" * 3000):
         for suffix in ("", ".json", ".trace.json", ".py"):
             assert code(client.get(f"/s/{path}{suffix}")) == (404, "no_scenario")
@@ -148,7 +148,7 @@ def test_what_is_not_there(client: TestClient) -> None:
         ({"source": "x", "settings": {"focus": {}}}, 422, "settings.focus"),
     ],
 )
-def test_what_is_not_saved(client: TestClient, body: dict[str, Any], status: int, field: str) -> None:
+def test_invalid_content_is_not_saved(client: TestClient, body: dict[str, Any], status: int, field: str) -> None:
     answer = client.post("/api/scenarios", json=body)
     assert (answer.status_code, answer.json()["error"].get("field")) == (status, field)
 
@@ -276,7 +276,7 @@ def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(new_database: Da
 
 
 def test_an_address_asks_only_so_often(new_database: DatabaseFactory) -> None:
-    """For whatever; what the page is made of comes with it."""
+    """Whatever it asks for; the assets of a page do not count."""
     stand_in = "tests.stand_in_recorder:prepare"
     with visiting(new_database("sqlite"), stand_in, sandbox="off", request_limit="40/hour") as client:
         answers = [client.get(path) for path in ("/", "/nowhere", "/gallery", "/api/schema") * 3]

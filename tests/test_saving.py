@@ -112,7 +112,7 @@ def test_saving_what_is_saved_leads_to_the_same_address(page: Any, site: str) ->
     assert answer.value.status == 200 and answer.value.json()["id"] == child.split("/s/")[1]
 
 
-def test_its_words_stand_over_their_own_program_alone(page: Any, site: str) -> None:
+def test_title_and_description_disappear_when_the_program_changes(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\nx = torch.ones(7)\n")
     run(page)

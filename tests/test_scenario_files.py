@@ -13,6 +13,8 @@ from server.gallery.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scena
 from server.templating import MESSAGES
 from tests import new_scenario
 from tests.explaining import findings_of_traces
+from tests.sampling import parameters_of_run
+from tests.test_agreement import is_true
 from tests.tracing import Replay
 from tests.workers import Workers
 
@@ -46,7 +48,7 @@ def test_threads_stand_together_and_have_titles() -> None:
 
 
 @EACH
-def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenario) -> None:
+def test_a_scenario_is_short_accepted_and_described_in_each_language(scenario: Scenario) -> None:
     assert normalise(scenario.source).notices == []
     assert check_program(scenario.source)[1] == []
     statements = [node for node in ast.walk(ast.parse(scenario.source)) if isinstance(node, ast.stmt)]
@@ -54,7 +56,8 @@ def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenar
     assert [set(scenario.text[language]) for language in LANGUAGES] == [set(TEXT_KEYS)] * 2
     for key in TEXT_KEYS:
         assert scenario.text["en"][key].isascii() or re.search("[·×²–—…]", scenario.text["en"][key])
-        assert any("\u4e00" <= character <= "\u9fff" for character in scenario.text["zh"][key])
+        if f"zh.{key}" not in scenario.untranslated:  # a test below names those that are missing
+            assert any("\u4e00" <= character <= "\u9fff" for character in scenario.text["zh"][key])
     assert len(scenario.text["en"]["title"]) < 60
 
 
@@ -73,7 +76,12 @@ def test_a_scenario_ends_as_its_words_say(scenario: Scenario, workers: Workers) 
 
 
 @EACH
-def test_what_to_look_at_is_there(scenario: Scenario, workers: Workers) -> None:
+def test_a_scenario_runs_as_in_plain_python_and_its_picture_is_true(scenario: Scenario, workers: Workers) -> None:
+    is_true(scenario.source, workers.trace(scenario.source))
+
+
+@EACH
+def test_the_things_to_look_at_exist_in_the_run(scenario: Scenario, workers: Workers) -> None:
     """The nodes that it names are in the graph, and the names of which it names a part are in the program."""
     recorded = workers.trace(scenario.source)
     values = [entity for step in recorded["steps"] for entity in step["set"].values()]
@@ -87,17 +95,20 @@ def test_what_to_look_at_is_there(scenario: Scenario, workers: Workers) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(workers: Workers) -> dict[str, set[str]]:
-    """The kinds of findings of every scenario."""
-    found = findings_of_traces([workers.trace(scenario.source) for scenario in GALLERY])
+def found(request: pytest.FixtureRequest, workers: Workers) -> dict[str, set[str]]:
+    """The kinds of findings of every scenario that is asked for."""
+    scenarios = parameters_of_run(request, "scenario")
+    found = findings_of_traces([workers.trace(scenario.source) for scenario in scenarios])
     return {
         scenario.name: {finding["kind"] for finding in findings}
-        for scenario, findings in zip(GALLERY, found, strict=True)
+        for scenario, findings in zip(scenarios, found, strict=True)
     }
 
 
 @EACH
-def test_its_findings_are_those_it_says(scenario: Scenario, found: dict[str, set[str]]) -> None:
+def test_the_findings_of_a_scenario_are_those_that_its_card_names(
+    scenario: Scenario, found: dict[str, set[str]]
+) -> None:
     assert set(scenario.findings) == found[scenario.name]
 
 
@@ -138,7 +149,7 @@ def test_a_folder_is_read_in_its_order(tmp_path: Path) -> None:
     assert load_scenarios(tmp_path)[0].text["zh"] == {"title": "题", "question": "问", "look_at": "看"}
 
 
-def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
+def test_an_absent_folder_has_no_scenarios(tmp_path: Path) -> None:
     assert load_scenarios(tmp_path / "absent") == []
 
 
@@ -194,14 +205,14 @@ def test_a_program_needs_its_text_and_a_text_its_program(tmp_path: Path) -> None
         load_scenarios(tmp_path)
 
 
-def test_threads_have_their_order_and_one_place_goes_by_name(tmp_path: Path) -> None:
+def test_scenarios_are_ordered_by_thread_place_and_name(tmp_path: Path) -> None:
     for name in ("b", "a"):
         write_scenario(tmp_path, WHOLE, name)
     write_scenario(tmp_path, WHOLE.replace('"views"', '"copying"').replace("3", "9"), "c")
     assert [scenario.name for scenario in load_scenarios(tmp_path)] == ["c", "a", "b"]
 
 
-def test_a_program_is_utf_8(tmp_path: Path) -> None:
+def test_a_program_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     write_scenario(tmp_path)
     (tmp_path / "a.py").write_bytes(b"x = '\xff'\n")
     with pytest.raises(ScenarioError, match=r"^a\.py: "):

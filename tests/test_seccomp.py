@@ -60,7 +60,7 @@ def test_the_numbers_are_those_of_the_kernel(machine: str) -> None:
 
 
 @both
-def test_nothing_else_is_allowed(machine: str) -> None:
+def test_system_calls_outside_the_list_are_refused(machine: str) -> None:
     column = seccomp.MACHINES[machine][0]
     allowed = {numbers[column] for numbers in seccomp.ALLOWED.values()}
     for number in range(1024):
@@ -112,7 +112,9 @@ def test_nothing_else_is_allowed(machine: str) -> None:
         ("clock_nanosleep", (~PID << 3 | 2,), False),
     ],
 )
-def test_what_arguments_may_be(machine: str, name: str, arguments: tuple[int, ...], allowed: bool) -> None:
+def test_a_system_call_is_allowed_by_its_arguments(
+    machine: str, name: str, arguments: tuple[int, ...], allowed: bool
+) -> None:
     number = seccomp.ALLOWED[name][seccomp.MACHINES[machine][0]]
     assert number is not None
     assert verdict(machine, number, *arguments) == (None if allowed else 1)

@@ -69,7 +69,7 @@ def test_the_page_of_settings_is_current_and_has_every_one() -> None:
         ("SECRET", "none"),
     ],
 )
-def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, expected: str) -> None:
+def test_a_default_is_documented_as_written_and_in_words(name: str, expected: str) -> None:
     row = next(row for row in SETTINGS_TABLE if row.name == name)
     assert settings_docs.format_default(row) == expected
     if expected.startswith("`"):
@@ -83,7 +83,7 @@ def test_sizes(number: int, expected: str) -> None:
     assert settings_docs.format_exact_bytes(number) == expected
 
 
-def test_what_was_changed_is_told_and_no_secret() -> None:
+def test_changed_settings_are_listed_without_secrets() -> None:
     changed = Settings(
         {"GRADBOX_PASSWORD": "open sesame", "DATABASE_URL": "postgresql://u:p@h/d", "GRADBOX_STEPS": "7"}
     ).changed_settings()
@@ -107,7 +107,7 @@ def test_what_was_changed_is_told_and_no_secret() -> None:
         "docs/using.md",
     ],
 )
-def test_pages_name_settings_files_and_chapters_that_there_are(page: str) -> None:
+def test_pages_name_only_existing_settings_files_and_chapters(page: str) -> None:
     text = (ROOT / page).read_text()
     assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.variable for row in SETTINGS_TABLE}
     for link in re.findall(r"\]\((?!https?:)([^)]*)\)", text):

@@ -1,4 +1,8 @@
-"""Settings that can't be meant so: one sentence and status 2, or a word in the log."""
+"""Settings that can't be meant so: one sentence and status 2, or a word in the log.
+
+Each spelling of a URL below breaks a rule of its own; pydantic's HttpUrl accepts or repairs most of them, also those with a query,
+a fragment or a password, which no permalink may begin with.
+"""
 
 import os
 import subprocess
@@ -38,7 +42,7 @@ def test_an_invalid_public_url_is_reported(url: str) -> None:
         "https://example.org/~me/grad-box_1.0/", "http://[::1]:8000/x", "http://gradbox", "http://10.0.0.1:80",
     ],
 )  # fmt: skip
-def test_a_public_url(url: str) -> None:
+def test_a_valid_public_url_is_accepted(url: str) -> None:
     check_settings(Settings({}, public_url=url))
 
 
@@ -73,7 +77,7 @@ def test_an_invalid_list_of_frames_is_reported(frames: str) -> None:
         "'self' localhost:80/",
     ],
 )
-def test_a_list_of_frames(frames: str) -> None:
+def test_a_valid_list_of_frames_is_accepted(frames: str) -> None:
     check_settings(Settings({}, frames=frames))
 
 
@@ -86,7 +90,7 @@ def test_a_list_of_frames(frames: str) -> None:
         ({"trusted_proxies": "nginx"}, "GRADBOX_TRUSTED_PROXIES has 'nginx'"),
     ],
 )
-def test_others_are_named(values: dict[str, Any], name: str) -> None:
+def test_an_invalid_password_or_network_is_named(values: dict[str, Any], name: str) -> None:
     with pytest.raises(SettingError) as error:
         check_settings(Settings({}, **values))
     assert str(error.value).startswith(name) and values.get("password", "?") not in str(error.value)
@@ -163,7 +167,9 @@ def test_a_queue_needs_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
         check_settings(settings)
 
 
-def test_a_worker_without_a_queue_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_a_queue_does_not_start(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("GRADBOX_QUEUE_URL", raising=False)
     assert main(["worker"]) == 2
     assert "needs GRADBOX_QUEUE_URL" in capsys.readouterr().err

@@ -95,7 +95,7 @@ def test_a_refused_request_does_not_count(broker: RedisServer) -> None:
     sharing(broker.url, work)
 
 
-def test_many_at_once_are_no_more_than_the_limit(broker: RedisServer) -> None:
+def test_simultaneous_requests_do_not_exceed_the_limit(broker: RedisServer) -> None:
     async def work(one: SharedState, other: SharedState) -> None:
         ann, both = new_client(), (limiter(one, "9/hour"), limiter(other, "9/hour"))
         answers = await asyncio.gather(*(refused(both[k % 2], ann) for k in range(30)))
@@ -117,7 +117,7 @@ def test_saved_bytes_are_counted_together(broker: RedisServer) -> None:
     sharing(broker.url, work)
 
 
-def test_redis_knows_no_address(broker: RedisServer) -> None:
+def test_redis_never_sees_an_address(broker: RedisServer) -> None:
     async def work(one: SharedState, stranger: SharedState) -> None:
         ann = new_client()
         await limiter(one).hit(ann)

@@ -132,7 +132,7 @@ def test_without_redis_nothing_is_kept_and_nothing_fails(redis: RedisServer) -> 
     keeping(redis.url, work)
 
 
-def test_a_bomb_is_not_unpacked() -> None:
+def test_a_compression_bomb_is_not_unpacked() -> None:
     assert is_single_gzip_stream(gzip.compress(bytes(1000)), 1000)
     assert not is_single_gzip_stream(gzip.compress(bytes(1001)), 1000)
     assert not is_single_gzip_stream(TRACE[:-4] + bytes(4), ROOM), "its size is another"

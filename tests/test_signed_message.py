@@ -11,7 +11,7 @@ def test_another_process_with_the_secret_reads_what_was_signed(content: bytes) -
     assert MessageSigner(SECRET, b"results").content_of("a key", message) == content
 
 
-def test_nothing_else_is_read() -> None:
+def test_a_message_with_another_key_purpose_or_secret_is_rejected() -> None:
     signer = MessageSigner(SECRET, b"results")
     message = signer.sign("a key", b"content")
     assert signer.content_of("another key", message) is None

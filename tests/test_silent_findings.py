@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.explaining import findings_of_traces
+from tests.explaining import findings_of, findings_of_traces
+from tests.sampling import parameters_of_run
 from tests.tracing import ROOT, trace
 
 pytestmark = pytest.mark.slow
@@ -17,16 +18,17 @@ HEADER = re.compile(r"# (?P<kind>\w+) at (?P<line>\d+): (?P<names>.*)")
 
 
 @pytest.fixture(scope="module")
-def explained() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """By language and program, the findings."""
-    traces = [trace((FOLDER / f"{name}.py").read_text()) for name in PROGRAMS]
-    return {
-        language: dict(zip(PROGRAMS, findings_of_traces(traces, language), strict=True)) for language in ("en", "zh")
-    }
+def explained(request: pytest.FixtureRequest) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """By language and program, the findings of every program that is asked for."""
+    names = parameters_of_run(request, "name")
+    traces = [trace((FOLDER / f"{name}.py").read_text()) for name in names]
+    return {language: dict(zip(names, findings_of_traces(traces, language), strict=True)) for language in ("en", "zh")}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_finding_its_line_and_its_names(name: str, explained: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
+def test_the_finding_names_the_line_of_its_cause_and_what_takes_part(
+    name: str, explained: dict[str, dict[str, list[dict[str, Any]]]]
+) -> None:
     header = HEADER.match((FOLDER / f"{name}.py").read_text())
     assert header is not None
     for language in ("en", "zh"):
@@ -50,15 +52,16 @@ def test_the_finding_its_line_and_its_names(name: str, explained: dict[str, dict
         ),
     ],
 )
-def test_the_branch_that_is_not_taken_is_told_from_the_choice(branch: str, line: int, said: str) -> None:
+def test_a_branch_that_where_does_not_take_is_named(branch: str, line: int, said: str) -> None:
     source = f"import torch\nx = torch.tensor([0.0, 4.0], requires_grad=True)\n{branch}\nz.sum().backward()\n"
-    finding = findings_of_traces([trace(source)])[0][0]
+    finding = findings_of(source)[0]
     assert (finding["kind"], finding["line"]) == ("nonfinite", line)
     assert f"the branch that where does not take is still computed, {said}" in finding["what"]
 
 
-def test_a_second_step_says_what_the_first_hid(explained: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
-    (finding,) = (one for one in explained["en"]["data_clamp"] if one["kind"] == "wrong_gradient")
+def test_a_second_step_says_what_the_first_hid() -> None:
+    findings = findings_of((FOLDER / "data_clamp.py").read_text())
+    (finding,) = (one for one in findings if one["kind"] == "wrong_gradient")
     assert "`a.grad` is [1, 2, −3]" in finding["what"] and "[3, 2, −6]" in finding["what"]
 
 
@@ -73,8 +76,8 @@ def test_a_second_step_says_what_the_first_hid(explained: dict[str, dict[str, li
         ("deepcopy", 10, "changed `box[0]` too: what was stored there is the written tensor itself, not a copy."),
     ],
 )
-def test_shared_memory_says_who_is_whose_view_and_since_when(scenario: str, line: int, what: str) -> None:
-    findings = findings_of_traces([trace((ROOT / "scenarios" / f"{scenario}.py").read_text())])[0]
+def test_shared_memory_names_the_views_and_the_line_that_made_them(scenario: str, line: int, what: str) -> None:
+    findings = findings_of((ROOT / "scenarios" / f"{scenario}.py").read_text())
     (said,) = (one["what"] for one in findings if one["kind"] == "shared_memory" and one["line"] == line)
     assert said.endswith(what)
 

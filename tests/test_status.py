@@ -61,7 +61,7 @@ def test_the_page_is_the_operators(client: TestClient) -> None:
     assert "/-/" not in json.dumps(client.get("/api/openapi.json").json()["paths"])
 
 
-def test_from_elsewhere_and_by_a_proxy(tmp_path: Path) -> None:
+def test_only_addresses_of_operators_see_the_status(tmp_path: Path) -> None:
     with visiting("203.0.113.9", data=str(tmp_path)) as client:
         assert code(client.get("/-/status.json")) == (403, "no_operator")
     settings: dict[str, Any] = {"operators": "192.0.2.0/24", "trusted_proxies": PROXY, "data": str(tmp_path)}
@@ -77,7 +77,7 @@ def test_from_elsewhere_and_by_a_proxy(tmp_path: Path) -> None:
         assert code(client.get("/-/status")) == (403, "no_operator")
 
 
-def test_in_private_mode_it_takes_both(tmp_path: Path) -> None:
+def test_private_mode_asks_for_the_password_and_the_address(tmp_path: Path) -> None:
     headers = {"authorization": "Bearer open sesame"}
     with visiting(password="open sesame", data=str(tmp_path)) as client:
         assert code(client.get("/-/status.json")) == (401, "no_password")
@@ -85,7 +85,7 @@ def test_in_private_mode_it_takes_both(tmp_path: Path) -> None:
         assert code(client.get("/-/status", headers={**headers, "x-forwarded-for": HERE})) == (403, "no_operator")
 
 
-def test_the_facts(client: TestClient) -> None:
+def test_the_status_counts_runs_and_saved_programs(client: TestClient) -> None:
     for source in ("finish", "finish", "nothing"):
         client.post("/api/runs", json={"source": source})
     before = client.get("/-/status.json").json()
@@ -136,7 +136,7 @@ def test_no_secret_is_in_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert "hush" not in "".join(capfd.readouterr())
 
 
-def test_our_own_failure_is_told_by_its_place_and_not_by_what_it_says() -> None:
+def test_our_own_failure_is_listed_by_place_without_its_message() -> None:
     recent = log.RecentEntries()
     try:
         raise ValueError("somebody's program")
@@ -155,14 +155,14 @@ def test_our_own_failure_is_told_by_its_place_and_not_by_what_it_says() -> None:
 @pytest.mark.parametrize(
     ("number", "expected"), [(None, "?"), (0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1 MB"), (999_999_999, "1000 MB"), (25_276_502_016, "25.3 GB")],
 )  # fmt: skip
-def test_bytes_are_told_roughly(number: int | None, expected: str) -> None:
+def test_bytes_are_rounded(number: int | None, expected: str) -> None:
     assert format_bytes(number) == expected
 
 
 @pytest.mark.parametrize(
     ("seconds", "expected"), [(0, "0 min"), (59.9, "0 min"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "1 d 1 h"), (86_400 * 400, "400 d 0 h")],
 )  # fmt: skip
-def test_time_is_told_roughly(seconds: float, expected: str) -> None:
+def test_durations_are_rounded(seconds: float, expected: str) -> None:
     assert format_duration(seconds) == expected
 
 
@@ -182,7 +182,7 @@ def test_unknown_memory_is_shown_as_unknown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 390, 1440])
-def test_it_fits(page: Any, site: str, width: int) -> None:
+def test_the_status_page_fits_and_is_accessible(page: Any, site: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)

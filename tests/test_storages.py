@@ -38,7 +38,7 @@ def test_from_numpy_twice_is_two_storages_of_one_memory() -> None:
     assert end.cells("a") == [0.0, 9.0, 2.0, 3.0]
 
 
-def test_a_write_is_told_once_with_its_elements() -> None:
+def test_a_write_is_reported_once_with_its_elements() -> None:
     recorded = trace(IMPORT + "a = torch.zeros(2, 3)\na[:, 1] = 7\n")
     (written,) = events(recorded, "written")
     assert (written["line"], written["changed"]) == (4, 2)
@@ -78,7 +78,7 @@ def test_views_stand_as_torch_says() -> None:
     assert end["t"]["base"] == end["a"]["base"]
 
 
-def test_bytes_read_under_two_dtypes_are_told_twice() -> None:
+def test_bytes_read_under_two_dtypes_are_recorded_in_both() -> None:
     end = Replay(trace(IMPORT + "a = torch.tensor([1., -2.])\ni = a.view(torch.int32)\ni[0] = 0\n"))
     assert end.state[end["a"]["storage"]]["cells"] == {"float32": [0.0, -2.0], "int32": [0, -1073741824]}
 
@@ -99,12 +99,12 @@ def test_bytes_read_under_two_dtypes_are_told_twice() -> None:
         ("torch.tensor([-0.0])", [-0.0]),
     ],
 )
-def test_elements_are_told_exactly(expression: str, cells: list[object]) -> None:
+def test_elements_are_recorded_exactly(expression: str, cells: list[object]) -> None:
     recorded = Replay(trace(f"{IMPORT}a = {expression}\n")).cells("a")
     assert recorded == cells and str(recorded) == str(cells)
 
 
-def test_a_big_storage_is_told_in_windows() -> None:
+def test_a_big_storage_is_recorded_in_windows() -> None:
     end = Replay(trace(IMPORT + "a = torch.arange(5000.)\nb = a[2000:2003]\na[3000] = -1\n"))
     storage = end.state[end["a"]["storage"]]
     assert "cells" not in storage or storage["cells"] is None
@@ -118,7 +118,7 @@ def test_a_big_storage_is_told_in_windows() -> None:
     assert windows[2000] == [2000.0, 2001.0, 2002.0] and windows[3000] == [-1.0] and windows[0][:2] == [0.0, 1.0]
 
 
-def test_what_comes_and_goes_inside_a_statement_is_told_and_gone() -> None:
+def test_temporaries_of_a_statement_are_recorded_and_gone_after_it() -> None:
     recorded = trace(IMPORT + "a = (torch.ones(2) + 1).sum().item()\n")
     step = recorded["steps"][at(recorded, 3)]
     ops = [entry for entry in step["log"] if entry["kind"] == "op"]
@@ -144,7 +144,7 @@ def test_resize_and_set_move_what_they_say() -> None:
     assert end.cells("b") == [5.0, 5.0, 5.0] and end["b"]["storage"] != end["a"]["storage"]
 
 
-def test_held_by_names_everyone_who_keeps_a_storage() -> None:
+def test_held_by_names_every_holder_of_a_storage() -> None:
     end = Replay(trace(IMPORT + "a = torch.ones(2, requires_grad=True)\nb = a.exp()\nn = b.detach().numpy()\n"))
     holders = end.state[end["b"]["storage"]]["held_by"]
     assert {end.uid("b"), end.uid("n"), end["b"]["grad_fn"]} <= set(holders)

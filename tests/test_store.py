@@ -110,7 +110,7 @@ def test_an_unknown_id_is_not_found(database: DatabaseConfig) -> None:
     database.do(work)
 
 
-def test_no_file_is_made_for_those_who_only_ask(new_database: DatabaseFactory) -> None:
+def test_reading_creates_no_database_file(new_database: DatabaseFactory) -> None:
     database = new_database("sqlite")
 
     async def ask(store: Repository) -> None:
@@ -122,7 +122,7 @@ def test_no_file_is_made_for_those_who_only_ask(new_database: DatabaseFactory) -
     assert sorted(path.name for path in database.folder.iterdir()) == ["gradbox.sqlite"]
 
 
-def test_everything_shown_decides_on_the_id_and_nothing_else() -> None:
+def test_the_id_depends_on_everything_shown_and_nothing_else() -> None:
     other: dict[str, Any] = {
         "source": "y",
         "title": "t",
@@ -187,7 +187,7 @@ def test_two_servers_save_at_once(database: DatabaseConfig) -> None:
     asyncio.run(save_at_once())
 
 
-def test_the_quota_holds_whoever_saves(database: DatabaseConfig) -> None:
+def test_the_quota_holds_across_servers(database: DatabaseConfig) -> None:
     size = len(content(10)) + len(WHOLE)
 
     async def save_beyond_quota() -> None:
@@ -306,7 +306,7 @@ def test_many_servers_make_the_database_at_once(database: DatabaseConfig) -> Non
     database.do(lambda store: store.save(content(), WHOLE, MADE))
 
 
-def test_it_is_carried_there_and_back_without_loss(
+def test_an_archive_moves_a_store_between_databases_without_loss(
     new_database: DatabaseFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Done]
 ) -> None:
     monkeypatch.setattr(module, "PAGE_SIZE", 3)
@@ -345,7 +345,7 @@ def test_a_tombstone_is_not_taken_back_from_an_archive(database: DatabaseConfig)
     database.do(work)
 
 
-def test_an_archive_that_lies_is_refused_whole(database: DatabaseConfig) -> None:
+def test_an_archive_with_a_false_entry_is_refused_whole(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         wanted = content()
         good = ArchiveRecord(

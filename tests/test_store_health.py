@@ -49,7 +49,7 @@ def test_the_store_reports_its_contents(new_database: DatabaseFactory, kind: str
     new_database(kind).do(check)
 
 
-def test_the_index_is_all_that_is_read(new_database: DatabaseFactory) -> None:
+def test_counting_reads_only_the_index(new_database: DatabaseFactory) -> None:
     async def plan(store: Repository) -> str:
         await store.save(content(), b"trace", MADE)
         asked: list[str] = []
@@ -77,7 +77,7 @@ async def answered(watch: StoreHealth, programs: int) -> StoreState:
 
 
 @pytest.mark.parametrize("kind", BACKENDS)
-def test_an_answer_does_for_a_while(new_database: DatabaseFactory, kind: str) -> None:
+def test_a_measurement_is_reused_for_a_while(new_database: DatabaseFactory, kind: str) -> None:
     async def check(store: Repository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)
@@ -104,7 +104,7 @@ def silent() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
+def test_no_request_waits_for_an_unresponsive_database(tmp_path: Path) -> None:
     async def check(port: int) -> None:
         database = Database(f"postgresql://gradbox@127.0.0.1:{port}/none", tmp_path)
         watch = StoreHealth(Repository(database, 10**6, 10**9))

@@ -239,7 +239,7 @@ def test_hostile_texts_stay_texts_in_every_file(page: Any, elsewhere: Any, site:
     assert elsewhere.locator("img, style:not([nonce])").count() == 0
 
 
-def test_the_page_allows_itself_no_more_for_it(page: Any, site: str, tmp_path: Path) -> None:
+def test_downloads_need_no_looser_content_security_policy(page: Any, site: str, tmp_path: Path) -> None:
     policy = page.goto(f"{site}/?s=clone").headers["content-security-policy"]
     assert "img-src 'self' data:;" in policy and "blob:" not in policy and "unsafe" not in policy
     page.wait_for_selector("#workbench[data-step]")

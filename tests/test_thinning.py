@@ -60,7 +60,7 @@ def test_a_tutorial_is_followed_to_its_end() -> None:
     )
 
 
-def test_what_passed_is_counted() -> None:
+def test_skipped_steps_are_counted() -> None:
     recorded = trace("n = 0\nfor i in range(3000):\n    n += i\nprint(n)\n")
     seen = heads(recorded, 2)
     assert sum(step.get("skipped", 0) for step in recorded["steps"]) == 2 * (3000 - len(seen))
@@ -119,7 +119,7 @@ def test_a_backward_through_a_long_graph_leaves_visits_out() -> None:
     assert replay.cells("x") == [1, 1] and replay.state[replay["x"]["grad"]]["leaf"] is True
 
 
-def test_slots_seen_late_are_unknown() -> None:
+def test_saved_slots_first_seen_late_are_unknown() -> None:
     recorded = trace(
         "import torch\nx = torch.ones(2, requires_grad=True)\n"
         "for i in range(1500):\n    y = x.exp()\n    z = y * 2\n    a = i\n"
@@ -245,7 +245,7 @@ def turned(source: str, turns: int) -> str:
 @pytest.mark.parametrize(
     "path", sampled([path for path in PROGRAMS if path.stem not in ODD][::3], every(8)), ids=lambda path: path.stem
 )
-def test_a_program_goes_on_as_it_does_while_nobody_looks(path: Path) -> None:
+def test_a_thinned_loop_runs_as_in_plain_python(path: Path) -> None:
     source = turned(path.read_text(), 12)
     recorded, truth = trace(source, limits={"steps": 400}), run_plain(source)
     assert ADDRESS.sub("~", printed(recorded, "stdout")) == ADDRESS.sub("~", truth["printed"])

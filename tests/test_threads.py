@@ -1,4 +1,4 @@
-"""Which import started a thread, what an operator reads of it, and that a thread which ends does no harm."""
+"""Which import started a thread, and what the operator reads about it; a thread that ends is harmless."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def test_a_process_with_one_thread_passes(tmp_path: Path) -> None:
     assert said_by(REQUIRE, tmp_path) == "one"
 
 
-def test_a_thread_is_told_with_the_import_that_started_it(tmp_path: Path) -> None:
+def test_a_thread_is_reported_with_the_import_that_started_it(tmp_path: Path) -> None:
     code = f"with threads.noting_origins():\n    import hostile, html\n{REQUIRE}"
     assert said_by(code, tmp_path, hostile=STAYS.format("hostile-bg")) == (
         "RuntimeError: the process that forks has a second thread, 'hostile-bg', started by import hostile; "
@@ -79,7 +79,7 @@ def test_an_import_that_raises_is_blamed_all_the_same(tmp_path: Path) -> None:
     assert "'bg', started by" in said and "hostile" in said
 
 
-def test_each_of_several_threads_is_told(tmp_path: Path) -> None:
+def test_each_of_several_threads_is_reported(tmp_path: Path) -> None:
     code = f"with threads.noting_origins():\n    import first\n    import second\n{REQUIRE}"
     assert said_by(code, tmp_path, first=STAYS.format("a"), second=f"{STAYS.format('b')}; {STAYS.format('c')}") == (
         "RuntimeError: the process that forks has 4 threads, 'a', started by import first, "
@@ -110,7 +110,7 @@ def test_a_thread_that_python_does_not_know_has_the_kernels_name(tmp_path: Path)
     )
 
 
-def test_a_thread_that_nothing_noted_is_told_as_such(tmp_path: Path) -> None:
+def test_a_thread_of_unknown_origin_is_reported_as_such(tmp_path: Path) -> None:
     assert said_by(f"{STAYS.format('bg')}\n{REQUIRE}", tmp_path).endswith("'bg', started by an unknown call")
 
 

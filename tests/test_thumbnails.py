@@ -100,7 +100,7 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
     asyncio.run(ask())
 
 
-def test_a_still_shows_the_step_of_the_line_that_tells(tmp_path: Path) -> None:
+def test_a_still_shows_the_step_of_its_telling_line(tmp_path: Path) -> None:
     async def ask() -> None:
         async with serving(tmp_path) as (client, services):
             await services.gallery.stills.get("silent", "light", PATIENT)

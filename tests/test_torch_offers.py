@@ -87,7 +87,7 @@ CLAIMS: tuple[Callable[[], None], ...] = (
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
-def test_torch_does_what_is_said_of_it(claim: Callable[[], None]) -> None:
+def test_torch_does_what_an_offer_claims(claim: Callable[[], None]) -> None:
     claim()
 
 

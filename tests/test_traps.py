@@ -45,12 +45,12 @@ def marked(trap: Trap) -> Any:
 
 
 @pytest.mark.parametrize("trap", [marked(trap) for trap in TRAPS])
-def test_trap_is_avoided(trap: Trap) -> None:
+def test_the_recorder_avoids_a_trap(trap: Trap) -> None:
     trap.holds(trap.run())
 
 
 @pytest.mark.parametrize(("trap", "planted_fault"), PAIRS)
-def test_stepping_in_is_noticed(trap: Trap, planted_fault: PlantedFault) -> None:
+def test_a_planted_fault_is_noticed_by_its_trap(trap: Trap, planted_fault: PlantedFault) -> None:
     if trap.number == 19 and sys.version_info >= (3, 13):
         pytest.skip("a frame's locals are no dict there that could be left with it or emptied")
     seen = trap.run(planted_fault)

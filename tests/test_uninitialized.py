@@ -1,4 +1,4 @@
-"""A program that reads memory which nothing has written is told so, and no other program."""
+"""Reading memory that nothing has written is reported, and no other read is."""
 
 import pytest
 

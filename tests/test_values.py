@@ -26,7 +26,7 @@ from tests.tracing import Replay, events, printed, trace
         ("(i for i in ())", {"py": "generator"}),
     ],
 )
-def test_a_value(expression: str, expected: object) -> None:
+def test_a_plain_value_is_recorded_as_it_is(expression: str, expected: object) -> None:
     end = Replay(trace(f"import torch\na = {expression}\n"))
     frame = next(e for e in end.state.values() if e["kind"] == "frame")
     assert frame["vars"]["a"] == expected and type(frame["vars"]["a"]) is type(expected)
@@ -55,7 +55,7 @@ def test_a_long_list_changes_by_a_splice() -> None:
     assert Replay(recorded)["a"]["items"][49:52] == [49, "x", 50]
 
 
-def test_a_huge_list_is_told_in_part() -> None:
+def test_a_huge_list_is_recorded_in_part() -> None:
     end = Replay(trace("a = list(range(100000))\n"))
     assert end["a"]["len"] == 100000 and len(end["a"]["items"]) + end["a"]["elided"] == 100000
 
@@ -86,7 +86,7 @@ def test_an_instance_shows_its_attributes() -> None:
     assert end["p"]["type"] == "P" and end["p"]["attrs"]["x"] == 1 and end["p"]["attrs"]["z"] == {"ref": end.uid("p")}
 
 
-def test_a_typo_on_a_tensor_shows() -> None:
+def test_a_misspelled_attribute_of_a_tensor_is_shown() -> None:
     end = Replay(trace("import torch\nx = torch.ones(1)\nx.require_grad = True\n"))
     assert end["x"]["attrs"] == {"require_grad": True} and end["x"]["requires_grad"] is False
 
@@ -105,7 +105,7 @@ def test_a_deeply_nested_list_ends_somewhere() -> None:
     assert recorded["outcome"] == {"status": "finished"}
 
 
-def test_a_sparse_tensor_is_told_by_its_parts() -> None:
+def test_a_sparse_tensor_is_recorded_by_its_parts() -> None:
     recorded = trace(
         "import torch\ns = torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 0]]), torch.tensor([1., 2.]), (2, 2))\n"
         "s._values()[0] = 9\nc = torch.eye(2).to_sparse_csr()\nn = 1\ndel s\n"
@@ -118,13 +118,13 @@ def test_a_sparse_tensor_is_told_by_its_parts() -> None:
     assert not set(parts.values()) & set(end.state)
 
 
-def test_a_quantised_tensor_tells_its_integers_and_what_they_mean() -> None:
+def test_a_quantised_tensor_is_recorded_as_integers_with_scale() -> None:
     end = Replay(trace("import torch\nq = torch.quantize_per_tensor(torch.tensor([1., 2.]), .5, 3, torch.qint8)\n"))
     assert end.cells("q") == [5, 7]
     assert end["q"]["quant"] == {"scheme": "per_tensor_affine", "scale": 0.5, "zero_point": 3}
 
 
-def test_nested_tensors_are_told_by_their_parts() -> None:
+def test_nested_tensors_are_recorded_by_their_parts() -> None:
     recorded = trace(
         "import torch\nparts = [torch.ones(2), torch.zeros(3)]\nn = torch.nested.nested_tensor(parts)\n"
         "j = torch.nested.nested_tensor(parts, layout=torch.jagged)\nx = 1\n"
@@ -161,7 +161,7 @@ def test_a_transform_wraps_level_by_level() -> None:
     assert events(recorded, "tracer_fault") == []
 
 
-def test_a_subclass_is_asked_nothing_that_it_defines() -> None:
+def test_observing_a_subclass_runs_none_of_its_methods() -> None:
     recorded = trace(
         "import torch\nclass Odd(torch.Tensor):\n    @property\n    def shape(self):\n        print('asked')\n"
         "        return torch.Size([9])\n    @property\n    def requires_grad(self):\n        print('asked')\n"

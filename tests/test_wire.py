@@ -78,12 +78,12 @@ def test_a_tuple_comes_as_a_list() -> None:
     assert Step.model_validate_json(json.dumps(step(set=complete)), strict=True).set == complete
 
 
-def test_null_means_absent() -> None:
+def test_an_explicit_null_is_kept() -> None:
     parsed = Step.model_validate(step(set={"t1": {"grad": None}}))
     assert json.loads(parsed.model_dump_json(exclude_unset=True))["set"] == {"t1": {"grad": None}}
 
 
-def test_a_line_of_a_million_digits_or_brackets_is_no_step() -> None:
+def test_a_line_of_a_million_digits_or_brackets_is_rejected() -> None:
     for text in (b'{"step":{"i":' + b"9" * 10**6 + b"}}", b'{"step":' + b"[" * 200_000):
         with pytest.raises(ValidationError):
             StepLine.model_validate_json(text)
@@ -164,13 +164,13 @@ def test_a_cell_is_one_of_those_that_a_storage_lists(at: str) -> None:
         {"n1": {"next": [["n2", -1]]}},
     ],
 )
-def test_a_list_is_as_long_as_a_recorder_makes_it(fields: dict[str, Any]) -> None:
+def test_lists_longer_than_a_recorder_makes_are_rejected(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Step.model_validate(step(set=fields))
 
 
 @pytest.mark.parametrize("outer", [{"parent": 1}, {"loop": 1}, {"parent": 2}, {"loop": -1}, {"parent": 0, "loop": 1}])
-def test_a_statement_stands_in_those_before_it(outer: dict[str, int]) -> None:
+def test_a_statement_must_come_after_the_one_that_contains_it(outer: dict[str, int]) -> None:
     """A page walks outward until there is nothing around."""
     place = {"line": 1, "col": 0, "end_line": 1, "end_col": 1, "kind": "Expr"}
     with pytest.raises(ValidationError):

@@ -52,7 +52,7 @@ class Seen:
         return "".join(entry["text"] for entry in log if entry["kind"] == "out" and entry["stream"] == "stdout")
 
     def lines(self, event: str) -> list[int]:
-        """The lines at which such an event is told."""
+        """The lines at which such an event is recorded."""
         return [event_step["line"] for event_step in events(self.trace, event)]
 
     @property
@@ -72,7 +72,7 @@ class Seen:
         assert (error and [error["type"], error["message"], error["line"]]) == truth["error"]
 
     def is_plain(self) -> None:
-        """As above, and the recorder noticed no fault of its own."""
+        """As above, and the recorder reports no fault of its own."""
         self.ends_as_plain()
         assert self.faults == []
 

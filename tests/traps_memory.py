@@ -1,4 +1,4 @@
-"""Traps of memory: who is one and the same storage, which bytes are values, what a version tells."""
+"""Traps of memory: which storages are the same, which bytes are values, what a version shows."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Traps of running: modes, threads, limits, operations nobody hears, other processors."""
+"""Traps of running: modes, threads, limits, operations that no hook sees, other devices."""
 
 import asyncio
 import threading

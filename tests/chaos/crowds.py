@@ -76,7 +76,7 @@ def body_of(response: bytes) -> bytes:
 
 
 def slow_readers(server: MeasuredServer, never: int = 3) -> str:
-    """Clients that read slowly, never, or send half a request hold up nobody; the slow one gets all of it."""
+    """Clients that read slowly, never, or send half a request delay no other; the slow one gets all of it."""
     server.wait_until_idle()
     before = server.usage()
     with ExitStack() as stack:

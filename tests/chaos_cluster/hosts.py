@@ -42,7 +42,7 @@ class Host:
         return ["ip", "netns", "exec", self.name, *words]
 
     def cut(self) -> None:
-        """Nothing goes in or out any more, and nobody is told."""
+        """Drop all traffic in and out, without an error to either side."""
         ip("-n", self.name, "link", "set", "eth0", "down")
 
     def heal(self) -> None:
