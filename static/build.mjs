@@ -80,8 +80,8 @@ const bundles = [
     format: "esm",
     entryPoints: {
       gallery: "static/js/gallery.js",
-      matrix: "static/js/matrix.js",
-      marks: "static/js/specimen_sheet.js",
+      matrix: "static/js/matrix/page.js",
+      marks: "static/js/specimens/sheet.js",
       sign_in: "static/js/sign_in.js",
     },
   },

@@ -1,5 +1,5 @@
 /**
- * Writes static/js/trace.d.ts from the schema of the trace and static/js/registry.js from the table of events; with
+ * Writes static/js/trace/wire.d.ts from the schema of the trace and static/js/trace/registry.js from the table of events; with
  * --check only says whether they are current.
  *
  * An entity is declared as it stands in the state, where an absent field is missing; in a step's `set` it is a `Delta`.
@@ -91,7 +91,7 @@ function registry() {
   return `${REGISTRY}${rows.join("")}};\n`;
 }
 
-const files = { "static/js/trace.d.ts": await declarations(), "static/js/registry.js": registry() };
+const files = { "static/js/trace/wire.d.ts": await declarations(), "static/js/trace/registry.js": registry() };
 for (const [file, text] of Object.entries(files)) {
   if (!process.argv.includes("--check")) {
     writeFileSync(file, text);

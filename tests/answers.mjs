@@ -6,12 +6,12 @@ import { resolve } from "../static/js/findings/resolve.js";
 import { answerOf } from "../static/js/findings/tensor_question.js";
 import { answerText } from "../static/js/findings/text.js";
 import { findingLocale } from "../static/js/findings/words.js";
-import { openTrace } from "../static/js/state.js";
+import { openTrace } from "../static/js/trace/state.js";
 
 const { questions, language } = JSON.parse(readFileSync(0, "utf8"));
 const { say } = findingLocale(language);
 
-/** @param {{trace: import("../static/js/trace.js").Trace, name: string, step: number | null}} question step: null for the last */
+/** @param {{trace: import("../static/js/trace/wire.js").Trace, name: string, step: number | null}} question step: null for the last */
 function reply({ trace, name, step }) {
   const facts = new RunFacts(openTrace(trace));
   const at = step ?? facts.steps.length - 1;

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { questionsOf } from "../static/js/predict/questions.js";
-import { openTrace } from "../static/js/state.js";
+import { openTrace } from "../static/js/trace/state.js";
 import { assertTrue } from "../static/js/tests/predict_truth.js";
 
 const kinds = JSON.parse(readFileSync(0, "utf8")).map((trace) => {

@@ -23,9 +23,9 @@ PROGRAMS = {
     "": "raise RuntimeError('something else')",
 }
 GLOSSES = """
-import { glossText } from "./static/js/messages.js";
-import { errorGloss } from "./static/js/error_gloss.js";
-import { locale } from "./static/js/locale.js";
+import { glossText } from "./static/js/program/messages.js";
+import { errorGloss } from "./static/js/program/error_gloss.js";
+import { locale } from "./static/js/words/locale.js";
 const errors = JSON.parse(process.argv[1]);
 const texts = (error) => ["en", "zh"].map((language) => glossText(error, locale(language).say));
 console.log(JSON.stringify(errors.map((error) => [errorGloss(error)?.key ?? "", ...texts(error)])));

@@ -1,12 +1,12 @@
 /** The frame in another site's page: fetches the trace of its saved program. */
 
-import { captionItems } from "./caption_list.js";
-import { loadFindings } from "./findings_bundle.js";
-import { loadLocale } from "./page_locale.js";
-import { loadPredict } from "./predict_bundle.js";
+import { captionItems } from "./captions/caption_list.js";
+import { loadFindings } from "./explain/findings_bundle.js";
+import { loadLocale } from "./words/page_locale.js";
+import { loadPredict } from "./page/predict_bundle.js";
 import { fetchNote } from "./series/reader.js";
-import { loadTrace, problemOfResponse, TraceError } from "./trace_source.js";
-import { startViewer } from "./viewer.js";
+import { loadTrace, problemOfResponse, TraceError } from "./requests/trace_source.js";
+import { startViewer } from "./page/viewer.js";
 
 const { trace_url: url, step, title, series } = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
 const { say } = await loadLocale(document.documentElement.lang);

@@ -1,11 +1,11 @@
 /** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
 
-import { setProgramFiles } from "./program_files.js";
-import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture.js";
-import { offlineDocument } from "./standalone.js";
-import { openingStep } from "./captions.js";
+import { setProgramFiles } from "./trace/program_files.js";
+import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture/picture.js";
+import { offlineDocument } from "./picture/standalone.js";
+import { openingStep } from "./captions/captions.js";
 import { exportComparison, isComparison } from "./compare/exports.js";
-import { readingOf } from "./reading.js";
+import { readingOf } from "./program/reading.js";
 import { findingsReply, summaryReply } from "./findings/findings_reply.js";
 
 /**

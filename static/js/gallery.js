@@ -1,8 +1,8 @@
 /** The gallery, and the pages that need a theme button and nothing else. */
 
-import { startCoursePage } from "./course_page.js";
+import { startCoursePage } from "./lesson/course_page.js";
 import { startGallery } from "./gallery/page.js";
-import { startTheme } from "./theme.js";
+import { startTheme } from "./browser/theme.js";
 
 startTheme(/** @type {HTMLElement} */ (document.getElementById("theme")));
 if (document.querySelector(".gallery")) startGallery();

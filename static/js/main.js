@@ -1,47 +1,47 @@
 /** The page: wires its parts to the state. What the reader does becomes an action, what changes is drawn. */
 
 import { compareAddress } from "./compare/address.js";
-import { createProgramPane } from "./program_pane.js";
-import { createRegistry } from "./commands.js";
-import { startCopyLink } from "./copy_link.js";
-import { startDownloads } from "./download.js";
-import { readDraft, writeDraft } from "./drafts.js";
-import { tryFixes } from "./fixes.js";
-import { checkGradients } from "./gradient_check.js";
-import { loadFindings } from "./findings_bundle.js";
-import { startKeys } from "./keys.js";
+import { createProgramPane } from "./page/program_pane.js";
+import { createRegistry } from "./browser/commands.js";
+import { startCopyLink } from "./sharing/copy_link.js";
+import { startDownloads } from "./picture/download.js";
+import { readDraft, writeDraft } from "./editor/drafts.js";
+import { tryFixes } from "./requests/fixes.js";
+import { checkGradients } from "./requests/gradient_check.js";
+import { loadFindings } from "./explain/findings_bundle.js";
+import { startKeys } from "./browser/keys.js";
 import { startOpening } from "./open_file/workbench.js";
-import { startLessonOf } from "./lesson_loader.js";
-import { startLegend } from "./legend.js";
-import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
-import { createAddress, fragmentOf } from "./page_address.js";
-import { pageCommands } from "./page_commands.js";
-import { readLivePreference, startLive } from "./live_loader.js";
-import { loadLocale } from "./page_locale.js";
-import * as select from "./page_selectors.js";
-import { initialState, reduce } from "./page_state.js";
-import { preparePalette } from "./palette_loader.js";
-import { startPredict } from "./predict_loader.js";
-import { loadPredict } from "./predict_bundle.js";
-import { startPaneBorder } from "./pane_border.js";
-import { createPicturePane } from "./picture_pane.js";
-import { onFirstInteraction } from "./first_interaction.js";
-import { startRerun } from "./rerun.js";
-import { ROOT } from "./root.js";
-import { createRunner } from "./running.js";
-import { startSaving } from "./saving.js";
+import { startLessonOf } from "./page/lesson_loader.js";
+import { startLegend } from "./page/legend.js";
+import { activeModes, bytesLabel, liveBytes } from "./trace/memory_totals.js";
+import { createAddress, fragmentOf } from "./page/address.js";
+import { pageCommands } from "./page/page_commands.js";
+import { readLivePreference, startLive } from "./page/live_loader.js";
+import { loadLocale } from "./words/page_locale.js";
+import * as select from "./page_state/selectors.js";
+import { initialState, reduce } from "./page_state/page_state.js";
+import { preparePalette } from "./page/palette_loader.js";
+import { startPredict } from "./page/predict_loader.js";
+import { loadPredict } from "./page/predict_bundle.js";
+import { startPaneBorder } from "./browser/pane_border.js";
+import { createPicturePane } from "./page/picture_pane.js";
+import { onFirstInteraction } from "./browser/first_interaction.js";
+import { startRerun } from "./sharing/rerun.js";
+import { ROOT } from "./requests/root.js";
+import { createRunner } from "./page/running.js";
+import { startSaving } from "./sharing/saving.js";
 import { createSiblingChips } from "./siblings/chips.js";
 import { atNote } from "./series/reader.js";
 import { startSeriesParts } from "./series/workbench.js";
-import { startSharing } from "./sharing.js";
-import { fixedText } from "./repair.js";
-import { createStore, differs } from "./store.js";
-import { startTheme } from "./theme.js";
-import { createSkippedForm } from "./unseen_form.js";
-import * as url from "./url.js";
-import { preferredView } from "./views.js";
+import { startSharing } from "./sharing/sharing.js";
+import { fixedText } from "./program/repair.js";
+import { createStore, differs } from "./browser/store.js";
+import { startTheme } from "./browser/theme.js";
+import { createSkippedForm } from "./page/unseen_form.js";
+import * as url from "./page_state/url.js";
+import { preferredView } from "./page/views.js";
 
-/** @typedef {import("./page_state.js").PageState} PageState */
+/** @typedef {import("./page_state/page_state.js").PageState} PageState */
 
 const { say } = await loadLocale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
@@ -50,7 +50,7 @@ const optionValue = (/** @type {HTMLOptionElement} */ { value }) => value;
 
 const served = JSON.parse(element("first").textContent ?? "{}");
 
-/** What the server sent with the page. @returns {import("./page_state.js").Page} */
+/** What the server sent with the page. @returns {import("./page_state/page_state.js").Page} */
 function readPage() {
   const { source = "", trace_url: traceUrl = null, saved = null } = served;
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
@@ -199,7 +199,7 @@ function programName({ source, pasted = null }) {
   return { name: "program", title: select.firstStatement(source) };
 }
 
-/** @returns {import("./about.js").About} */
+/** @returns {import("./sharing/about.js").About} */
 function aboutProgram() {
   const state = store.state();
   const isPageProgram = select.isPageProgram(state);

@@ -2,11 +2,11 @@
 
 import * as findings from "./findings/page_api.js";
 import { findingLocale } from "./findings/words.js";
-import { followHostTheme } from "./host_theme.js";
-import { locale } from "./locale.js";
+import { followHostTheme } from "./browser/host_theme.js";
+import { locale } from "./words/locale.js";
 import * as predict from "./predict/predict.js";
 import { predictLocale } from "./predict/words.js";
-import { startViewer } from "./viewer.js";
+import { startViewer } from "./page/viewer.js";
 
 const { lang } = document.documentElement;
 const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}");

@@ -3,11 +3,11 @@
 import { startComparisonViewer } from "./compare/viewer.js";
 import * as findings from "./findings/page_api.js";
 import { findingLocale } from "./findings/words.js";
-import { locale } from "./locale.js";
+import { locale } from "./words/locale.js";
 import * as predict from "./predict/predict.js";
 import { predictLocale } from "./predict/words.js";
 import { readOfflineSeries, reloadOnItem } from "./series/offline.js";
-import { startViewer } from "./viewer.js";
+import { startViewer } from "./page/viewer.js";
 
 const { lang } = document.documentElement;
 const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}");

@@ -1,7 +1,7 @@
 /** Signing in and out, where a host asks for a password. */
 
-import { ROOT } from "./root.js";
-import { startTheme } from "./theme.js";
+import { ROOT } from "./requests/root.js";
+import { startTheme } from "./browser/theme.js";
 
 const SESSION_URL = `${ROOT}/session`;
 const form = /** @type {HTMLFormElement | null} */ (document.getElementById("sign-in"));

@@ -1,10 +1,10 @@
 /** The names that have a value at a place of the program, as a run says: what an operation there can be given. */
 
-import { find } from "../entities.js";
-import { refOf } from "../layout/names.js";
+import { find } from "../trace/entities.js";
+import { refOf } from "../trace/names.js";
 import { nameMarks } from "./names.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
 /** @typedef {import("./positions.js").Position} Position */
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {{name: string, kind: string, type?: string, shape?: number[], dtype?: string, requires_grad?: boolean, leaf?: boolean, grad?: boolean}} AliveName */
@@ -80,7 +80,7 @@ function frameOfPosition(opened, step, { body }) {
   return frame;
 }
 
-/** @param {string} name @param {import("../entities.js").Value} value @param {import("../state.js").Entities} entities @returns {AliveName | null} */
+/** @param {string} name @param {import("../trace/entities.js").Value} value @param {import("../trace/state.js").Entities} entities @returns {AliveName | null} */
 function aliveName(name, value, entities) {
   const entity = entities.get(refOf(value) ?? "");
   if (entity?.kind === "tensor")

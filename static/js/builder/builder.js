@@ -1,8 +1,8 @@
 /** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
 
-import { button, element } from "../elements.js";
-import { isCurrent } from "../page_selectors.js";
-import { differs } from "../store.js";
+import { button, element } from "../browser/elements.js";
+import { isCurrent } from "../page_state/selectors.js";
+import { differs } from "../browser/store.js";
 import { aliveNames } from "./alive_names.js";
 import { createBuilderElements } from "./builder_elements.js";
 import { startCardEvents } from "./card_events.js";
@@ -18,7 +18,7 @@ import { openPalette } from "./palette.js";
 import { positionAtEnd, positionBelow } from "./positions.js";
 import { loadBuilderLocale } from "./words.js";
 
-/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./edits.js").Outcome} Outcome */
 /** @typedef {import("./positions.js").Position} Position */
@@ -27,7 +27,7 @@ import { loadBuilderLocale } from "./words.js";
  * @typedef {object} Builder
  * @property {(state: PageState, before: PageState | null) => void} render
  * @property {(isShown: boolean) => void} show
- * @property {(messages: import("../message_box.js").Message[]) => void} setMessages
+ * @property {(messages: import("../editor/message_box.js").Message[]) => void} setMessages
  * @property {() => Command[]} commands those that can be done now
  * @property {(operation: string) => void} insert opens its form below the card that the reader is at
  * @property {() => number} line of the card that the reader is at, from 0
@@ -41,7 +41,7 @@ const RUN_DELAY_MS = 250;
  * @param {object} parts
  * @param {HTMLElement} parts.host
  * @param {{change: (changes: import("./line_edits.js").Change[]) => void, undo: () => boolean, redo: () => boolean, canUndo: () => boolean, canRedo: () => boolean, openLine: (line: number) => void}} parts.editor
- * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void}} parts.store
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state/page_state.js").Action) => void}} parts.store
  * @param {import("./card_preview.js").PreviewStage} parts.stage where a card is previewed
  * @returns {Promise<Builder>}
  */

@@ -1,11 +1,11 @@
 /** What stands in the builder: the list of cards, the button that adds one, the foot with undo and redo, what is announced. */
 
-import { button, element } from "../elements.js";
+import { button, element } from "../browser/elements.js";
 import { keyHints } from "./card_keys.js";
 
 /**
  * @param {HTMLElement} host
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {import("../words/locale.js").Locale["say"]} say
  * @param {{add: () => void, undo: () => void, redo: () => void}} actions what its buttons do
  * @returns {{list: HTMLElement, addButton: HTMLElement, tools: HTMLElement, status: HTMLElement}} tools: the place of those of a card
  */

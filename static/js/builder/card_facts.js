@@ -1,12 +1,12 @@
 /** What a run says of a card: the result of its line at a step, in short. */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { handleCardText } from "../layout/card_texts.js";
 import { tuple } from "../layout/format.js";
-import { refOf } from "../layout/names.js";
+import { refOf } from "../trace/names.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../entities.js").Tensor} Tensor */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/entities.js").Tensor} Tensor */
 /** @typedef {{step: number, isAhead: boolean, shape?: string, role?: string, tracked?: boolean, version?: number, grads?: string[],
  *   text?: string, times?: number, type?: string}} CardFact
  *   isAhead: the line runs only after the step; shape, role, tracked: of the tensor that it made; version: of what it wrote; grads:
@@ -62,7 +62,7 @@ export function cardFact(opened, steps, currentStep, boundNames, isHead) {
   return fact;
 }
 
-/** @param {Tensor} tensor @param {import("../state.js").Entities} entities @param {import("../trace.js").Step} traceStep */
+/** @param {Tensor} tensor @param {import("../trace/state.js").Entities} entities @param {import("../trace/wire.js").Step} traceStep */
 function tensorFact(tensor, entities, traceStep) {
   const { role, tracked } = handleCardText(tensor);
   const counter = find(entities, tensor.counter, "counter");

@@ -1,6 +1,6 @@
 /** The keys of the cards, and what they do. */
 
-import { element } from "../elements.js";
+import { element } from "../browser/elements.js";
 
 /** @type {Record<string, number>} cards further, by key */
 export const CARD_MOVES = {
@@ -26,7 +26,7 @@ const COMMANDS = [
 ];
 
 /** The commands that can be done now. @param {{canUndo: () => boolean, canRedo: () => boolean}} editor @param {boolean} hasCard whether
- * the reader is at a card @param {import("../locale.js").Locale["say"]} say @param {(name: string) => void} run
+ * the reader is at a card @param {import("../words/locale.js").Locale["say"]} say @param {(name: string) => void} run
  * @returns {import("./builder.js").Command[]} */
 export function availableCommands(editor, hasCard, say, run) {
   /** @type {Record<string, () => boolean>} */
@@ -50,7 +50,7 @@ export function commandOfKey({ key, altKey, ctrlKey, metaKey, shiftKey }) {
   return { Enter: "edit", "/": "add", Backspace: "delete", Delete: "delete", s: "siblings", F2: "edit" }[key] ?? null;
 }
 
-/** @param {import("../locale.js").Locale["say"]} say */
+/** @param {import("../words/locale.js").Locale["say"]} say */
 export function keyHints(say) {
   const hints = element("p", "card-keys");
   for (const [keys, label] of [

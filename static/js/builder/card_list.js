@@ -1,19 +1,19 @@
 /** The list of cards in the page: rows that follow the program's text, one of which the reader is at. */
 
-import { element } from "../elements.js";
-import { messageBox } from "../message_box.js";
+import { element } from "../browser/elements.js";
+import { messageBox } from "../editor/message_box.js";
 import { cardFact, stepOfLine, stepsByLine } from "./card_facts.js";
 import { cardRow, setLine, showFact, toolRow } from "./card_row.js";
 import { createSourcePainter } from "./card_source.js";
 import { ownText } from "./edits.js";
 import { reuseRows, rowSignature, placeRows } from "./row_reuse.js";
 import { itemAt, readProgram } from "./statements.js";
-import { hidesFuture } from "../predict/future.js";
+import { hidesFuture } from "../trace/future.js";
 
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./statements.js").Program} Program */
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 
 /** Of more lines than these only the rows in sight are laid out. */
 const LONG_LIST = 300;
@@ -181,7 +181,7 @@ export function createCardList(list, toolsHost, say, handlers) {
     }
   }
 
-  /** @param {import("../message_box.js").Message[]} messages */
+  /** @param {import("../editor/message_box.js").Message[]} messages */
   function setMessages(messages) {
     for (const oldElement of list.querySelectorAll(".card-message")) oldElement.remove();
     for (const card of list.querySelectorAll(".statement-card.error")) card.classList.remove("error");

@@ -1,9 +1,9 @@
 /** The preview of a card that is not in the program yet: the program with it is run, and its picture shown at its line. */
 
-import { openTrace } from "../state.js";
-import { requestTrace, TraceError } from "../trace_source.js";
+import { openTrace } from "../trace/state.js";
+import { requestTrace, TraceError } from "../requests/trace_source.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
 /** @typedef {{show: (opened: OpenTrace, step: number, text: string, more: string[]) => void, clear: () => void}} PreviewStage
  *   what draws a step of another run; text: what the foot says of it; more: sentences besides the step's own */
 /** @typedef {{source: string}} Draft   a program with its settings */
@@ -35,7 +35,7 @@ export function createCardPreview(stage, isLive, { onProblem, onPreview }) {
       const { error, status } = trace.outcome;
       const opened = openTrace(trace);
       const steps = trace.steps.filter(
-        (/** @type {import("../trace.js").Step} */ traceStep) =>
+        (/** @type {import("../trace/wire.js").Step} */ traceStep) =>
           traceStep.line === line && traceStep.kind !== "call" && traceStep.kind !== "visit",
       );
       if (status === "refused")

@@ -1,13 +1,13 @@
 /** One row of the list: a line's number, and its card, comment or blank. */
 
-import { element } from "../elements.js";
+import { element } from "../browser/elements.js";
 import { glyphElement, groupOf } from "./glyphs.js";
 import { ownText } from "./edits.js";
 
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./statements.js").Program} Program */
 /** @typedef {import("./card_facts.js").CardFact} CardFact */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 
 /** What the buttons of a card do, with what they show. @type {[string, string][]} */
 const CARD_TOOLS = [

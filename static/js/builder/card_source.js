@@ -1,7 +1,7 @@
 /** The source on a card: its characters in their colours, with the names of the program marked. */
 
 import { highlightTree } from "@lezer/highlight";
-import { highlightStyle } from "../syntax.js";
+import { highlightStyle } from "../editor/syntax.js";
 import { lineStarts } from "./line_edits.js";
 import { nameMarks } from "./names.js";
 

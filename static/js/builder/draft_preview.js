@@ -1,6 +1,6 @@
 /** The preview of a draft at its position: what its program would show, and which cards and names it would affect. */
 
-import { isCurrent } from "../page_selectors.js";
+import { isCurrent } from "../page_state/selectors.js";
 import { createCardPreview } from "./card_preview.js";
 import * as edits from "./edits.js";
 import { applyEdits } from "./line_edits.js";
@@ -10,8 +10,8 @@ import { affectedLines, lossesAt } from "./preview_effects.js";
  * @param {import("./card_preview.js").PreviewStage} stage
  * @param {HTMLElement} list of the cards
  * @param {ReturnType<typeof import("./card_list.js").createCardList>} cards
- * @param {() => import("../page_state.js").PageState} currentState the page's state
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {() => import("../page_state/page_state.js").PageState} currentState the page's state
+ * @param {import("../words/locale.js").Locale["say"]} say
  */
 export function createDraftPreview(stage, list, cards, currentState, say) {
   const hasLive = document.getElementById("workbench")?.dataset.live !== "off";

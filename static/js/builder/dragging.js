@@ -1,6 +1,6 @@
 /** Moving a card by its number: a line shows the place where it would stand. */
 
-import { element } from "../elements.js";
+import { element } from "../browser/elements.js";
 
 const MIN_DISTANCE = 5;
 /** Milliseconds at a place before it is asked whether a card can stand there: the program is read anew for that. */

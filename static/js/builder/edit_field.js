@@ -1,6 +1,6 @@
 /** A card's own text in a field, in its place. */
 
-import { element } from "../elements.js";
+import { element } from "../browser/elements.js";
 
 /**
  * Opens the field on a card. @param {HTMLElement} card @param {string} text

@@ -1,6 +1,6 @@
 /** A small drawing for each group of operations, and the group of a statement. */
 
-import { SVG } from "../svg.js";
+import { SVG } from "../browser/svg.js";
 
 /** @typedef {"create" | "copy" | "share" | "view" | "in-place" | "math" | "reduce" | "graph" | "backward" | "module" | "optimizer" | "python"} Group */
 

@@ -1,8 +1,8 @@
 /** The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's. */
 
-import { ROOT } from "../root.js";
-import { element } from "../elements.js";
-import { loadThumbnails } from "../thumbnails.js";
+import { ROOT } from "../requests/root.js";
+import { element } from "../browser/elements.js";
+import { loadThumbnails } from "../browser/thumbnails.js";
 
 /** @typedef {import("./alive_names.js").AliveName} AliveName */
 /** @typedef {{statement: string, imports: string[]}} Draft   what would be added */

@@ -3,7 +3,7 @@
 import { bytesText } from "../layout/format.js";
 import { shortNodeName } from "../layout/node_labels.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
 /** @typedef {"raises" | "missed"} LineEffect   the program would stop there; it would not be reached */
 
 /**

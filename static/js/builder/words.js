@@ -1,6 +1,6 @@
 /** The builder's sentences, in the reader's language alone. */
 
-import { loadSentences } from "../sentences.js";
+import { loadSentences } from "../words/sentences.js";
 
 /** @type {Record<string, () => Promise<{default: Record<string, string>}>>} */
 const SENTENCES = {
@@ -8,5 +8,5 @@ const SENTENCES = {
   zh: () => import("../../locales/builder.zh.json", { with: { type: "json" } }),
 };
 
-/** @param {string} language @returns {Promise<import("../sentences.js").Locale>} */
+/** @param {string} language @returns {Promise<import("../words/sentences.js").Locale>} */
 export const loadBuilderLocale = (language) => loadSentences(SENTENCES, language);

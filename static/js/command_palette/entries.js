@@ -1,14 +1,14 @@
 /** What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue. */
 
-import { ROOT } from "../root.js";
+import { ROOT } from "../requests/root.js";
 import { keyLabel } from "./key_labels.js";
 
 /** @typedef {import("./match.js").Entry} Entry */
 /** @typedef {{name: string, text: Record<string, {title: string, question: string}>}} Scenario */
 /** @typedef {{name: string, group: string, template: string, sentence: string}} Operation */
 
-/** @param {import("../commands.js").Command[]} commands @param {import("../builder/builder.js").Command[]} cardCommands
- * @param {import("../sentences.js").Locale["say"]} say @param {Record<string, string>} english @returns {Entry[]} */
+/** @param {import("../browser/commands.js").Command[]} commands @param {import("../builder/builder.js").Command[]} cardCommands
+ * @param {import("../words/sentences.js").Locale["say"]} say @param {Record<string, string>} english @returns {Entry[]} */
 export function commandEntries(commands, cardCommands, say, english) {
   const pageEntries = commands
     .filter(({ id }) => id !== "palette")

@@ -7,13 +7,13 @@ import { textChanges } from "../builder/line_edits.js";
 import { positionAtEnd, positionBelow } from "../builder/positions.js";
 import { itemAt, readProgram } from "../builder/statements.js";
 import { loadBuilderLocale } from "../builder/words.js";
-import { isCurrent } from "../page_selectors.js";
-import { ROOT } from "../root.js";
+import { isCurrent } from "../page_state/selectors.js";
+import { ROOT } from "../requests/root.js";
 
 /**
  * @param {string} operation
  * @param {{text: () => string, cursorLine: () => number, change: (changes: import("../builder/line_edits.js").Change[]) => void, openLine: (line: number) => void}} editor
- * @param {import("../page_state.js").PageState} state
+ * @param {import("../page_state/page_state.js").PageState} state
  * @returns {Promise<string | null>} why it was not inserted; null where it was
  * Raises TypeError or Error where the server can not be reached.
  */

@@ -7,9 +7,9 @@ import { loadCommandLocale } from "./words.js";
 
 /**
  * @param {object} parts
- * @param {{available: () => import("../commands.js").Command[]}} parts.registry
- * @param {ReturnType<typeof import("../program_pane.js").createProgramPane>} parts.program
- * @param {() => import("../page_state.js").PageState} parts.state
+ * @param {{available: () => import("../browser/commands.js").Command[]}} parts.registry
+ * @param {ReturnType<typeof import("../page/program_pane.js").createProgramPane>} parts.program
+ * @param {() => import("../page_state/page_state.js").PageState} parts.state
  * @returns {Promise<() => void>} opens it
  */
 export async function startPalette({ registry, program, state }) {

@@ -1,13 +1,13 @@
 /** The command palette: a dialog with a field to search in and the list of what is found, walked by keys. */
 
-import { element } from "../elements.js";
-import { loadThumbnails } from "../thumbnails.js";
+import { element } from "../browser/elements.js";
+import { loadThumbnails } from "../browser/thumbnails.js";
 import { search } from "./match.js";
 
 /** @typedef {import("./match.js").Group} Group */
 /** @typedef {import("./match.js").Entry} Entry */
 
-/** @param {import("../sentences.js").Locale["say"]} say */
+/** @param {import("../words/sentences.js").Locale["say"]} say */
 function createPaletteElements(say) {
   const dialog = /** @type {HTMLDialogElement} */ (element("dialog", "command-palette"));
   dialog.setAttribute("aria-label", say("palette_title"));
@@ -48,7 +48,7 @@ function createPaletteElements(say) {
   return { dialog, field, list, status, problem, closer: closeButton };
 }
 
-/** @param {import("../sentences.js").Locale["say"]} say */
+/** @param {import("../words/sentences.js").Locale["say"]} say */
 export function createPalette(say) {
   const { dialog, field, list, status, problem, closer: closeButton } = createPaletteElements(say);
   /** @type {Group[]} */

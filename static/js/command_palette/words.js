@@ -1,6 +1,6 @@
 /** The labels of the commands: in the reader's language, and in English, by which they are found as well. */
 
-import { createLocale } from "../sentences.js";
+import { createLocale } from "../words/sentences.js";
 
 /** @type {Record<string, () => Promise<{default: Record<string, string>}>>} */
 const SENTENCES = {
@@ -8,7 +8,7 @@ const SENTENCES = {
   zh: () => import("../../locales/commands.zh.json", { with: { type: "json" } }),
 };
 
-/** @param {string} language @returns {Promise<{say: import("../sentences.js").Locale["say"], english: Record<string, string>}>} */
+/** @param {string} language @returns {Promise<{say: import("../words/sentences.js").Locale["say"], english: Record<string, string>}>} */
 export async function loadCommandLocale(language) {
   const knownLanguage = language in SENTENCES ? language : "en";
   const [sentences, english] = await Promise.all([SENTENCES[knownLanguage](), SENTENCES.en()]);

@@ -1,7 +1,7 @@
 /** The address of a comparison: both programs, or the saved ones that the page was opened with, and the place in its fragment. */
 
-import { ROOT } from "../root.js";
-import { packText, unpackText } from "../url.js";
+import { ROOT } from "../requests/root.js";
+import { packText, unpackText } from "../page_state/url.js";
 
 /** @typedef {{left: string | null, right: string | null, row: number | null, broken: boolean}} CompareAddress
  *   left, right: programs, null where the page's own are meant; broken: there are programs that can't be read */

@@ -2,9 +2,9 @@
 
 import { diffArrays } from "diff";
 
-/** @typedef {import("../trace.js").Program} Program */
-/** @typedef {import("../trace.js").Step} Step */
-/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("../trace/wire.js").Program} Program */
+/** @typedef {import("../trace/wire.js").Step} Step */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
 /**
  * @typedef {{left: number | null, right: number | null}} Pair   indices on both sides; null where the other side has nothing
  * @typedef {{left: number, right: number, both: boolean}} Row

@@ -1,11 +1,11 @@
 /** What two runs have different, by the names of the program: from which place of their common timeline to which. */
 
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { alignStatements, alignSteps } from "./align.js";
 import { factsByName, PROPERTIES } from "./tensor_facts.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
 /** @typedef {import("./align.js").Row} Row */
 /** @typedef {import("./tensor_facts.js").Fact} Fact */
 /** @typedef {import("./tensor_facts.js").NamedFacts} Named */
@@ -178,7 +178,7 @@ function outputDifferences(left, right, rows) {
   return out;
 }
 
-/** @param {import("../trace.js").Step | null} traceStep */
+/** @param {import("../trace/wire.js").Step | null} traceStep */
 function printedText(traceStep) {
   return (traceStep?.log ?? []).map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
 }

@@ -1,9 +1,9 @@
 /** A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences. */
 
-import { stylesheets, stagePicture } from "../picture.js";
-import { locale } from "../locale.js";
+import { stylesheets, stagePicture } from "../picture/picture.js";
+import { locale } from "../words/locale.js";
 import { clipLines, serialize, wrapText } from "../marks/svg_document.js";
-import { h, translationOf } from "../svg.js";
+import { h, translationOf } from "../browser/svg.js";
 import { differencesAt } from "./comparison.js";
 import { attributesDrawingProperties } from "./drawn_as.js";
 import {
@@ -16,7 +16,7 @@ import {
   comparisonSummary,
 } from "./words.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 

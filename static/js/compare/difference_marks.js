@@ -10,7 +10,7 @@ const NUMBER_SPACING = 18;
 
 /**
  * @param {HTMLElement} host of a stage
- * @returns {{show: (opened: import("../state.js").OpenTrace, step: number, marked: MarkedName[]) => void, clear: () => void}}
+ * @returns {{show: (opened: import("../trace/state.js").OpenTrace, step: number, marked: MarkedName[]) => void, clear: () => void}}
  */
 export function createDifferenceMarks(host) {
   const layer = document.createElement("div");

@@ -1,8 +1,8 @@
 /** The menu of a comparison: a place as a picture, the offline page, the differences as JSON, and the code of a frame. */
 
-import { saveFile, startMenu } from "../file_menu.js";
-import { offlinePage, pageTheme, toPng } from "../files.js";
-import { iframeCode } from "../sharing.js";
+import { saveFile, startMenu } from "../browser/file_menu.js";
+import { offlinePage, pageTheme, toPng } from "../picture/files.js";
+import { iframeCode } from "../sharing/sharing.js";
 import { comparisonPicture } from "./comparison_picture.js";
 import { comparisonReply } from "./reply.js";
 

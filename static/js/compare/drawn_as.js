@@ -1,7 +1,7 @@
 /** By which attributes a stage draws the properties of a tensor that are different. */
 
 /**
- * @param {import("../state.js").OpenTrace} opened
+ * @param {import("../trace/state.js").OpenTrace} opened
  * @param {number} step
  * @param {string | null} uid of a handle, null for a plain value, which the stage doesn't draw
  * @param {string[]} properties

@@ -1,7 +1,7 @@
 /** The frame that compares two saved programs: fetches both traces. */
 
-import { loadLocale } from "../page_locale.js";
-import { loadTrace, problemOfResponse, TraceError } from "../trace_source.js";
+import { loadLocale } from "../words/page_locale.js";
+import { loadTrace, problemOfResponse, TraceError } from "../requests/trace_source.js";
 import { startComparisonViewer } from "./viewer.js";
 
 const { say } = await loadLocale(document.documentElement.lang);

@@ -1,6 +1,6 @@
 /** What the server makes of two traces: their differences, the picture of a place, and the offline file. */
 
-import { offlineDocument } from "../standalone.js";
+import { offlineDocument } from "../picture/standalone.js";
 import { compareTraces } from "./comparison.js";
 import { comparisonPicture } from "./comparison_picture.js";
 import { comparisonReply } from "./reply.js";

@@ -1,10 +1,10 @@
 /** The page that compares two programs: both can be written and run, the address holds them. */
 
-import { startCopyLink } from "../copy_link.js";
-import { startKeys } from "../keys.js";
-import { loadLocale } from "../page_locale.js";
-import { ROOT } from "../root.js";
-import { startTheme } from "../theme.js";
+import { startCopyLink } from "../sharing/copy_link.js";
+import { startKeys } from "../browser/keys.js";
+import { loadLocale } from "../words/page_locale.js";
+import { ROOT } from "../requests/root.js";
+import { startTheme } from "../browser/theme.js";
 import { compareFragment, readCompareAddress } from "./address.js";
 import { startComparisonDownloads } from "./downloads.js";
 import { EXAMPLE } from "./example.js";
@@ -100,7 +100,7 @@ async function showAddress(fragment) {
   await run(address.row);
 }
 
-/** @param {import("../page_state.js").Problem} problem */
+/** @param {import("../page_state/page_state.js").Problem} problem */
 function showProblem({ key, args }) {
   element("problem").textContent = say(key, args);
   element("problem").hidden = false;

@@ -3,7 +3,7 @@
 import { compareTraces } from "./comparison.js";
 import { nameClause, compareLocale, lineOfRow, outputText, comparisonSummary } from "./words.js";
 
-/** @param {{left: import("../trace.js").Trace, right: import("../trace.js").Trace}} traces @param {string} language */
+/** @param {{left: import("../trace/wire.js").Trace, right: import("../trace/wire.js").Trace}} traces @param {string} language */
 export function comparisonReply({ left, right }, language) {
   const { say } = compareLocale(language);
   const comparison = compareTraces(left, right);

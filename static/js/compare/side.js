@@ -1,20 +1,20 @@
 /** A side that can be written: an editor, the run of its program, and what came of it. */
 
-import { createEditor } from "../editor.js";
-import { messages } from "../messages.js";
-import { openTrace } from "../state.js";
-import { loadTrace, problemOfResponse, requestTrace, TraceError } from "../trace_source.js";
+import { createEditor } from "../editor/editor.js";
+import { messages } from "../program/messages.js";
+import { openTrace } from "../trace/state.js";
+import { loadTrace, problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.js";
 import { createChangedLines } from "./changed_lines.js";
 import { createSideView, partOf } from "./side_view.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
 /** @typedef {{source: string, trace_url: string | null, title: string}} InitialSide what the server sent of a side */
 /** @typedef {ReturnType<typeof createSide>} Side */
 
 /**
  * @param {HTMLElement} root the side's part of the page
  * @param {InitialSide} initial
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {import("../words/locale.js").Locale["say"]} say
  * @param {{nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} options
  */
 export function createSide(root, initial, say, { nonce, onRun, onChange, onLine }) {
@@ -36,13 +36,13 @@ export function createSide(root, initial, say, { nonce, onRun, onChange, onLine 
   let ranText = "";
   let traceFetch = new AbortController();
 
-  /** @param {import("../page_state.js").Problem | null} problem */
+  /** @param {import("../page_state/page_state.js").Problem | null} problem */
   function showProblem(problem) {
     partOf(root, "problem").hidden = problem === null;
     partOf(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
   }
 
-  /** What was pasted may have been cleaned before it ran: the editor shows what ran. @param {import("../trace.js").Trace} trace
+  /** What was pasted may have been cleaned before it ran: the editor shows what ran. @param {import("../trace/wire.js").Trace} trace
    * @param {string} text */
   function open(trace, text) {
     opened = openTrace(trace);

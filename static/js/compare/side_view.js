@@ -1,13 +1,13 @@
 /** One side of a comparison: its lines of code, how it ended, its stage and the sentences of its step. */
 
-import { captionItems } from "../caption_list.js";
-import { outcomeSentence, sentences, stageLabels } from "../captions.js";
-import { createStage } from "../stage.js";
-import { lineTone } from "../stepping.js";
+import { captionItems } from "../captions/caption_list.js";
+import { outcomeSentence, sentences, stageLabels } from "../captions/captions.js";
+import { createStage } from "../stage/stage.js";
+import { lineTone } from "../trace/stepping.js";
 import { createDifferenceMarks } from "./difference_marks.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 /** @typedef {ReturnType<typeof createSideView>} SideView */
 
 /** A part of a side, by its name. @param {HTMLElement} root @param {string} name */
@@ -15,7 +15,7 @@ export function partOf(root, name) {
   return /** @type {HTMLElement} */ (root.querySelector(`[data-part=${name}]`));
 }
 
-/** @param {HTMLElement} root of the side @param {import("../code_listing.js").CodePane} codePane @param {Say} say */
+/** @param {HTMLElement} root of the side @param {import("../editor/code_listing.js").CodePane} codePane @param {Say} say */
 export function createSideView(root, codePane, say) {
   const stage = createStage(partOf(root, "stage"), document, { labels: stageLabels(say) });
   const marks = createDifferenceMarks(partOf(root, "stage"));

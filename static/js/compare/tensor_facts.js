@@ -1,15 +1,15 @@
 /** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
 
-import { find, findHandle } from "../entities.js";
+import { find, findHandle } from "../trace/entities.js";
 import { cellsRead, numbersText } from "../findings/numbers.js";
 import { dtypeText, tuple, valueText, wireText } from "../layout/format.js";
 import { shortNodeName } from "../layout/node_labels.js";
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 
-/** @typedef {import("../state.js").Entities} Entities */
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../entities.js").Handle} Handle */
-/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {import("../trace/state.js").Entities} Entities */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
+/** @typedef {import("../trace/entities.js").Value} Value */
 /**
  * @typedef {{text: string, key: string}} Fact   as a reader sees it; equal keys mean the same
  * @typedef {"type" | "values" | "shape" | "dtype" | "device" | "stride" | "requires_grad" | "leaf" | "node" | "version"
@@ -86,7 +86,7 @@ function addValue(named, name, value, entities) {
   }
 }
 
-/** @param {import("../entities.js").Container} object */
+/** @param {import("../trace/entities.js").Container} object */
 function typeText({ type = "object", len }) {
   return len === undefined ? type : `${type} (${len})`;
 }

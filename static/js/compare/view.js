@@ -1,6 +1,6 @@
 /** Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place. */
 
-import { codeNodes, element } from "../elements.js";
+import { codeNodes, element } from "../browser/elements.js";
 import { compareTraces, differencesAt } from "./comparison.js";
 import { lanesElement } from "./lanes.js";
 import { statementTexts } from "./align.js";
@@ -16,7 +16,7 @@ import {
 
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /** @typedef {import("./side_view.js").SideView} SideView */
-/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
 /** @typedef {ReturnType<typeof createComparisonView>} ComparisonView */
 
 /** Differences that are numbered and listed at a place. */

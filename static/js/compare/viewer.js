@@ -1,16 +1,16 @@
 /** A comparison that is only looked at: in a frame of another site's page, and in the offline file. */
 
-import { createCodeListing } from "../code_listing.js";
-import { startKeys } from "../keys.js";
-import { startTheme } from "../theme.js";
+import { createCodeListing } from "../editor/code_listing.js";
+import { startKeys } from "../browser/keys.js";
+import { startTheme } from "../browser/theme.js";
 import { createSideView, partOf } from "./side_view.js";
 import { createComparisonView } from "./view.js";
 
-/** @typedef {{trace: import("../trace.js").Trace, title: string}} ViewedRun */
+/** @typedef {{trace: import("../trace/wire.js").Trace, title: string}} ViewedRun */
 
 /**
  * @param {{left: ViewedRun, right: ViewedRun, row: number | null}} content row: the place to show, null for where the two part
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {import("../words/locale.js").Locale["say"]} say
  */
 export function startComparisonViewer({ left, right, row }, say) {
   const language = document.documentElement.lang;

@@ -2,9 +2,9 @@
 
 import en from "../../locales/compare.en.json" with { type: "json" };
 import zh from "../../locales/compare.zh.json" with { type: "json" };
-import { createLocale } from "../sentences.js";
+import { createLocale } from "../words/sentences.js";
 
-/** @typedef {import("../sentences.js").Locale["say"]} Say */
+/** @typedef {import("../words/sentences.js").Locale["say"]} Say */
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /** @typedef {import("./comparison.js").Difference} Difference */
 /** @typedef {Pick<Difference, "name" | "property" | "left" | "right">} PropertyChange */
@@ -13,7 +13,7 @@ import { createLocale } from "../sentences.js";
 const MAX_NAMES = 4;
 const MAX_PRINTED = 60;
 
-/** @type {(language: string) => import("../sentences.js").Locale} */
+/** @type {(language: string) => import("../words/sentences.js").Locale} */
 export const compareLocale = createLocale({ en, zh });
 
 /** What is different about a name, without the name. @param {PropertyChange} change @param {Say} say */
@@ -74,7 +74,7 @@ export function changesByName(changes) {
   return [...groups.values()];
 }
 
-/** How a run ended. @param {import("../trace.js").Outcome} outcome @param {Say} say */
+/** How a run ended. @param {import("../trace/wire.js").Outcome} outcome @param {Say} say */
 export function outcomeText({ status, error }, say) {
   if (status !== "raised") return say(`compare.${status}`);
   return say(error?.line ? "compare.raised" : "compare.raised_nowhere", { line: error?.line, type: error?.type ?? "" });

@@ -6,7 +6,7 @@ import { shapeText } from "./operands.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /** @typedef {import("./scan.js").Operation} Operation */
-/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
 
 const PAIRING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
 const LOSS = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;

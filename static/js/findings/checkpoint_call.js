@@ -1,6 +1,6 @@
 /** The statement whose re-entrant checkpoint ran the code of a step unrecorded. */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { gradOffAt } from "./grad_mode.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */

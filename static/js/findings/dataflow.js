@@ -1,6 +1,6 @@
 /** What a tensor's numbers were computed from, whether or not gradients go the same way back. */
 
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 
 /** @typedef {import("./scan.js").Operation} Operation */
 /** @typedef {import("./scan.js").Occurrence<"path_cut">} PathCut */

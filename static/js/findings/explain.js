@@ -1,6 +1,6 @@
 /** What is to be said of a run: every diagnosis is asked, and its findings are ordered, the best first. */
 
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { DIAGNOSES } from "./registry.js";
 import { RunFacts } from "./run_facts.js";
 
@@ -9,7 +9,7 @@ import { RunFacts } from "./run_facts.js";
 const SEVERITY_RANK = { error: 0, warning: 1, note: 2 };
 
 /** The findings of a run, the best first: what explains its error, then errors, warnings and notes as they came about.
- * @param {import("../state.js").OpenTrace} opened @returns {Finding[]} */
+ * @param {import("../trace/state.js").OpenTrace} opened @returns {Finding[]} */
 export function explain(opened) {
   const facts = new RunFacts(opened);
   const findings = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
@@ -19,7 +19,7 @@ export function explain(opened) {
 }
 
 /** What the recording found when it began was not made by its first step: no finding has its cause there, no chain begins there.
- * @param {Finding[]} findings @param {import("../trace.js").Step[]} steps */
+ * @param {Finding[]} findings @param {import("../trace/wire.js").Step[]} steps */
 function withoutUnknownPast(findings, steps) {
   const isBeforeRecording = (/** @type {{step: number}} */ { step }) => steps[step]?.kind === "begin";
   return findings
@@ -27,7 +27,7 @@ function withoutUnknownPast(findings, steps) {
     .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isBeforeRecording(link)) }));
 }
 
-/** @param {import("../trace.js").Trace} trace @returns {Finding[]} */
+/** @param {import("../trace/wire.js").Trace} trace @returns {Finding[]} */
 export function explainTrace(trace) {
   return explain(openTrace(trace));
 }

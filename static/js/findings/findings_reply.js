@@ -18,12 +18,12 @@ const MAX_FINDINGS = 100;
 /** Characters of a reply, for a name may be as long as a trace. */
 const MAX_CHARACTERS = 500_000;
 
-/** How a run ended. @param {import("../trace.js").Trace} trace @param {string} language */
+/** How a run ended. @param {import("../trace/wire.js").Trace} trace @param {string} language */
 export function summaryReply(trace, language) {
   return { finished: trace.outcome.status === "finished", text: runSummary(trace, findingLocale(language).say) };
 }
 
-/** @param {import("../trace.js").Trace} trace @param {string} language @returns {FindingReply[]} the best first, as many as
+/** @param {import("../trace/wire.js").Trace} trace @param {string} language @returns {FindingReply[]} the best first, as many as
  *   a reply holds */
 export function findingsReply(trace, language) {
   const { say } = findingLocale(language);
@@ -38,7 +38,7 @@ export function findingsReply(trace, language) {
   return replies;
 }
 
-/** @param {import("./finding.js").Finding} finding @param {import("../locale.js").Locale["say"]} say @returns {FindingReply} */
+/** @param {import("./finding.js").Finding} finding @param {import("../words/locale.js").Locale["say"]} say @returns {FindingReply} */
 function findingReply(finding, say) {
   const { what, why, todo, chain, offers } = findingText(finding, say);
   return {

@@ -1,6 +1,6 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { readsOfGrad } from "./grad_readings.js";

@@ -1,11 +1,11 @@
 /** What came to a node in one backward: over which edge, from which node, with which values. */
 
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./scan.js").BackwardCall} BackwardCall */
-/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
 /**
  * @typedef {{node: string, edge: number, step: number | null, grad: Grad | null}} Incoming
  *   a gradient that a node sent over one of its edges; step: of its visit, null where that was not recorded

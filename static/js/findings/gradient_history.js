@@ -72,7 +72,7 @@ function backwardChanges(facts, uid, since, until) {
 }
 
 /** The last step before a gradient came to a tensor: one that retains it has it before its node runs, which the step of the
- * visit before may have seen. @param {RunFacts} facts @param {import("../trace.js").Visit | null | undefined} visit @param {number} step */
+ * visit before may have seen. @param {RunFacts} facts @param {import("../trace/wire.js").Visit | null | undefined} visit @param {number} step */
 function stepBeforeArrival(facts, visit, step) {
   const isSeenEarly = !visit?.accumulates && facts.steps[step - 1]?.visit?.backward === visit?.backward;
   return isSeenEarly ? step - 2 : step - 1;

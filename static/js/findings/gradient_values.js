@@ -4,8 +4,8 @@ import { shortNumber, tuple } from "../layout/format.js";
 import { code, phrase } from "./finding.js";
 import { cellsRead, numberOf } from "./numbers.js";
 
-/** @typedef {import("../entities.js").Cell} Cell */
-/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
 /** @typedef {import("./finding.js").Fact} Fact */
 /** @typedef {Pick<Grad, "shape" | "dtype" | "cells" | "summary">} Gradient   its elements, or a summary of many, or neither */
 
@@ -50,8 +50,8 @@ function nestedText(texts, shape) {
   return `[${parts.join(", ")}]`;
 }
 
-/** A tensor's elements at a state, as a gradient. @param {import("../entities.js").Lookup} entities
- * @param {import("../entities.js").Tensor | undefined} tensor @returns {Gradient | null} */
+/** A tensor's elements at a state, as a gradient. @param {import("../trace/entities.js").Lookup} entities
+ * @param {import("../trace/entities.js").Tensor | undefined} tensor @returns {Gradient | null} */
 export function tensorValue(entities, tensor) {
   if (!tensor) return null;
   const storage = entities.get(tensor.storage ?? "");

@@ -1,7 +1,7 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import { refOf } from "../layout/names.js";
-import { addToList } from "../multimap.js";
+import { refOf } from "../trace/names.js";
+import { addToList } from "../trace/multimap.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { attributeChanges } from "./object_history.js";
 import { tensorHistory } from "./tensor_history.js";
@@ -178,7 +178,7 @@ function growingLists(facts) {
   for (const { uid, step, fields } of facts.index.objectChanges) {
     if (!fields.splice && !(fields.items && !fields.kind)) continue;
     const last = fields.splice?.at(-1)?.[2].at(-1) ?? fields.items?.at(-1);
-    const ref = refOf(/** @type {import("../trace.js").Value} */ (Array.isArray(last) ? last[1] : last));
+    const ref = refOf(/** @type {import("../trace/wire.js").Value} */ (Array.isArray(last) ? last[1] : last));
     if (ref?.[0] === "t") addToList(appendedTensors, `${uid} ${facts.steps[step].stmt}`, { list: uid, uid: ref, step });
   }
   return [...appendedTensors.values()].flatMap((items) => diagnosisOfList(facts, items) ?? []);

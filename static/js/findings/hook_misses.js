@@ -1,7 +1,7 @@
 /** A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never run. */
 
-import { find } from "../entities.js";
-import { refOf } from "../layout/names.js";
+import { find } from "../trace/entities.js";
+import { refOf } from "../trace/names.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { tensorHistory } from "./tensor_history.js";
 import { hooksNotRun } from "./hooks_not_run.js";
@@ -73,13 +73,13 @@ function overwrittenInputs(facts) {
 }
 
 /** Of the arguments of a hook: the write in the same call over a tensor that is both input and output.
- * @param {RunFacts} facts @param {import("../trace.js").Value[]} args module, inputs, output @param {number} step */
+ * @param {RunFacts} facts @param {import("../trace/wire.js").Value[]} args module, inputs, output @param {number} step */
 function overwrittenInput(facts, args, step) {
   const [module, inputs, output] = args.map(refOf);
   const state = facts.state(step);
   if (!find(state, module, "object") || !output) return null;
   const items = (find(state, inputs, "object")?.items ?? []).map((item) =>
-    refOf(/** @type {import("../trace.js").Value} */ (item)),
+    refOf(/** @type {import("../trace/wire.js").Value} */ (item)),
   );
   const storage = facts.handle(output, step)?.storage;
   const input = items.find((uid) => uid && storage && facts.handle(uid, step)?.storage === storage);
@@ -89,7 +89,7 @@ function overwrittenInput(facts, args, step) {
   return input && module && written && facts.birth(input) < written.step ? { module, input, written } : null;
 }
 
-/** @param {RunFacts} facts @param {import("../trace.js").Delta} frame @param {NonNullable<ReturnType<typeof overwrittenInput>>} found
+/** @param {RunFacts} facts @param {import("../trace/wire.js").Delta} frame @param {NonNullable<ReturnType<typeof overwrittenInput>>} found
  * @param {number} step @returns {Diagnosis} */
 function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
   const caller = facts.steps.findLastIndex(

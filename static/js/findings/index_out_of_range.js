@@ -1,6 +1,6 @@
 /** An index beyond the end: of an embedding, of the classes of a loss, of a dimension. Which value, and which are allowed. */
 
-import { findHandle } from "../entities.js";
+import { findHandle } from "../trace/entities.js";
 import { link, namesOf } from "./finding.js";
 import { cellsRead, numberOf } from "./numbers.js";
 import { operandsOf, shapeText } from "./operands.js";

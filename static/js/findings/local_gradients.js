@@ -2,11 +2,11 @@
 
 import { cellsRead, numberOf, numbersText } from "./numbers.js";
 
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
-/** @typedef {import("../trace_index.js").SavedSlot} SavedSlot */
-/** @typedef {import("../trace.js").Grad} Grad */
-/** @typedef {import("../entities.js").Node} Node */
+/** @typedef {import("../trace/trace_index.js").SavedSlot} SavedSlot */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
+/** @typedef {import("../trace/entities.js").Node} Node */
 /**
  * @typedef {{edge: number, slope: (saved: number, node: Node) => number | null}} SlopeRule
  *   edge: through which the gradient goes on; slope: by which it is multiplied, from the element that was saved

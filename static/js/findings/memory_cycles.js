@@ -1,8 +1,8 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
 import { itemsize, numel } from "../layout/reads.js";
-import { find } from "../entities.js";
-import { refOf } from "../layout/names.js";
+import { find } from "../trace/entities.js";
+import { refOf } from "../trace/names.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { functionName } from "./custom_function.js";
 import { attributeChanges } from "./object_history.js";
@@ -146,7 +146,7 @@ function cycleFrom(facts, start, step) {
     const object = find(entities, uid, "object");
     const values = [...Object.values(object?.attrs ?? {}), ...(object?.items ?? []).flat()];
     for (const value of values) {
-      const ref = refOf(/** @type {import("../trace.js").Value} */ (value));
+      const ref = refOf(/** @type {import("../trace/wire.js").Value} */ (value));
       if (ref === start) {
         const cycle = [];
         for (let uidOnWay = /** @type {string | null} */ (uid); uidOnWay; uidOnWay = cameFrom.get(uidOnWay) ?? null)

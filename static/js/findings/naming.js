@@ -4,7 +4,7 @@ import { code } from "./finding.js";
 import { operationName } from "./operation_name.js";
 
 /** @typedef {import("./finding.js").Fact} Fact */
-/** @typedef {import("../layout/names.js").Tag} Tag */
+/** @typedef {import("../trace/names.js").Tag} Tag */
 
 /** Names of one trace. */
 export class Naming {

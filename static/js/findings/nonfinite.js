@@ -11,7 +11,7 @@ import { operationName } from "./operation_name.js";
 /** @typedef {import("./finding.js").Fact} Fact */
 /** @typedef {import("./finding.js").Link} Link */
 /** @typedef {import("./scan.js").Operation} Operation */
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 /** @typedef {{step: number, storage: string}} NonfiniteOrigin */
 
 /** So many sizes of a parameter that runs away are said. */
@@ -107,7 +107,7 @@ function hasNan(row) {
   return false;
 }
 
-/** @param {import("../trace.js").Delta} storage */
+/** @param {import("../trace/wire.js").Delta} storage */
 function holdsNan({ cells, cells_at: patches }) {
   for (const dtype in cells) if (hasNan(cells[dtype])) return true;
   for (const dtype in patches) if (Object.values(patches[dtype]).some(isNan)) return true;
@@ -283,7 +283,7 @@ function visitDiagnosis(facts, step) {
   };
 }
 
-/** Whether every NaN that a node sent on stands where it got a 0. @param {import("../trace.js").Visit} visit */
+/** Whether every NaN that a node sent on stands where it got a 0. @param {import("../trace/wire.js").Visit} visit */
 function isZeroByZero({ grad_outputs: [incoming], grad_inputs: [sent] }) {
   const incomingCells = incoming?.cells ?? [];
   const nanIndices = (sent?.cells ?? []).flatMap((cell, k) => (isNan(cell) ? [k] : []));

@@ -56,7 +56,7 @@ export function notContiguous(facts) {
   ];
 }
 
-/** @param {import("../entities.js").Tensor | undefined} tensor */
+/** @param {import("../trace/entities.js").Tensor | undefined} tensor */
 function isContiguous(tensor) {
   const { shape, stride } = tensor ?? {};
   if (!shape || !stride) return true;

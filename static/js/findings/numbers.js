@@ -1,16 +1,16 @@
 /** The numbers that a handle or a saved slot reads, and how a sentence writes them. */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { shortNumber } from "../layout/format.js";
 import { plainDtype, cellReads } from "../layout/reads.js";
 
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 
 const MAX_NUMBERS = 1024;
 const MAX_LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them.
- * @param {import("../entities.js").Lookup} entities @param {import("../layout/reads.js").MemoryReading} handleOrSlot
+ * @param {import("../trace/entities.js").Lookup} entities @param {import("../layout/reads.js").MemoryReading} handleOrSlot
  * @returns {Cell[] | null} */
 export function cellsRead(entities, handleOrSlot) {
   const row = find(entities, handleOrSlot.storage, "storage")?.cells?.[plainDtype(handleOrSlot.dtype)];

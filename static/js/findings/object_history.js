@@ -1,6 +1,6 @@
 /** How the attributes of a run's objects changed: parameters that were replaced, modules that were exchanged. */
 
-import { refOf } from "../layout/names.js";
+import { refOf } from "../trace/names.js";
 
 /** @typedef {{owner: string, name: string, step: number, before: string | null, after: string | null}} Replacement
  *   an attribute that came to refer to another entity; before is null where it is new */
@@ -14,7 +14,7 @@ export function attributeChanges(facts) {
   if (cached) return cached;
   /** @type {Replacement[]} */
   const replacements = [];
-  /** @type {Map<string, Record<string, import("../trace.js").Value>>} by object */
+  /** @type {Map<string, Record<string, import("../trace/wire.js").Value>>} by object */
   const attributesOf = new Map();
   for (const { uid: owner, step, fields } of facts.index.objectChanges) {
     if (!fields.attrs) continue;

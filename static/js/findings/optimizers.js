@@ -1,10 +1,10 @@
 /** The optimizers of a run: the tensors in their groups, and the steps at which they update them. */
 
-import { find } from "../entities.js";
-import { pairsOf, refOf } from "../layout/names.js";
+import { find } from "../trace/entities.js";
+import { pairsOf, refOf } from "../trace/names.js";
 import { resolve } from "./resolve.js";
 
-/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {import("../trace/entities.js").Value} Value */
 /** @typedef {{uid: string, made: number, steps: number[]}} Optimizer   steps: at which its `step()` had run */
 
 /** @type {WeakMap<object, Map<string, Optimizer>>} */

@@ -1,7 +1,7 @@
 /** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
 
 import { plainDtype, cellReads } from "../layout/reads.js";
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { fix, link, namesOf } from "./finding.js";
 import { numberOf, numbersText } from "./numbers.js";
 import { operationName } from "./operation_name.js";
@@ -91,7 +91,7 @@ function cellsRead(reading) {
   return cellReads(reading, MAX_ELEMENTS).map(({ cell }) => cell);
 }
 
-/** A handle as an operation with a larger one reads it. @param {import("../entities.js").Handle} handle @param {number[]} shape */
+/** A handle as an operation with a larger one reads it. @param {import("../trace/entities.js").Handle} handle @param {number[]} shape */
 function broadcast(handle, shape) {
   const ownShape = handle.shape ?? [];
   const missingDimensions = shape.length - ownShape.length;

@@ -5,7 +5,7 @@ import { viewsToBase } from "./view_chain.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /**
- * @typedef {{op: import("./scan.js").Operation, step: number, uid: string, tensor: import("../entities.js").Tensor,
+ * @typedef {{op: import("./scan.js").Operation, step: number, uid: string, tensor: import("../trace/entities.js").Tensor,
  *   views: import("./view_chain.js").ViewStep[], base: string}} RefusedWrite   uid: the handle that was to be written
  */
 
@@ -57,7 +57,7 @@ export function linksFromViewToRefusal(facts, { step }, { op, uid }, findingFact
   ];
 }
 
-/** Whether several elements of a tensor are one cell in memory. @param {import("../entities.js").Tensor} tensor */
+/** Whether several elements of a tensor are one cell in memory. @param {import("../trace/entities.js").Tensor} tensor */
 export function hasRepeatedCells({ shape, stride }) {
   return (shape ?? []).some((size, k) => size > 1 && stride?.[k] === 0);
 }

@@ -1,10 +1,10 @@
 /** What a path of the program's text, like `net[0].weight`, refers to at a step. */
 
-import { find } from "../entities.js";
-import { pairsOf, refOf } from "../layout/names.js";
+import { find } from "../trace/entities.js";
+import { pairsOf, refOf } from "../trace/names.js";
 
-/** @typedef {import("../entities.js").Lookup} Entities */
-/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {import("../trace/entities.js").Lookup} Entities */
+/** @typedef {import("../trace/entities.js").Value} Value */
 
 /**
  * The uid that a path refers to in the state after a step.

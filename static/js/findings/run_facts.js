@@ -1,18 +1,18 @@
 /** What diagnoses ask of a run: who made, named, wrote, saved and visited a thing, and when. Built once for a trace, lazily. */
 
-import { find, findHandle, mergeFields } from "../entities.js";
-import { EntityHistory } from "../entity_history.js";
+import { find, findHandle, mergeFields } from "../trace/entities.js";
+import { EntityHistory } from "../trace/entity_history.js";
 import { code } from "./finding.js";
 import { Naming } from "./naming.js";
 import { operationName } from "./operation_name.js";
 import { Scan } from "./scan.js";
 import { StepNames } from "./step_names.js";
 
-/** @typedef {import("../entities.js").Handle} Handle */
-/** @typedef {import("../entities.js").Tensor} Tensor */
-/** @typedef {import("../trace.js").Step} Step */
-/** @typedef {import("../trace_index.js").SavedSlot} SavedSlot */
-/** @typedef {import("../trace.js").Slot} Slot */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
+/** @typedef {import("../trace/entities.js").Tensor} Tensor */
+/** @typedef {import("../trace/wire.js").Step} Step */
+/** @typedef {import("../trace/trace_index.js").SavedSlot} SavedSlot */
+/** @typedef {import("../trace/wire.js").Slot} Slot */
 /** @typedef {import("./finding.js").Fact} Fact */
 /** @typedef {import("./finding.js").Code} Code */
 /** @typedef {import("./finding.js").Place} Place */
@@ -28,7 +28,7 @@ const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|TryStar|ClassD
 
 /** Built for one trace; every method answers for the state after a step, unless it says otherwise. */
 export class RunFacts {
-  /** @param {import("../state.js").OpenTrace} opened */
+  /** @param {import("../trace/state.js").OpenTrace} opened */
   constructor(opened) {
     this.opened = opened;
     this.trace = opened.trace;
@@ -131,7 +131,7 @@ export class RunFacts {
     return this._codes[stmt];
   }
 
-  /** @param {import("../trace.js").Statement} statement */
+  /** @param {import("../trace/wire.js").Statement} statement */
   textOf(statement) {
     if (COMPOUND.test(statement.kind) || statement.end_line === statement.line)
       return this.source[statement.line - 1]
@@ -159,7 +159,7 @@ export class RunFacts {
   }
 
   /** Every event of a kind, in order.
-   * @template {import("../trace.js").Event["event"]} E @param {E} event @returns {import("./scan.js").Occurrence<E>[]} */
+   * @template {import("../trace/wire.js").Event["event"]} E @param {E} event @returns {import("./scan.js").Occurrence<E>[]} */
   events(event) {
     return /** @type {import("./scan.js").Occurrence<E>[]} */ (this.scan.events(event));
   }
@@ -244,7 +244,7 @@ export class RunFacts {
   }
 }
 
-/** @param {import("../trace.js").Trace} trace @param {number} count of steps @returns {RunError | null} */
+/** @param {import("../trace/wire.js").Trace} trace @param {number} count of steps @returns {RunError | null} */
 function runErrorOf({ outcome }, count) {
   const { status, error } = outcome;
   if (status !== "raised" || !error) return null;

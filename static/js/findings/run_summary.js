@@ -1,13 +1,13 @@
 /** How a run ended, in one sentence: that it runs, its gradients under the reader's names, and its loss. */
 
-import { find } from "../entities.js";
-import { refOf } from "../layout/names.js";
-import { openTrace } from "../state.js";
+import { find } from "../trace/entities.js";
+import { refOf } from "../trace/names.js";
+import { openTrace } from "../trace/state.js";
 import { cellsRead, numbersText } from "./numbers.js";
 
-/** @typedef {import("../locale.js").Locale["say"]} Say */
-/** @typedef {import("../trace.js").Trace} Trace */
-/** @typedef {import("../state.js").Entities} Entities */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
+/** @typedef {import("../trace/state.js").Entities} Entities */
 
 const MAX_GRADIENTS = 2;
 const LOSS = /loss|err|cost/i;
@@ -43,7 +43,7 @@ function lastValues(trace) {
   return [];
 }
 
-/** @param {[string, import("../trace.js").Value][]} names @param {string} name */
+/** @param {[string, import("../trace/wire.js").Value][]} names @param {string} name */
 function uidOf(names, name) {
   return refOf(names.find(([variable]) => variable === name)?.[1]);
 }

@@ -75,7 +75,7 @@ function variantOf(isAlias, missesSaved) {
 }
 
 /** Whether all that a step wrote in the memory of a saved tensor lies beside the elements that were saved: the counter moved
- * and those numbers did not. @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot @param {number} step */
+ * and those numbers did not. @param {RunFacts} facts @param {import("../trace/trace_index.js").SavedSlot} slot @param {number} step */
 function missesSavedElements(facts, slot, step) {
   const saved = facts.node(slot.node, slot.birth)?.saved?.[slot.slot];
   const regions = facts.writesOf(slot.storage).flatMap((event) => (event.step === step ? [event.region] : []));
@@ -100,7 +100,7 @@ function inPlaceOperationOn(facts, step, storageUid) {
     .findLast(({ name, inputs }) => isInPlace(name) && facts.handle(inputs[0], step)?.storage === storageUid);
 }
 
-/** Whether a handle is what the node itself gave. @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot
+/** Whether a handle is what the node itself gave. @param {RunFacts} facts @param {import("../trace/trace_index.js").SavedSlot} slot
  * @param {string | null} uid */
 function isOutput(facts, slot, uid) {
   return uid !== null && facts.index.outputsOf(slot.node, slot.birth).includes(uid);
@@ -130,7 +130,7 @@ function versionAt(facts, counterUid, step) {
 }
 
 /**
- * @param {import("./write_facts.js").Writer} writerKind @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot
+ * @param {import("./write_facts.js").Writer} writerKind @param {RunFacts} facts @param {import("../trace/trace_index.js").SavedSlot} slot
  * @param {number} step @param {import("./finding.js").Facts} findingFacts @returns {import("./finding.js").FixHint[]}
  */
 function fixesFor(writerKind, facts, slot, step, findingFacts) {

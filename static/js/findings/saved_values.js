@@ -1,7 +1,7 @@
 /** What a saved slot keeps, by the names that the reader has for it. */
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
-/** @typedef {import("../trace_index.js").SavedSlot} SavedSlot */
+/** @typedef {import("../trace/trace_index.js").SavedSlot} SavedSlot */
 
 /**
  * The handle that a slot keeps: the tensor that was saved, else the node's own output, else whatever reads that memory

@@ -1,14 +1,14 @@
 /** What the steps of a run did, in order: operations, events, backward calls and the names that were given. Each part is made
  * when it is first asked for, from the lists of the trace's index. */
 
-import { refOf } from "../layout/names.js";
-import { addToList } from "../multimap.js";
+import { refOf } from "../trace/names.js";
+import { addToList } from "../trace/multimap.js";
 
-/** @typedef {import("../trace.js").Step} Step */
-/** @typedef {import("../trace.js").Delta} Delta */
-/** @typedef {import("../trace.js").Op} Op */
-/** @typedef {import("../trace.js").Event} Event */
-/** @typedef {import("../trace_index.js").TraceIndex} TraceIndex */
+/** @typedef {import("../trace/wire.js").Step} Step */
+/** @typedef {import("../trace/wire.js").Delta} Delta */
+/** @typedef {import("../trace/wire.js").Op} Op */
+/** @typedef {import("../trace/wire.js").Event} Event */
+/** @typedef {import("../trace/trace_index.js").TraceIndex} TraceIndex */
 /**
  * @typedef {Op & {step: number, at: number}} Operation   at: its place in the step's log
  * @typedef {{uid: string, name: string, frame: string, step: number}} Binding   a name of a frame that came to mean a thing

@@ -1,8 +1,8 @@
 /** A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second name. */
 
-import { refOf } from "../layout/names.js";
+import { refOf } from "../trace/names.js";
 import { cellReads } from "../layout/reads.js";
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { gradientTensors } from "./gradient_tensors.js";
 import { overlappingWrites } from "./overlapping_write.js";
@@ -12,7 +12,7 @@ import { isGradcheck } from "./write_facts.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
-/** @typedef {import("../layout/names.js").Tag} Tag */
+/** @typedef {import("../trace/names.js").Tag} Tag */
 /** @typedef {import("./scan.js").Occurrence<"written">} Write */
 /** @typedef {{uid: string, tag: Tag, used: number}} LaterReader   used: the step at which its name is next used */
 /** @typedef {Map<string, {at: number, isBound: boolean}[]>} NameUses   the steps that use a name; isBound: they only give it a
@@ -111,10 +111,10 @@ function storedTensors(facts) {
   /** @type {Set<string>} */
   const out = new Set();
   for (const { items, splice } of facts.index.objectChanges.map(({ fields }) => fields)) {
-    const edits = /** @type {[number, number, import("../trace.js").Item[]][]} */ (splice ?? []);
+    const edits = /** @type {[number, number, import("../trace/wire.js").Item[]][]} */ (splice ?? []);
     const inserted = edits.flatMap((edit) => edit[2]);
     for (const item of [...(items ?? []), ...inserted]) {
-      const ref = refOf(/** @type {import("../trace.js").Value} */ (Array.isArray(item) ? item[1] : item));
+      const ref = refOf(/** @type {import("../trace/wire.js").Value} */ (Array.isArray(item) ? item[1] : item));
       if (ref?.[0] === "t") out.add(ref);
     }
   }

@@ -1,16 +1,16 @@
 /** The names by which the program reaches things at a step, from the entities alone that can name something: for those who ask
  * at a few steps, and have no use for the whole state. */
 
-import { namesAndPaths } from "../layout/names.js";
+import { namesAndPaths } from "../trace/names.js";
 
-/** @typedef {import("../layout/names.js").Names} Names */
-/** @typedef {import("../trace_index.js").TraceIndex} TraceIndex */
-/** @typedef {import("../entities.js").Entity} Entity */
+/** @typedef {import("../trace/names.js").Names} Names */
+/** @typedef {import("../trace/trace_index.js").TraceIndex} TraceIndex */
+/** @typedef {import("../trace/entities.js").Entity} Entity */
 
 const MAX_CACHED_STEPS = 8;
 
 export class StepNames {
-  /** @param {TraceIndex} index @param {import("../entity_history.js").EntityHistory} entities */
+  /** @param {TraceIndex} index @param {import("../trace/entity_history.js").EntityHistory} entities */
   constructor(index, entities) {
     this.index = index;
     this.entities = entities;

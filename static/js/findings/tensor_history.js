@@ -14,7 +14,7 @@ export function tensorHistory(facts) {
 }
 
 class TensorHistory {
-  /** @param {import("../trace.js").Step[]} steps @param {import("../trace_index.js").TraceIndex} index */
+  /** @param {import("../trace/wire.js").Step[]} steps @param {import("../trace/trace_index.js").TraceIndex} index */
   constructor(steps, index) {
     this.steps = steps;
     this.index = index;

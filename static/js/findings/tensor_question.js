@@ -1,6 +1,6 @@
 /** What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words. */
 
-import { find, findHandle } from "../entities.js";
+import { find, findHandle } from "../trace/entities.js";
 import { code, phrase } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { diagnosisOfNone } from "./grad_none.js";
@@ -28,7 +28,7 @@ import { gradientFact, heldFact } from "./gradient_values.js";
 const MAX_CHANGES = 12;
 
 /** The tensor that a selection of the picture is about; null where it is about none.
- * @param {import("../state.js").OpenTrace} opened @param {string | null} key like `handle:t3`, `node:n2`, `name:x` @param {number} step */
+ * @param {import("../trace/state.js").OpenTrace} opened @param {string | null} key like `handle:t3`, `node:n2`, `name:x` @param {number} step */
 export function selectedTensor(opened, key, step) {
   const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key ?? "") ?? [];
   const entities = opened.state(step);
@@ -45,7 +45,7 @@ export function selectedTensor(opened, key, step) {
   return opened.index.gradOwnersOf(uid, step)[0] ?? uid;
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {string} text @param {number} step */
+/** @param {import("../trace/state.js").OpenTrace} opened @param {string} text @param {number} step */
 function tensorByName(opened, text, step) {
   for (const [uid, tags] of opened.names(step).tags)
     if (uid[0] === "t" && tags.some((tag) => tag.text === text || tag.name === text)) return uid;

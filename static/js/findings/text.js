@@ -6,7 +6,7 @@ import { questionOf } from "./tensor_question.js";
 
 /** @typedef {import("./finding.js").Finding} Finding */
 /** @typedef {import("./finding.js").Fact} Fact */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 /**
  * @typedef {{what: string, why: string, todo: string, chain: string[],
  *   offers: import("./torch_offers.js").Offer[]}} FindingText   names stand in backticks; empty where there is nothing to say

@@ -1,7 +1,7 @@
 /** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
 
-import { find } from "../entities.js";
-import { pairsOf, refOf } from "../layout/names.js";
+import { find } from "../trace/entities.js";
+import { pairsOf, refOf } from "../trace/names.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { attributeChanges } from "./object_history.js";
 import { optimizersOf, parametersOf } from "./optimizers.js";
@@ -9,7 +9,7 @@ import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
-/** @typedef {import("../entities.js").Lookup} Entities */
+/** @typedef {import("../trace/entities.js").Lookup} Entities */
 /** @typedef {import("./object_history.js").Replacement} Replacement */
 
 const CONTAINERS = new Set(["list", "tuple", "dict"]);
@@ -71,7 +71,7 @@ function trainableWithin(entities, rootUid) {
     if (!object) continue;
     const items = pairsOf(object)?.map(([, value]) => value) ?? object.items ?? [];
     for (const value of [...items, ...Object.values(object.attrs ?? {})]) {
-      const ref = refOf(/** @type {import("../trace.js").Value} */ (value));
+      const ref = refOf(/** @type {import("../trace/wire.js").Value} */ (value));
       if (ref) seen.add(ref);
     }
   }

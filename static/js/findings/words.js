@@ -2,7 +2,7 @@
 
 import en from "../../locales/findings.en.json" with { type: "json" };
 import zh from "../../locales/findings.zh.json" with { type: "json" };
-import { createLocale } from "../sentences.js";
+import { createLocale } from "../words/sentences.js";
 
-/** @type {(language: string) => import("../sentences.js").Locale} */
+/** @type {(language: string) => import("../words/sentences.js").Locale} */
 export const findingLocale = createLocale({ en, zh });

@@ -1,6 +1,6 @@
 /** A gradient that was computed from other numbers than were saved: the saved memory was changed without its version. */
 
-import { findHandle } from "../entities.js";
+import { findHandle } from "../trace/entities.js";
 import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { localGradient } from "./local_gradients.js";
@@ -11,7 +11,7 @@ import { isGradcheck } from "./write_facts.js";
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /** @typedef {import("./finding.js").Facts} Facts */
 /** @typedef {import("./scan.js").Occurrence<"saved_changed_silently">} Change */
-/** @typedef {import("../trace_index.js").SavedSlot} SavedSlot */
+/** @typedef {import("../trace/trace_index.js").SavedSlot} SavedSlot */
 
 const MAX_FINDINGS = 8;
 

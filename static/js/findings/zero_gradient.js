@@ -1,6 +1,6 @@
 /** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { plainDtype } from "../layout/reads.js";
 import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
@@ -9,7 +9,7 @@ import { cellsRead, numberOf } from "./numbers.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
-/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
 /** @typedef {{node: string, step: number}} ZeroingNode   step: its visit */
 
 /** What an operation's zero means, the first that fits; others are not spoken of, as a zero may be right there.

@@ -1,6 +1,6 @@
 /** The stills of the gallery's cards: loaded as they come into sight, in the page's theme, once more where one is not made yet. */
 
-import { currentTheme } from "../theme.js";
+import { currentTheme } from "../browser/theme.js";
 
 /** Milliseconds before a still that was not there is asked for again, and how often. */
 const RETRY_MS = 2500;

@@ -1,12 +1,12 @@
 /** A device's memory as torch's caching allocator has it: segments, the blocks in them, and how wide each is drawn. */
 
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { bytesText } from "./format.js";
 import { EM, textWidth } from "./metrics.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
 /** @typedef {import("./memory_columns.js").Columns} Columns */
-/** @typedef {import("../trace.js").Block} Block */
+/** @typedef {import("../trace/wire.js").Block} Block */
 /**
  * @typedef {"allocated" | "waiting" | "free" | "several"} PartState   waiting: freed, while a stream may still use it
  * @typedef {{blocks: Block[], state: PartState, size: number, requested: number, name: string, storage: string | null,
@@ -50,7 +50,7 @@ export function allocatorItems(memoryStep) {
   return out;
 }
 
-/** The blocks by their segments. @param {import("../trace.js").Device} device @returns {Segment[]} */
+/** The blocks by their segments. @param {import("../trace/wire.js").Device} device @returns {Segment[]} */
 function segmentsOf({ segments, blocks }) {
   const out = /** @type {Segment[]} */ ([]);
   let nextBlock = 0;
@@ -86,7 +86,7 @@ export function allocatorLayout(memoryStep, item, columns) {
   return { open, x, w, h: y, segments };
 }
 
-/** @type {WeakMap<import("../state.js").OpenTrace, Map<string, {segments: number, blocks: number}>>} */
+/** @type {WeakMap<import("../trace/state.js").OpenTrace, Map<string, {segments: number, blocks: number}>>} */
 const largestByRun = new WeakMap();
 
 /** The most segments and blocks that a device ever has in the run. @param {MemoryStep} at @param {string} uid */
@@ -98,7 +98,7 @@ function largestCounts({ model: { opened } }, uid) {
       for (const [device, fields] of Object.entries(set ?? {})) {
         if (device[0] !== "d") continue;
         const largestBefore = largestByDevice.get(device) ?? { segments: 0, blocks: 0 };
-        const { segments = null, blocks = null } = /** @type {import("../trace.js").Device} */ (fields);
+        const { segments = null, blocks = null } = /** @type {import("../trace/wire.js").Device} */ (fields);
         largestByDevice.set(device, {
           segments: Math.max(largestBefore.segments, segments?.length ?? 0),
           blocks: Math.max(largestBefore.blocks, blocks?.length ?? 0),

@@ -2,7 +2,7 @@
 
 import { itemsize } from "./reads.js";
 
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 
 /** The elements of a storage too big to list that a trace knows, sorted. @param {[number, Cell[]][]} windows
  * @returns {{i: number, value: Cell}[]} */
@@ -12,7 +12,7 @@ export function knownCells(windows) {
     .sort((a, b) => a.i - b.i);
 }
 
-/** How many elements of a dtype a storage has. @param {import("../entities.js").Storage} storage @param {string} dtype */
+/** How many elements of a dtype a storage has. @param {import("../trace/entities.js").Storage} storage @param {string} dtype */
 export function elementCount(storage, dtype) {
   return Math.floor((storage.nbytes ?? 0) / itemsize(dtype));
 }

@@ -2,17 +2,17 @@
 
 import { tuple, valueText } from "./format.js";
 import { textWidth, truncate } from "./metrics.js";
-import { pairsOf, refOf } from "./names.js";
+import { pairsOf, refOf } from "../trace/names.js";
 import { plainDtype } from "./reads.js";
 
-/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {import("../trace/entities.js").Value} Value */
 /** @typedef {{key: string, value: Value, text: string}} Entry */
 
 /** Items of a container, and attributes, that its card lists. */
 const MAX_LISTED = 16;
 const CHIP_FONT = 11.5;
 
-/** How a handle's card is written. @param {import("../entities.js").Handle} handle */
+/** How a handle's card is written. @param {import("../trace/entities.js").Handle} handle */
 export function handleCardText(handle) {
   const shape = handle.shape ? tuple(handle.shape) : (handle.type ?? "?");
   if (handle.kind === "array") {
@@ -26,7 +26,7 @@ export function handleCardText(handle) {
   return { shape, second: secondLine, role, tracked: Boolean(handle.requires_grad) };
 }
 
-/** What an object's card calls it. @param {import("../entities.js").Container} object */
+/** What an object's card calls it. @param {import("../trace/entities.js").Container} object */
 export function typeText(object) {
   return `${truncate(object.type ?? "object", 16)}${object.len === undefined ? "" : ` · ${object.len}`}`;
 }
@@ -36,8 +36,8 @@ export function chipWidth(name, text) {
   return Math.ceil(textWidth(name, CHIP_FONT) + textWidth(text, CHIP_FONT) + 26);
 }
 
-/** The entries of an object's card. @param {import("../entities.js").Container} object
- * @param {import("../state.js").Entities} entities @returns {Entry[]} */
+/** The entries of an object's card. @param {import("../trace/entities.js").Container} object
+ * @param {import("../trace/state.js").Entities} entities @returns {Entry[]} */
 export function objectEntries(object, entities) {
   /** @type {Entry[]} */
   const out = [];

@@ -3,8 +3,8 @@
 import { shortNumber, tuple } from "./format.js";
 import { textWidth } from "./metrics.js";
 
-/** @typedef {import("../trace.js").Grad} Grad */
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 
 /** @param {Pick<Grad, "shape" | "cells">} grad
  * @returns {{texts: string[], shown: Cell[], widths: number[], width: number}} shown: the elements of the first texts */

@@ -3,9 +3,9 @@
 import { shortNumber, tuple } from "./format.js";
 import { textWidth } from "./metrics.js";
 
-/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
 /**
- * @typedef {{texts: string[], cells: import("../entities.js").Cell[], widths: number[], width: number}} ChipTexts
+ * @typedef {{texts: string[], cells: import("../trace/entities.js").Cell[], widths: number[], width: number}} ChipTexts
  *   cells: the elements of the first texts
  */
 
@@ -16,7 +16,7 @@ const DIGITS = 5;
 /** @type {WeakMap<object, string[]>} the texts of gradients' first elements, which many steps show */
 const textsByCells = new WeakMap();
 
-/** @param {import("../entities.js").Cell[]} cells @returns {string[]} */
+/** @param {import("../trace/entities.js").Cell[]} cells @returns {string[]} */
 function cellTexts(cells) {
   const cached = textsByCells.get(cells);
   if (cached) return cached;

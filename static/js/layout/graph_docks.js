@@ -12,7 +12,7 @@ import { pathEnd } from "./node_labels.js";
 /** @typedef {import("./graph_row.js").Row} Row */
 /** @typedef {import("./graph_model.js").Dock} Dock */
 /** @typedef {import("./graph_sizes.js").Column} Column */
-/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
 
 /** A narrower graph says less of the nodes between leaves and their reader. */
 const NARROW_GRAPH = 260;

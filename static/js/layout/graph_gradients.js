@@ -10,7 +10,7 @@ import { shortenLabel } from "./node_labels.js";
 /** @typedef {import("./graph_row.js").Row} Row */
 /** @typedef {import("./graph_sizes.js").Column} Column */
 /** @typedef {import("./line_room.js").LineRoom} LineRoom */
-/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
 
 /** The sum of the gradients that met at a node, when it runs. @param {GraphStep} graphStep @param {Row} row @param {LineRoom} line */
 export function addGradientSum(graphStep, row, line) {
@@ -32,7 +32,7 @@ export function edgeIndex(graphStep, from, to) {
 }
 
 /** The gradients on their way to other nodes, side by side above the node and its leaves.
- * @param {GraphStep} graphStep @param {Row} row @param {import("../entities.js").Node} node @param {Column} column */
+ * @param {GraphStep} graphStep @param {Row} row @param {import("../trace/entities.js").Node} node @param {Column} column */
 export function addGradientsAbove(graphStep, row, node, column) {
   const { block } = row;
   const gapHeight = row.y - docksHeight(row.docks.length) - row.top;

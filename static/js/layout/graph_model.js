@@ -1,13 +1,13 @@
 /** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
 
-import { addToList } from "../multimap.js";
-import { refOf } from "./names.js";
+import { addToList } from "../trace/multimap.js";
+import { refOf } from "../trace/names.js";
 import { numberedLabels } from "./node_labels.js";
 import { assignLanes } from "./rails.js";
 import { touchHistory } from "./touched.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../trace_index.js").TraceIndex} TraceIndex */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/trace_index.js").TraceIndex} TraceIndex */
 /** @typedef {import("./rails.js").Input} Input */
 /**
  * @typedef {{leaf: string, vias: string[], ks: number[]}} Dock
@@ -87,7 +87,7 @@ export function graphModel(opened) {
   };
 }
 
-/** Every edge that a node ever has; a node's edges hardly ever change. @param {import("../trace.js").Step[]} steps
+/** Every edge that a node ever has; a node's edges hardly ever change. @param {import("../trace/wire.js").Step[]} steps
  * @returns {Map<string, Input[]>} by node */
 function allEdges(steps) {
   /** @type {Map<string, Input[]>} */
@@ -105,7 +105,7 @@ function allEdges(steps) {
   return edges;
 }
 
-/** Nodes whose tensor a variable ever names: they are of the program itself. @param {import("../trace.js").Step[]} steps */
+/** Nodes whose tensor a variable ever names: they are of the program itself. @param {import("../trace/wire.js").Step[]} steps */
 function namedNodes(steps) {
   /** @type {Set<string>} */
   const namedTensors = new Set();
@@ -116,7 +116,7 @@ function namedNodes(steps) {
       if (uid[0] === "t" && fields.grad_fn) tensorNodes.push([uid, fields.grad_fn]);
       if (uid[0] !== "f") continue;
       for (const value of Object.values(fields.vars ?? {})) {
-        const to = refOf(/** @type {import("../entities.js").Value} */ (value));
+        const to = refOf(/** @type {import("../trace/entities.js").Value} */ (value));
         if (to) namedTensors.add(to);
       }
     }
@@ -274,7 +274,7 @@ function makeComponent(members, blocks, index) {
     );
     inputs.set(uid, block.inputs);
   }
-  const lives = order.map((uid) => /** @type {import("../trace_index.js").Life} */ (index.lives.get(uid)));
+  const lives = order.map((uid) => /** @type {import("../trace/trace_index.js").Life} */ (index.lives.get(uid)));
   const birth = lives.reduce((least, life) => Math.min(least, life.birth), Infinity);
   const death = lives.reduce((most, life) => Math.max(most, life.death), -1);
   const orderedBlocks = order.map((uid) => /** @type {Block} */ (blocks.get(uid)));

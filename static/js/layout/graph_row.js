@@ -13,10 +13,10 @@ import { textWidth } from "./metrics.js";
 /** @typedef {import("./graph_model.js").Dock} Dock */
 /** @typedef {import("./graph_sizes.js").Column} Column */
 /** @typedef {import("./pane.js").Rect} Rect */
-/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../trace/wire.js").Grad} Grad */
 /**
  * @typedef {Rect & {text: string, hidden: string[]}} TextPlace   hidden: what there is no room for
- * @typedef {Rect & {key: string, slot: string, saved: import("../entities.js").Slot, state: string, dot: boolean,
+ * @typedef {Rect & {key: string, slot: string, saved: import("../trace/entities.js").Slot, state: string, dot: boolean,
  *   head: string, now: number | null}} SlotChip
  *   state: the saved slot's, `freed` where the node let go of everything. dot: there is no room for its text
  * @typedef {Rect & {key: string, grad: Grad, chip: import("./grad_chip.js").ChipTexts, now: boolean,
@@ -44,7 +44,7 @@ const MIN_BOX = 44;
 export function graphRow(graphStep, block, column, position, isPlaced) {
   const { uid, component } = block;
   const isFull = position.level === "full";
-  const node = /** @type {import("../entities.js").Node} */ (graphStep.node(uid));
+  const node = /** @type {import("../trace/entities.js").Node} */ (graphStep.node(uid));
   const label = graphStep.model.labels.get(uid) ?? uid;
   const font = isFull ? 12 : 11;
   const x = column.left + 8;

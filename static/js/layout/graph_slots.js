@@ -1,14 +1,14 @@
 /** What a node saved, as chips: the slot's name, whose value it keeps, the version it expects, and what is wrong with it. */
 
-import { find } from "../entities.js";
-import { BROKEN_STATES } from "../trace_index.js";
+import { find } from "../trace/entities.js";
+import { BROKEN_STATES } from "../trace/trace_index.js";
 import { HIDDEN_COUNT_WIDTH } from "./graph_docks.js";
 import { textWidth } from "./metrics.js";
 import { pathEnd } from "./node_labels.js";
 
 /** @typedef {import("./graph_step.js").GraphStep} GraphStep */
 /** @typedef {import("./graph_row.js").Row} Row */
-/** @typedef {import("../entities.js").Slot} Slot */
+/** @typedef {import("../trace/entities.js").Slot} Slot */
 
 export const SLOT_FONT = 9.5;
 /** The room of a slot without words. */
@@ -48,7 +48,7 @@ function chipWidth(text) {
 }
 
 /** Chips of what a node saved: in words where there is room, else as dots; what is broken or news is always in words.
- * @param {GraphStep} graphStep @param {Row} row @param {import("../entities.js").Node} node
+ * @param {GraphStep} graphStep @param {Row} row @param {import("../trace/entities.js").Node} node
  * @param {import("./line_room.js").LineRoom} line */
 export function addSlots(graphStep, row, node, line) {
   const isSlim = row.level === "slim";

@@ -1,15 +1,15 @@
 /** What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what matters. */
 
-import { find, isHandle } from "../entities.js";
-import { BROKEN_STATES } from "../trace_index.js";
+import { find, isHandle } from "../trace/entities.js";
+import { BROKEN_STATES } from "../trace/trace_index.js";
 import { selectedUid } from "./pane.js";
 import { touched } from "./touched.js";
 
 /** @typedef {import("./graph_model.js").GraphModel} GraphModel */
 /** @typedef {import("./graph_model.js").Block} Block */
 /** @typedef {import("./graph_model.js").Component} Component */
-/** @typedef {import("../entities.js").Node} Node */
-/** @typedef {import("../trace.js").Visit} Visit */
+/** @typedef {import("../trace/entities.js").Node} Node */
+/** @typedef {import("../trace/wire.js").Visit} Visit */
 /**
  * @typedef {{k: number, step: number, state: "done" | "running" | "waiting" | "failed"}} Turn
  *   when a node is run by the backward that its graph is in, or was last in

@@ -1,16 +1,16 @@
 /** What a heading of the memory pane says of its frame or object: plain values, items, and where they lead. */
 
-import { find, isHandle, sameValue } from "../entities.js";
+import { find, isHandle, sameValue } from "../trace/entities.js";
 import { objectEntries, typeText } from "./card_texts.js";
 import { bytesText, shortNumber, tuple, valueText } from "./format.js";
 import { optimizerSettings, stateKind } from "./memory_outline.js";
 import { textWidth, truncate } from "./metrics.js";
-import { pairsOf, refOf } from "./names.js";
+import { pairsOf, refOf } from "../trace/names.js";
 import { spokenName } from "./pane_names.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
 /** @typedef {import("./memory_items.js").HeadingItem} HeadingItem */
-/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {import("../trace/entities.js").Value} Value */
 /**
  * @typedef {{key: string, label: string, text: string, value: Value, kind: "value" | "here" | "tensor" | "object" | "note",
  *   changed: boolean}} Chip

@@ -1,11 +1,11 @@
 /** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
 
-import { statesOf } from "../state.js";
+import { statesOf } from "../trace/state.js";
 import { textWidth } from "./metrics.js";
-import { leadsToNames, namesAndPaths, refOf } from "./names.js";
+import { leadsToNames, namesAndPaths, refOf } from "../trace/names.js";
 
-/** @typedef {import("./names.js").Tag} Tag */
-/** @typedef {import("../state.js").Entities} Entities */
+/** @typedef {import("../trace/names.js").Tag} Tag */
+/** @typedef {import("../trace/state.js").Entities} Entities */
 /**
  * @typedef {{key: string, rank: number, section: string, main: boolean, path: string, root: string}} Home
  *   key: the name, with its function's where it is not the module's; rank: by the names' first appearance in the run;
@@ -22,7 +22,7 @@ export function rootOf(path) {
   return path.match(ROOT)?.[0] ?? path;
 }
 
-/** Whether an object is an optimizer. @param {import("../entities.js").Entity | undefined} entity */
+/** Whether an object is an optimizer. @param {import("../trace/entities.js").Entity | undefined} entity */
 export function isOptimizer(entity) {
   return entity?.kind === "object" && Boolean(entity.attrs?.param_groups);
 }
@@ -90,7 +90,7 @@ export class Homes {
   }
 }
 
-/** @param {import("../state.js").OpenTrace} opened @returns {Homes} */
+/** @param {import("../trace/state.js").OpenTrace} opened @returns {Homes} */
 export function homesOf(opened) {
   const builder = new HomesBuilder();
   let i = -1;
@@ -109,7 +109,7 @@ class HomesBuilder {
     this.liveFrames = /** @type {Set<string>} */ (new Set());
   }
 
-  /** @param {import("../trace.js").Step} traceStep @param {Entities} entities after it */
+  /** @param {import("../trace/wire.js").Step} traceStep @param {Entities} entities after it */
   addStep(traceStep, entities) {
     const set = Object.entries(traceStep.set ?? {});
     let mustVisitAll = false;
@@ -138,7 +138,7 @@ class HomesBuilder {
         for (const [name, value] of Object.entries(vars ?? {})) this.addName(uid, name, refOf(value), entities);
   }
 
-  /** @param {string} uid @param {import("../entities.js").Frame} frame @param {import("../trace.js").Delta} fields
+  /** @param {string} uid @param {import("../trace/entities.js").Frame} frame @param {import("../trace/wire.js").Delta} fields
    * @param {Entities} entities @returns {boolean} whether it names an object anew */
   addFrame(uid, frame, fields, entities) {
     const { frames, sections } = this.homes;
@@ -219,7 +219,7 @@ class HomesBuilder {
     return "";
   }
 
-  /** @param {string} uid @param {import("../entities.js").Entity | undefined} handle */
+  /** @param {string} uid @param {import("../trace/entities.js").Entity | undefined} handle */
   addToStorage(uid, handle) {
     if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
     const storage = handle.storage ?? `none ${uid}`;

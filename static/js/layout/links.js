@@ -1,7 +1,7 @@
 /** The links between memory and graph: of what a step touched, what is selected and what is broken. */
 
-import { find, isHandle } from "../entities.js";
-import { BROKEN_STATES } from "../trace_index.js";
+import { find, isHandle } from "../trace/entities.js";
+import { BROKEN_STATES } from "../trace/trace_index.js";
 
 /** @typedef {import("./pane.js").Rect} Rect */
 /** @typedef {import("./stage_plan.js").StagePlan} StagePlan */

@@ -59,7 +59,7 @@ const RECENT_ROWS_WEIGHT = 0.2;
 const MIN_COLUMN_WIDTH = 100;
 
 /**
- * @param {import("../state.js").OpenTrace} opened
+ * @param {import("../trace/state.js").OpenTrace} opened
  * @param {{room?: number, stacked?: boolean}} [options] room: the width that there is; stacked: code above its row, not beside
  * @returns {Loom}
  */

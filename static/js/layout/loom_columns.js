@@ -1,6 +1,6 @@
 /** The loom's columns: places across for the cells of storages, each with a rail for each of its counters. */
 
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 import { MAX_PINS, PIN_PITCH, RAIL, RAIL_PITCH, MIN_SLIM_BAND, SLIM_RAIL } from "./loom_sizes.js";
 import { textWidth } from "./metrics.js";
 import { Packer } from "./packing.js";

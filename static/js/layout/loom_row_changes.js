@@ -1,24 +1,24 @@
 /** What a row of the run left other than it was: handles made and named, cells written, counters, and what its events say. */
 
-import { changedCells } from "../state.js";
-import { isHandle, sameValue } from "../entities.js";
-import { handleKey } from "../trace_index.js";
-import { refOf } from "./names.js";
+import { changedCells } from "../trace/state.js";
+import { isHandle, sameValue } from "../trace/entities.js";
+import { handleKey } from "../trace/trace_index.js";
+import { refOf } from "../trace/names.js";
 import { extent, plainDtype } from "./reads.js";
 
 /** @typedef {import("./loom_row_state.js").RowState} RowState */
-/** @typedef {import("../entities.js").Entity} Entity */
-/** @typedef {import("../entities.js").Storage} Storage */
+/** @typedef {import("../trace/entities.js").Entity} Entity */
+/** @typedef {import("../trace/entities.js").Storage} Storage */
 /** @typedef {import("./run_rows.js").RunRows} RunRows */
 /** @typedef {import("./run_rows.js").Row} Row */
 /** @typedef {import("./run_rows.js").Write} Write */
 /** @typedef {import("./run_rows.js").Reader} Reader */
-/** @typedef {import("./names.js").Names} Names */
+/** @typedef {import("../trace/names.js").Names} Names */
 
 /**
  * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.
  * @param {RunRows} runRows @param {Row} row @param {number} r its number @param {RowState} rowState that of the row
- * @param {import("../trace.js").Step[]} steps
+ * @param {import("../trace/wire.js").Step[]} steps
  */
 export function recordRow(runRows, row, r, rowState, steps) {
   const naming = rowState.names.namesOf(handlesToName(row, rowState, steps));
@@ -36,7 +36,7 @@ export function recordRow(runRows, row, r, rowState, steps) {
 }
 
 /** What a row has to name: the handles that it touched or bound, and those that it wrote by.
- * @param {Row} row @param {RowState} rowState @param {import("../trace.js").Step[]} steps */
+ * @param {Row} row @param {RowState} rowState @param {import("../trace/wire.js").Step[]} steps */
 function handlesToName(row, rowState, steps) {
   /** @type {Set<string>} */
   const uids = new Set();
@@ -55,14 +55,14 @@ function handlesToName(row, rowState, steps) {
   return uids;
 }
 
-/** @param {Row} row @param {string} uid @param {Entity | undefined} old @param {import("../trace.js").Counter} counterAfter */
+/** @param {Row} row @param {string} uid @param {Entity | undefined} old @param {import("../trace/wire.js").Counter} counterAfter */
 function recordBump(row, uid, old, counterAfter) {
   if (old?.kind === "counter" && old.value !== counterAfter.value)
     row.bumps.set(uid, [old.value ?? 0, counterAfter.value ?? 0]);
 }
 
 /** A handle that is new, or reads other memory than before. @param {Row} row @param {string} uid
- * @param {import("../entities.js").Handle} entityNow @param {RowState} rowState @param {Names} naming */
+ * @param {import("../trace/entities.js").Handle} entityNow @param {RowState} rowState @param {Names} naming */
 function recordHandle(row, uid, entityNow, rowState, naming) {
   const old = rowState.stateBefore.get(uid);
   if (isHandle(old) && handleKey(uid, old) === handleKey(uid, entityNow)) return;
@@ -82,7 +82,7 @@ function isGradient(uid, rowState) {
 }
 
 /** Names that now mean a handle which was there before. @param {Row} row @param {string} uid of the frame
- * @param {import("../entities.js").Frame} frame @param {RowState} rowState @param {Names} naming */
+ * @param {import("../trace/entities.js").Frame} frame @param {RowState} rowState @param {Names} naming */
 function recordBindings(row, uid, frame, rowState, naming) {
   const step = rowState.touchSteps.get(uid) ?? row.last;
   for (const [name, valueBefore] of rowState.valuesBefore.get(uid) ?? []) {
@@ -95,7 +95,7 @@ function recordBindings(row, uid, frame, rowState, naming) {
   }
 }
 
-/** @param {string} uid @param {import("../entities.js").Handle} entity @param {Names} naming
+/** @param {string} uid @param {import("../trace/entities.js").Handle} entity @param {Names} naming
  * @param {{alias: boolean, grad: boolean, step: number}} role @returns {Reader} */
 function newReader(uid, entity, naming, { alias, grad: isGrad, step }) {
   const tags = (naming.tags.get(uid) ?? []).map((tag) => tag.text);
@@ -123,7 +123,7 @@ function updateStorageFromHandle({ storages, storageNames }, { entity, title, na
   if (life && counter && !life.counters.includes(counter)) life.counters.push(counter);
 }
 
-/** @param {RunRows} run @param {import("../state.js").Entities} after @param {string} uid */
+/** @param {RunRows} run @param {import("../trace/state.js").Entities} after @param {string} uid */
 function recordOwner({ storages }, after, uid) {
   const tensor = after.get(uid);
   if (tensor?.kind !== "tensor" || !tensor.grad || !tensor.storage) return;
@@ -175,7 +175,7 @@ function newWrite(storageUid, step) {
 }
 
 /** Who wrote, what it broke, and what was cut. @param {Row} row @param {RowState} rowState @param {Names} naming
- * @param {import("../trace.js").Step[]} steps */
+ * @param {import("../trace/wire.js").Step[]} steps */
 function recordEvents(row, rowState, naming, steps) {
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? []) {
@@ -196,7 +196,7 @@ function recordEvents(row, rowState, naming, steps) {
     }
 }
 
-/** @param {Row} row @param {number} k the step @param {import("../trace.js").Written} event @param {Storage} entityNow @param {Names} naming */
+/** @param {Row} row @param {number} k the step @param {import("../trace/wire.js").Written} event @param {Storage} entityNow @param {Names} naming */
 function recordWrite(row, k, event, entityNow, naming) {
   const write = row.writes.get(event.storage) ?? newWrite(event.storage, k);
   const changed = write.cells.size > 0 || (event.changed !== 0 && !entityNow.cells);

@@ -1,11 +1,11 @@
 /** How the program reaches the few things that a row is about: as `namesAndPaths` tells it, asked of no more than leads to them. */
 
-import { isHandle } from "../entities.js";
-import { namesAndPaths, pairsOf, refOf } from "./names.js";
+import { isHandle } from "../trace/entities.js";
+import { namesAndPaths, pairsOf, refOf } from "../trace/names.js";
 
-/** @typedef {import("../entities.js").Entity} Entity */
-/** @typedef {import("../entities.js").Value} Value */
-/** @typedef {import("./names.js").Names} Names */
+/** @typedef {import("../trace/entities.js").Entity} Entity */
+/** @typedef {import("../trace/entities.js").Value} Value */
+/** @typedef {import("../trace/names.js").Names} Names */
 
 /** Remembers what has ever led to what. That may lead there no longer: it says where to look, `namesAndPaths` says what is so. */
 export class RowNames {
@@ -55,7 +55,7 @@ export class RowNames {
     } else if (entity.kind === "object") this.noteObject(entity);
   }
 
-  /** @param {import("../entities.js").Container} object */
+  /** @param {import("../trace/entities.js").Container} object */
   noteObject(object) {
     const pairs = pairsOf(object);
     const values = /** @type {Value[]} */ (pairs ? pairs.map(([, value]) => value) : (object.items ?? []));

@@ -1,13 +1,13 @@
 /** The state after each row of a run, going along in one map, with what a row found where it changed something. */
 
-import { mergeFields } from "../entities.js";
-import { refOf } from "./names.js";
+import { mergeFields } from "../trace/entities.js";
+import { refOf } from "../trace/names.js";
 import { RowNames } from "./loom_row_names.js";
 
-/** @typedef {import("../entities.js").Entity} Entity */
-/** @typedef {import("../entities.js").Value} Value */
-/** @typedef {import("../trace.js").Step} Step */
-/** @typedef {import("./names.js").Names} Names */
+/** @typedef {import("../trace/entities.js").Entity} Entity */
+/** @typedef {import("../trace/entities.js").Value} Value */
+/** @typedef {import("../trace/wire.js").Step} Step */
+/** @typedef {import("../trace/names.js").Names} Names */
 
 /** Costs what the steps changed, where `state(i)` of an opened trace costs what there is. */
 export class RowState {
@@ -56,7 +56,7 @@ export class RowState {
     this.stateBefore.set(uid, this.after.get(uid));
   }
 
-  /** @param {string} uid @param {import("../trace.js").Delta} fields */
+  /** @param {string} uid @param {import("../trace/wire.js").Delta} fields */
   mergeFields(uid, fields) {
     const old = this.after.get(uid);
     const { vars, unset, ...otherFields } = fields;

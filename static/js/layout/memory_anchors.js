@@ -1,6 +1,6 @@
 /** Where each entity stands in the memory pane: what links lead to, what is folded, and what the step touched. */
 
-import { refOf } from "./names.js";
+import { refOf } from "../trace/names.js";
 import { SIZE } from "./row_lines.js";
 
 /** @typedef {import("./pane.js").Rect} Rect */

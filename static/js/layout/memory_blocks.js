@@ -1,6 +1,6 @@
 /** The storages of a step as rows to draw: with the handles that read them, their names, gradients and pins. */
 
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { createPurposeFinder } from "./nameless.js";
 import { shownNames, uidNumber } from "./pane_names.js";
 
@@ -10,7 +10,7 @@ import { shownNames, uidNumber } from "./pane_names.js";
  * @typedef {{storage: string | null, key: string, handles: string[], others: string[], uids: string[],
  *   names: Map<string, ShownName[]>, grads: Map<string, Block>, lost: Map<string, string>,
  *   pins: import("./memory_step.js").Pin[], hot: boolean, heat: number, broken: boolean, kept: boolean,
- *   label: string, purpose: import("./nameless.js").Purpose | null, state: import("./names.js").Tag | null}} Block
+ *   label: string, purpose: import("./nameless.js").Purpose | null, state: import("../trace/names.js").Tag | null}} Block
  *   what one row shows: a storage with the handles that have names, the others, and all their uids, counters too. grads:
  *   by handle, the gradient beside it; lost: by handle, the storage of a gradient that the step took away. hot: the step
  *   touched it; heat: how much; kept: whether a node ever saves it

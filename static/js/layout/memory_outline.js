@@ -1,9 +1,9 @@
 /** Python's side of the memory pane: a line for each object that the program names, and for what it holds. */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { isOptimizer, rootOf } from "./homes.js";
 import { shownNames } from "./pane_names.js";
-import { refOf } from "./names.js";
+import { refOf } from "../trace/names.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
 /** @typedef {import("./memory_items.js").HeadingItem} HeadingItem */
@@ -70,7 +70,7 @@ function objectHeading(memoryStep, uid, type, isTouched) {
 }
 
 /** Whether an object holds more than tensors and modules, which have places of their own.
- * @param {import("../entities.js").Container} object */
+ * @param {import("../trace/entities.js").Container} object */
 function hasValues(object) {
   if (object.items || object.len !== undefined) return true;
   return Object.values(object.attrs ?? {}).some((value) => value !== null && !refOf(value));
@@ -115,16 +115,16 @@ function stateText({ state, key }) {
 }
 
 /** What an optimizer's line says: its settings, and what it keeps.
- * @param {MemoryStep} memoryStep @param {string} uid @returns {[string, import("../entities.js").Value][]} */
+ * @param {MemoryStep} memoryStep @param {string} uid @returns {[string, import("../trace/entities.js").Value][]} */
 export function optimizerSettings(memoryStep, uid) {
   const optimizer = find(memoryStep.entities, uid, "object");
   const groups = find(memoryStep.entities, refOf(optimizer?.attrs?.param_groups), "object");
   const first = find(
     memoryStep.entities,
-    refOf(/** @type {import("../entities.js").Value} */ (groups?.items?.[0])),
+    refOf(/** @type {import("../trace/entities.js").Value} */ (groups?.items?.[0])),
     "object",
   );
-  const pairs = /** @type {[string, import("../entities.js").Value][]} */ (
+  const pairs = /** @type {[string, import("../trace/entities.js").Value][]} */ (
     (first?.items ?? []).filter((item) => Array.isArray(item))
   );
   const shownSettings = ["lr", "momentum", "betas", "weight_decay"];

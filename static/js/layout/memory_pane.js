@@ -21,7 +21,7 @@ import { touchHistory } from "./touched.js";
  *   placed: from top to bottom. values: the plain values of the module, main its frame
  */
 
-/** @param {import("../state.js").OpenTrace} opened @param {ReadonlyMap<string, string>} [nodeNames] what the graph calls its
+/** @param {import("../trace/state.js").OpenTrace} opened @param {ReadonlyMap<string, string>} [nodeNames] what the graph calls its
  * nodes, where that is more than the operation @returns {MemoryModel} */
 export function memoryModel(opened, nodeNames = new Map()) {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));

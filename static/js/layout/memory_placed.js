@@ -1,6 +1,6 @@
 /** What the memory pane draws at a step, each line with its height and what of it is open, before it has a place. */
 
-import { lineLabel } from "../program_files.js";
+import { lineLabel } from "../trace/program_files.js";
 import { allocatorLayout } from "./allocator.js";
 import { flowChips, headingChips } from "./heading_chips.js";
 import { memoryItems } from "./memory_items.js";
@@ -87,7 +87,7 @@ export function frameTitle(item, columns) {
   );
 }
 
-/** What a heading says of an object's type after its names. @param {import("../entities.js").Entity | undefined} entity
+/** What a heading says of an object's type after its names. @param {import("../trace/entities.js").Entity | undefined} entity
  * @param {number} end of the names @param {Columns} columns @returns {string} empty where there is no room for it */
 export function headingTitle(entity, end, columns) {
   const maxChars = Math.floor((columns.w - CHIP_COUNT_WIDTH - end) / (EM * 10.5));
@@ -117,7 +117,7 @@ function headingNameWidth(name) {
   return Math.ceil(textWidth(name.text, 11.5) + (name.scope ? textWidth(name.scope, 8.5) + 5 : 0) + 17);
 }
 
-/** What a heading calls an object. @param {import("../entities.js").Entity | undefined} entity */
+/** What a heading calls an object. @param {import("../trace/entities.js").Entity | undefined} entity */
 function headingType(entity) {
   if (entity?.kind !== "object") return "";
   return `${entity.type ?? "object"}${entity.len === undefined ? "" : ` · ${entity.len}`}`;

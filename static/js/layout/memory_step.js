@@ -1,13 +1,13 @@
 /** What the memory pane is made from at a step: the run's model, the state, its names, and who reads and saves what. */
 
-import { isHandle } from "../entities.js";
-import { addToList } from "../multimap.js";
-import { BROKEN_STATES } from "../trace_index.js";
+import { isHandle } from "../trace/entities.js";
+import { addToList } from "../trace/multimap.js";
+import { BROKEN_STATES } from "../trace/trace_index.js";
 import { optimizerPaths, namesOnRow } from "./homes.js";
 import { touched } from "./touched.js";
 
 /**
- * @typedef {{opened: import("../state.js").OpenTrace, homes: import("./homes.js").Homes,
+ * @typedef {{opened: import("../trace/state.js").OpenTrace, homes: import("./homes.js").Homes,
  *   history: import("./touched.js").TouchHistory, kept: Set<string>,
  *   stills: Map<number, import("./memory_still.js").Still | null>, leastHeights: Map<number, number>,
  *   plainSteps: Map<number, {step: MemoryStep, items: import("./memory_items.js").MemoryItem[]}>,
@@ -16,7 +16,7 @@ import { touched } from "./touched.js";
  *   what is known of a run before any step is drawn. kept: the storages that a node saves at some step; stills: by width,
  *   the places at which nothing has to move; causes: by `node:slot`, what broke it; nameless: where storages without a
  *   name stand while steps touch them; leastHeights: by width; plainSteps: those that a search has looked at; nodeNames: of nodes that need more than their operation's name
- * @typedef {{node: string, slot: string, saved: import("../entities.js").Slot, broken: boolean}} Pin
+ * @typedef {{node: string, slot: string, saved: import("../trace/entities.js").Slot, broken: boolean}} Pin
  */
 
 /** What of a step the items are made from. */
@@ -52,7 +52,7 @@ export class MemoryStep {
     }
   }
 
-  /** @param {string} nodeUid @param {import("../entities.js").Node} entity */
+  /** @param {string} nodeUid @param {import("../trace/entities.js").Node} entity */
   collectPins(nodeUid, entity) {
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state !== "freed")

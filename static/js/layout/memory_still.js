@@ -1,6 +1,6 @@
 /** Places at which nothing in the memory pane ever moves: one for every row of the run, where there is height for that. */
 
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 import { memoryItems } from "./memory_items.js";
 import { memoryColumns } from "./memory_columns.js";
 import { MemoryStep } from "./memory_step.js";

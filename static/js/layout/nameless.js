@@ -1,6 +1,6 @@
 /** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a node. */
 
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { opName } from "./op_name.js";
 import { spokenName } from "./pane_names.js";
 
@@ -32,7 +32,7 @@ export function createPurposeFinder(memoryStep) {
   };
 }
 
-/** @param {import("../entities.js").Entity | undefined} entity @param {number[]} shape */
+/** @param {import("../trace/entities.js").Entity | undefined} entity @param {number[]} shape */
 function hasShape(entity, shape) {
   return isHandle(entity) && String(entity.shape ?? []) === String(shape);
 }

@@ -1,6 +1,6 @@
 /** Places for storages without a name, among the lines below the named ones: each keeps its own while steps touch it. */
 
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 import { Slots } from "./packing.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */

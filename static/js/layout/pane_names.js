@@ -3,7 +3,7 @@
 import { rootOf } from "./homes.js";
 import { EM, textWidth } from "./metrics.js";
 
-/** @typedef {import("./names.js").Tag} Tag */
+/** @typedef {import("../trace/names.js").Tag} Tag */
 /**
  * @typedef {{tag: Tag, text: string, scope: string, short: boolean, moved: boolean}} ShownName
  *   short: without what the heading says; scope: the function's name, where the heading does not say it; moved: the step

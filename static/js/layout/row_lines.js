@@ -1,6 +1,6 @@
 /** A row of the memory pane from its own corner: the strip, and a line for each handle with what stands in it. */
 
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { SMALL_COUNTER } from "./memory_columns.js";
 import { textWidth } from "./metrics.js";
 import { flowNames } from "./pane_names.js";
@@ -138,7 +138,7 @@ class RowArrangement {
   /** @param {string} uid @returns {number} its height */
   handleLine(uid) {
     const { item, layout, isOpen, isSmall, columns } = this;
-    const handle = /** @type {import("../entities.js").Handle} */ (this.memoryStep.entities.get(uid));
+    const handle = /** @type {import("../trace/entities.js").Handle} */ (this.memoryStep.entities.get(uid));
     const names = item.block.names.get(uid) ?? [];
     const hot = item.block.hot;
     const nameWidth = columns.namesW - item.indent * columns.indent + (isOpen ? 0 : 4);
@@ -186,7 +186,7 @@ class RowArrangement {
     return Math.max(SIZE.handle, nameLines ? 22 + nameLines * SIZE.name : 0, rightHeight);
   }
 
-  /** The place of a `.grad`. @param {string} uid @param {import("../entities.js").Handle} handle @param {boolean} first
+  /** The place of a `.grad`. @param {string} uid @param {import("../trace/entities.js").Handle} handle @param {boolean} first
    * @returns {HandleLine["grad"]} */
   gradPlace(uid, handle, first) {
     const { columns, item, isOpen } = this;

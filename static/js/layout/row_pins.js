@@ -1,6 +1,6 @@
 /** The pins of a row: which saved values are told above its strip, which at its end, and what broke them. */
 
-import { find, sameValue } from "../entities.js";
+import { find, sameValue } from "../trace/entities.js";
 import { opName } from "./op_name.js";
 import { textWidth } from "./metrics.js";
 import { extent } from "./reads.js";
@@ -12,7 +12,7 @@ import { extent } from "./reads.js";
  * @typedef {{pin: Pin, text: string, x: number, y: number, w: number, h: number, dot: boolean}} PlacedPin   from the row's corner
  * @typedef {{pins: PlacedPin[], more: Pin[], moreX: number, end: number, cause: Cause | null}} PinFlow
  *   more: those that there is no room for; end: from where on the line is free; cause: of a broken one
- * @typedef {{line: number, text: string, was: import("../entities.js").Cell | undefined, cell: number}} Cause
+ * @typedef {{line: number, text: string, was: import("../trace/entities.js").Cell | undefined, cell: number}} Cause
  *   the statement that wrote, and the value that a cell had before
  */
 
@@ -111,7 +111,7 @@ function causeOfBreak(memoryStep, { node, slot, saved }) {
   return cause;
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {number} causeStep @param {import("../entities.js").Slot} saved
+/** @param {import("../trace/state.js").OpenTrace} opened @param {number} causeStep @param {import("../trace/entities.js").Slot} saved
  * @returns {Cause | null} */
 function causeAt({ trace, state }, causeStep, saved) {
   const { line } = trace.steps[causeStep];

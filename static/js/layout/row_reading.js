@@ -1,10 +1,10 @@
 /** How a handle of a row reads the strip: an underline, beads in lines or in stacks, or a small map of the cells. */
 
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 import { extent, numel, linesOfReads, cellReads } from "./reads.js";
 
 /** @typedef {import("./row_strip.js").CellBand} CellBand */
-/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
 /** @typedef {{cell: number, reads: import("./reads.js").Read[], text: string}} Bead   reads: what one bead stands for */
 /**
  * @typedef {{kind: "none"} | {kind: "under", low: number, high: number}

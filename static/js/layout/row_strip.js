@@ -3,7 +3,7 @@
 import { plainDtype } from "./reads.js";
 import { elementCount } from "./big_storage.js";
 
-/** @typedef {import("../entities.js").Storage} Storage */
+/** @typedef {import("../trace/entities.js").Storage} Storage */
 /**
  * @typedef {{dtype: string, n: number, y: number, columns: number, lines: number, cw: number, ch: number,
  *   mode: "numbers" | "heat" | "summary" | "bare"}} CellBand   the cells of a storage under one dtype; y from the strip's top

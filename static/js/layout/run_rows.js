@@ -4,15 +4,15 @@ import { gradientChip } from "./chip.js";
 import { recordRow } from "./loom_row_changes.js";
 import { RowState } from "./loom_row_state.js";
 
-/** @typedef {import("../entities.js").Cell} Cell */
-/** @typedef {import("../trace.js").Step} Step */
-/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
+/** @typedef {import("../trace/wire.js").Step} Step */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
 /**
  * @typedef {{was: Cell, now: Cell}} Change
  * @typedef {{storage: string, by: string | null, silent: boolean, cells: Map<string, Change>, step: number,
  *   span: [string, number, number] | null}} Write
  *   cells by `dtype:index`; span: dtype, first and last element, where the elements are too many to list
- * @typedef {{uid: string, key: string, entity: import("../entities.js").Handle, title: string, alias: boolean, grad: boolean,
+ * @typedef {{uid: string, key: string, entity: import("../trace/entities.js").Handle, title: string, alias: boolean, grad: boolean,
  *   named: boolean, cut: string | null, step: number}} Reader
  *   a handle where it was made, moved or given one more name; cut: why no gradient comes back
  * @typedef {{first: number, last: number, line: number, kind: string, code: string[], inset: number, turn: string,
@@ -23,7 +23,7 @@ import { RowState } from "./loom_row_state.js";
  *   nbytes: number, owner: string | null, named: number, counters: string[]}} StorageLife
  *   birth, death: rows; cells: the most under each dtype; owner: the storage of whose tensor it is the .grad;
  *   named: the row in which it first has a name
- * @typedef {import("../trace_index.js").NodeFacts & {row: number}} GraphNode   row: of the statement that made it
+ * @typedef {import("../trace/trace_index.js").NodeFacts & {row: number}} GraphNode   row: of the statement that made it
  * @typedef {{key: string, node: string, slot: string, storage: string, counter: string | null, expected: number | null,
  *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean,
  *   steps: {broken: number, silent: number, released: number}}} Pin
@@ -38,7 +38,7 @@ import { RowState } from "./loom_row_state.js";
 const MAX_CODE = 4;
 const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/;
 
-/** @param {import("../state.js").OpenTrace} opened @returns {RunRows} */
+/** @param {import("../trace/state.js").OpenTrace} opened @returns {RunRows} */
 export function runRows(opened) {
   const { trace, index } = opened;
   const { steps } = trace;
@@ -79,7 +79,7 @@ export function runRows(opened) {
   return run;
 }
 
-/** @param {RunRows} runRows @param {import("../trace_index.js").TraceIndex} index */
+/** @param {RunRows} runRows @param {import("../trace/trace_index.js").TraceIndex} index */
 function addNodes(runRows, index) {
   for (const [uid, facts] of index.nodes) {
     const row = runRows.rowOfStep[index.lives.get(uid)?.birth ?? 0];
@@ -88,7 +88,7 @@ function addNodes(runRows, index) {
   }
 }
 
-/** @param {RunRows} runRows @param {import("../trace_index.js").TraceIndex} index */
+/** @param {RunRows} runRows @param {import("../trace/trace_index.js").TraceIndex} index */
 function addSlotSpans(runRows, index) {
   const rowOf = (/** @type {number | null} */ step) => (step === null ? null : runRows.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)

@@ -5,7 +5,7 @@ import { graphPane, graphStill, graphWidth, nodeLabels } from "./graph_pane.js";
 import { fitsStill, memoryModel, memoryPane, stillHeight } from "./memory_pane.js";
 import { PLAIN } from "./pane.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
 /**
  * @typedef {{opened: OpenTrace, memory: import("./memory_pane.js").MemoryModel, graph: import("./graph_pane.js").GraphModel,
  *   scales: Map<string, number>}} StageModel   of one run; scales: those found for sizes

@@ -1,7 +1,7 @@
 /** Small pictures of memory: of an operation, the closed rows of what the last step of its statement touched; of a
  * scenario, those of one step, and the others beside them while there is room. */
 
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { memoryColumns } from "./memory_columns.js";
 import { memoryItems } from "./memory_items.js";
 import { memoryModel } from "./memory_pane.js";
@@ -32,7 +32,7 @@ const SPARE_WIDTH = 12;
 /** Between two rows. */
 const GAP = 3;
 
-/** @param {import("../state.js").OpenTrace} opened of a program whose last statement is the operation's @returns {Thumbnail} */
+/** @param {import("../trace/state.js").OpenTrace} opened of a program whose last statement is the operation's @returns {Thumbnail} */
 export function thumbnail(opened) {
   const model = memoryModel(opened);
   const { i, items } = lastStepTouchingRows(opened, model);
@@ -40,7 +40,7 @@ export function thumbnail(opened) {
   return arrangeRows(model, i, items, THUMBNAIL.height, minSize);
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {number} i the step @returns {Thumbnail} */
+/** @param {import("../trace/state.js").OpenTrace} opened @param {number} i the step @returns {Thumbnail} */
 export function stillRows(opened, i) {
   const model = memoryModel(opened);
   const items = rowItems(model, i);
@@ -101,7 +101,7 @@ function heightOf(rows) {
 }
 
 /** The last step of the last statement, or within it, that touched a row, with those rows; where none did, the last of all
- * with all of its rows. @param {import("../state.js").OpenTrace} opened @param {import("./memory_pane.js").MemoryModel} model
+ * with all of its rows. @param {import("../trace/state.js").OpenTrace} opened @param {import("./memory_pane.js").MemoryModel} model
  * @returns {{i: number, items: RowItem[]}} */
 function lastStepTouchingRows(opened, model) {
   const statements = opened.trace.program.statements ?? [];

@@ -1,10 +1,10 @@
 /** What each step touched: the entities that have to be in sight after it, and when each was last touched. */
 
-import { statesOf } from "../state.js";
-import { refOf } from "./names.js";
+import { statesOf } from "../trace/state.js";
+import { refOf } from "../trace/names.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../trace.js").Step} Step */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/wire.js").Step} Step */
 /**
  * @typedef {{uids: Set<string>, names: Set<string>, node: string | null}} Touched
  *   uids: living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that
@@ -15,10 +15,10 @@ import { refOf } from "./names.js";
 const DRAWN_KINDS = new Set("tascno");
 
 /** What a step touched, by the state after it: both panes ask, and their marks.
- * @type {WeakMap<import("../state.js").Entities, {traceStep: Step | null | undefined, result: Touched}>} */
+ * @type {WeakMap<import("../trace/state.js").Entities, {traceStep: Step | null | undefined, result: Touched}>} */
 const touchedByState = new WeakMap();
 
-/** What a step touched. @param {Step | null | undefined} traceStep @param {import("../state.js").Entities} entities after it
+/** What a step touched. @param {Step | null | undefined} traceStep @param {import("../trace/state.js").Entities} entities after it
  * @returns {Touched} */
 export function touched(traceStep, entities) {
   const last = touchedByState.get(entities);
@@ -28,7 +28,7 @@ export function touched(traceStep, entities) {
   return result;
 }
 
-/** @param {Step | null | undefined} traceStep @param {import("../state.js").Entities} entities @returns {Touched} */
+/** @param {Step | null | undefined} traceStep @param {import("../trace/state.js").Entities} entities @returns {Touched} */
 function findTouched(traceStep, entities) {
   /** @type {Touched} */
   const touchedHere = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
@@ -43,8 +43,8 @@ function findTouched(traceStep, entities) {
   return touchedHere;
 }
 
-/** @param {Touched} touchedHere @param {string} uid of the frame @param {import("../trace.js").Delta} fields
- * @param {import("../state.js").Entities} entities */
+/** @param {Touched} touchedHere @param {string} uid of the frame @param {import("../trace/wire.js").Delta} fields
+ * @param {import("../trace/state.js").Entities} entities */
 function addBoundNames(touchedHere, uid, fields, entities) {
   const frame = entities.get(uid);
   if (frame?.kind !== "frame") return;
@@ -57,7 +57,7 @@ function addBoundNames(touchedHere, uid, fields, entities) {
 }
 
 /** The node that backward visits, where its gradients go, and their memory.
- * @param {Touched} touchedHere @param {import("../trace.js").Visit} visit @param {import("../state.js").Entities} entities */
+ * @param {Touched} touchedHere @param {import("../trace/wire.js").Visit} visit @param {import("../trace/state.js").Entities} entities */
 function addVisited(touchedHere, visit, entities) {
   const node = entities.get(visit.node);
   touchedHere.uids.add(visit.node);

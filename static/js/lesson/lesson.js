@@ -1,13 +1,13 @@
 /** The lesson that the workbench's program belongs to: its strip, what has been done of it, and its question. */
 
-import { createOrderStrip } from "../order_strip.js";
-import { isPageProgram } from "../page_selectors.js";
+import { createOrderStrip } from "../browser/order_strip.js";
+import { isPageProgram } from "../page_state/selectors.js";
 import { scoreOf } from "../predict/mode.js";
 import { lessonOf, onOtherTab, readCourse, withProgram, writeCourse } from "./progress.js";
 import { startQuestion } from "./question.js";
 
-/** @typedef {import("../page_state.js").PageState} PageState */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 /**
  * @typedef {{name: string, title: string, url: string, note: string, stop: number | null}} LessonItem
  * @typedef {{name: string, title: string, url: string, programs: LessonItem[], at: number, next: {title: string, url: string} | null,
@@ -35,7 +35,7 @@ function progressOf(state, stop) {
 
 /**
  * @param {HTMLElement} host
- * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state/page_state.js").Action) => void,
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
  * @param {{page: Say, own: Say}} say the page's sentences, and those of the course
  * @param {{run: () => void, edit: () => void}} program runs it; brings the keyboard to its editor

@@ -1,6 +1,6 @@
 /** What a reader has done of the course: plain data, and its place in the browser's storage. */
 
-import { readPreference, writePreference } from "../preferences.js";
+import { readPreference, writePreference } from "../browser/preferences.js";
 
 /**
  * @typedef {{right: number, of: number, isDone: boolean}} ProgramProgress   right: predictions of the best time through; of: how many

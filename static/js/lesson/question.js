@@ -1,11 +1,11 @@
 /** The question that ends a lesson: its reader changes a program and runs it, and the server says whether the run answers it. */
 
-import { button, element } from "../elements.js";
-import { runsProgram } from "../page_selectors.js";
+import { button, element } from "../browser/elements.js";
+import { runsProgram } from "../page_state/selectors.js";
 import { lessonOf, onOtherTab, readCourse, withAnswerSeen, withTry, writeCourse } from "./progress.js";
 
-/** @typedef {import("../page_state.js").PageState} PageState */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 /** @typedef {{right: boolean, status: string, error: {type: string, message: string} | null}} Verdict */
 
 /** After so many tries there is a hint, and a right answer can be seen. */
@@ -23,7 +23,7 @@ export function shortMessage(message) {
     .slice(0, MAX_MESSAGE)}…`;
 }
 
-/** Why a run can't be an answer, as a sentence's key and facts; null where it ran to its end. @param {import("../trace.js").Trace} trace
+/** Why a run can't be an answer, as a sentence's key and facts; null where it ran to its end. @param {import("../trace/wire.js").Trace} trace
  * @returns {{key: string, args?: Record<string, unknown>} | null} */
 export function faultSentence({ outcome }) {
   if (outcome.status === "finished") return null;
@@ -123,7 +123,7 @@ function createJudge(url, { showStatus, count: countTry }) {
 
 /**
  * @param {HTMLElement} host
- * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state/page_state.js").Action) => void,
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
  * @param {Say} say
  * @param {import("./lesson.js").Place} place

@@ -1,6 +1,6 @@
 /** What becomes of the answer to a text that is being edited: a picture at once, one for who rests, or a sentence. */
 
-/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
 /** @typedef {import("./schedule.js").Verdict} Verdict */
 
 /**

@@ -1,18 +1,18 @@
 /** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
 
-import { commonLines } from "../step_after_edit.js";
-import { messages } from "../messages.js";
-import { isCurrent, isUpToDate } from "../page_selectors.js";
-import { sameSettings } from "../settings.js";
-import { differs } from "../store.js";
-import { problemOfResponse, requestTrace, TraceError } from "../trace_source.js";
+import { commonLines } from "../trace/step_after_edit.js";
+import { messages } from "../program/messages.js";
+import { isCurrent, isUpToDate } from "../page_state/selectors.js";
+import { sameSettings } from "../page_state/settings.js";
+import { differs } from "../browser/store.js";
+import { problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.js";
 import { verdictOn } from "./answers.js";
 import { firstChangedStep, changedSince } from "./older.js";
 import { createStrip } from "./strip.js";
 import { advance, initialSchedule, nextTick } from "./schedule.js";
 
-/** @typedef {import("../page_state.js").PageState} PageState */
-/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
 /** @typedef {import("./schedule.js").Event} Event */
 
 /** Milliseconds for which a picture may be older than the text before it is marked as that: an answer is mostly quicker. */
@@ -20,9 +20,9 @@ const MARK_AFTER_MS = 450;
 
 /**
  * @param {HTMLElement} foot of the stage, where the strip stands
- * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state/page_state.js").Action) => void,
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {import("../words/locale.js").Locale["say"]} say
  * @param {{editor: {unfinishedLine: () => number | null, markUnfinished: (line: number | null, words: string) => void},
  *   markOlder: (older: {uids: Set<string>, names: Set<string>} | null) => void}} picture
  *   markOlder: marks what is drawn of these as older than the text, nothing where there are none

@@ -1,9 +1,9 @@
 /** What of a picture is older than the text: what the line that differs, or a later one, made. */
 
-import { commonLines } from "../step_after_edit.js";
+import { commonLines } from "../trace/step_after_edit.js";
 
-/** @typedef {import("../trace.js").Trace} Trace */
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/wire.js").Trace} Trace */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
 
 /**
  * The first step that another text may do otherwise: of the first line that differs, or of the outermost block around it.

@@ -9,7 +9,7 @@ const FREE_MS = 120;
 const MAX_DELAY_MS = 1500;
 
 /**
- * @typedef {import("../page_state.js").Problem} Problem   a sentence's key and facts
+ * @typedef {import("../page_state/page_state.js").Problem} Problem   a sentence's key and facts
  * @typedef {"show" | "rest" | "tell"} Verdict
  *   show: it replaces the picture at once; rest: once its reader has stopped typing; tell: it never does, what happened is told
  * @typedef {object} Schedule

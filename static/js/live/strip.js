@@ -1,10 +1,10 @@
 /** The strip at the stage's foot: that the picture waits for the text, or why the text has none. */
 
-import { element } from "../elements.js";
+import { element } from "../browser/elements.js";
 
 /** @typedef {{text: string, line: number | null, kind: "refused" | "stopped" | "failed" | "later"}} Reason */
 
-/** @param {HTMLElement} host @param {import("../locale.js").Locale["say"]} say */
+/** @param {HTMLElement} host @param {import("../words/locale.js").Locale["say"]} say */
 export function createStrip(host, say) {
   const box = element("div", "live-strip");
   const status = element("p", "live-text");

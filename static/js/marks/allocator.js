@@ -1,13 +1,13 @@
 /** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
 
 import { ALLOCATOR, BLOCK_FONT, freeText, SIZE_FONT } from "../layout/allocator.js";
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { bytesText } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { cutPath } from "../layout/pane_names.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/allocator.js").BlockPart} Part */
 /** @typedef {import("../layout/allocator.js").PlacedSegment} PlacedSegment */

@@ -1,14 +1,14 @@
 /** How far a picture reaches to the right and down, from the descriptions alone. */
 
 import { textWidth } from "../layout/metrics.js";
-import { translationOf } from "../svg.js";
+import { translationOf } from "../browser/svg.js";
 
 const FONT_SIZE = 13;
 const DESCENT = 4;
 
 /** @typedef {{x: number, y: number}} Point */
 
-/** @param {import("../svg.js").VNode[]} nodes @param {Point} [extent] what they extend @param {Point} [parentOrigin] their origin
+/** @param {import("../browser/svg.js").VNode[]} nodes @param {Point} [extent] what they extend @param {Point} [parentOrigin] their origin
  * @returns {Point} */
 export function pictureExtent(nodes, extent = { x: 0, y: 0 }, parentOrigin = { x: 0, y: 0 }) {
   for (const { tag, attrs, text, children } of nodes) {

@@ -1,7 +1,7 @@
 /** Leaves of the graph pane, docked above the node that reads them, or waiting below for one. */
 
 import { leafLabelCapacity } from "../layout/graph_docks.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { gradMark } from "./graph_grad.js";
 import { haloMark, sumCountMark, turnMark } from "./graph_node.js";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.js";
@@ -33,7 +33,7 @@ function shapingMark({ snap }, shaping, top, isSmall) {
   const { uid, x, w, h: height, turn } = shaping;
   const turnWidth = turn ? shaping.lead : 0;
   const y = shaping.y - top;
-  const node = /** @type {import("../entities.js").Node} */ (snap.entities.get(uid));
+  const node = /** @type {import("../trace/entities.js").Node} */ (snap.entities.get(uid));
   const fontSize = isSmall ? 9 : 10;
   const isNew = snap.fresh.has(uid);
   return h(
@@ -71,7 +71,7 @@ function leafMark({ snap }, place, top, isSmall) {
   const { leaf, x, w, h: height, turn, again = false } = place;
   const turnWidth = turn ? place.lead : 0;
   const y = place.y - top;
-  const node = /** @type {import("../entities.js").Node} */ (snap.entities.get(leaf));
+  const node = /** @type {import("../trace/entities.js").Node} */ (snap.entities.get(leaf));
   const fontSize = isSmall ? 9 : 10;
   const isNew = snap.fresh.has(leaf) && !again;
   return h(

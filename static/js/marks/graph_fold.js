@@ -1,7 +1,7 @@
 /** Lines of the graph pane that are no node: closed and opened folds, graphs' titles, leaves that wait. */
 
 import { textWidth } from "../layout/metrics.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { textThatFits } from "./graph_texts.js";
 
 /** @typedef {import("./labels.js").Labels} Labels */

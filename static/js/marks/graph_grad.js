@@ -2,7 +2,7 @@
 
 import { fullNumber, tuple } from "../layout/format.js";
 import { CHIP_FONT } from "../layout/grad_chip.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 
 /** How many elements the chip's title lists. */
 const MAX_LISTED = 32;
@@ -45,7 +45,7 @@ export function gradMark(labels, place, top) {
   );
 }
 
-/** @param {import("../trace.js").Grad} grad @param {string} to */
+/** @param {import("../trace/wire.js").Grad} grad @param {string} to */
 function gradTitle(grad, to) {
   const cells = grad.cells ?? [];
   const listed = cells.slice(0, MAX_LISTED).map(fullNumber).join(", ");

@@ -2,14 +2,14 @@
 
 import { columnOf } from "../layout/graph_sizes.js";
 import { inBand } from "../layout/view.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { idleLeafMark } from "./graph_dock.js";
 import { foldLineMark, idleLineMark, titleMark } from "./graph_fold.js";
 import { rowMark } from "./graph_node.js";
 import { graphRowInputs } from "./graph_row_inputs.js";
 import { cachedMark } from "./mark_cache.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/graph_pane.js").GraphPane} GraphPane */
 

@@ -3,7 +3,7 @@
 import { fullNumber } from "../layout/format.js";
 import { CHIP_GAP } from "../layout/graph_sizes.js";
 import { SLOT_FONT } from "../layout/graph_slots.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { dockMark } from "./graph_dock.js";
 import { gradMark } from "./graph_grad.js";
 import { textThatFits } from "./graph_texts.js";
@@ -31,7 +31,7 @@ export function rowMark(stepFacts, row, railed) {
 /** @param {StepFacts} stepFacts @param {Row} row @param {boolean} railed */
 function nodeMark(stepFacts, row, railed) {
   const { uid, x, w, h: height, font, turn } = row;
-  const node = /** @type {import("../entities.js").Node} */ (stepFacts.snap.entities.get(uid));
+  const node = /** @type {import("../trace/entities.js").Node} */ (stepFacts.snap.entities.get(uid));
   const isNew = stepFacts.snap.fresh.has(uid);
   const cy = height / 2;
   return h(
@@ -61,7 +61,7 @@ function nodeMark(stepFacts, row, railed) {
   );
 }
 
-/** @param {Row} row @param {import("../entities.js").Node} node */
+/** @param {Row} row @param {import("../trace/entities.js").Node} node */
 function nodeTitle(row, node) {
   const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumber(value)}`);
   const names = row.tag ? [`→ ${[row.tag.text, ...row.tag.hidden].join(", ")}`] : [];

@@ -1,7 +1,7 @@
 /** A link across the divider, from the graph to the memory; an end that is out of sight is labelled at the edge. */
 
 import { textWidth, truncate } from "../layout/metrics.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 
 /** @typedef {import("../layout/links.js").Link} Link */
 /**

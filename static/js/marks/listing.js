@@ -1,7 +1,7 @@
 /** The picture of a program of which no step was recorded: its text, and under a line what is wrong with it. */
 
 import { textWidth } from "../layout/metrics.js";
-import { h } from "../svg.js";
+import { h } from "../browser/svg.js";
 import { wrapText } from "./svg_document.js";
 
 const LEFT = 64;

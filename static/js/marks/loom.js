@@ -5,7 +5,7 @@ import { HEADER_HEIGHT } from "../layout/loom_sizes.js";
 import { pathThatFits } from "../layout/loom_names.js";
 import { loomLayout } from "../layout/loom.js";
 import { WHOLE_BAND, inBand } from "../layout/view.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { codeMarks } from "./loom_code.js";
 import { edgeMarks } from "./loom_graph.js";
 import { handleMark } from "./loom_handle.js";
@@ -16,7 +16,7 @@ import { pinMark } from "./loom_pin.js";
 import { clip, rowAt, shelfOfStep, visibleRows } from "./loom_scene.js";
 import { bumpMarks, writeMark } from "./loom_write.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("../layout/loom.js").Loom} Loom */
 /** @typedef {import("../layout/view.js").Band} Band */
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
@@ -24,7 +24,7 @@ import { bumpMarks, writeMark } from "./loom_write.js";
 
 /**
  * The picture of the whole run, as at step i; of a long one the rows around the step.
- * @param {import("../state.js").OpenTrace} opened @param {number} i
+ * @param {import("../trace/state.js").OpenTrace} opened @param {number} i
  * @param {Partial<LoomLabels>} [labels]
  * @param {{room?: number, rows?: number, tallest?: number}} [options] room: the width to fill; rows, tallest: no more rows, and no
  *   higher than this
@@ -91,7 +91,7 @@ function rowsAround({ rows }, currentRow, maxRows, maxHeight) {
 
 /**
  * At step i; beyond the last one, the whole run with no row lit.
- * @param {Loom} plan @param {import("../state.js").OpenTrace} opened @param {number} i @param {Partial<LoomLabels>} [labels] @param {Band} [band]
+ * @param {Loom} plan @param {import("../trace/state.js").OpenTrace} opened @param {number} i @param {Partial<LoomLabels>} [labels] @param {Band} [band]
  * @param {number} [headShelf] the shelf whose columns the head names, the step's where none is given
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */

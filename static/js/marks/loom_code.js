@@ -1,15 +1,15 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
-import { fileLineOf } from "../program_files.js";
+import { fileLineOf } from "../trace/program_files.js";
 import { BOLD, CODE_LINE_HEIGHT, VISIT_FOOT_HEIGHT, FOOT_HEIGHT, HEADER_HEIGHT } from "../layout/loom_sizes.js";
 import { shortNodeName } from "../layout/loom_graph.js";
 import { pathThatFits } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { gradMark, labelWidth } from "./loom_node.js";
 import { visibleRows } from "./loom_scene.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
 const MAX_FILE_NAME = 32;

@@ -1,7 +1,7 @@
 /** The loom's edges: each climbs the lane of the node that it leads to. */
 
 import { inBand } from "../layout/view.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { clip } from "./loom_scene.js";
 import { NODE_R } from "./loom_node.js";
 import { roundedPath } from "./path.js";

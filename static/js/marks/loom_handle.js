@@ -5,7 +5,7 @@ import { LINE_HEIGHT, TITLE_HEIGHT } from "../layout/loom_sizes.js";
 import { namesThatFit } from "../layout/loom_names.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { NODE_R } from "./loom_node.js";
 
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
@@ -147,7 +147,7 @@ function threadMarks({ plan, labels }, { uid, entity, alias, cut }, r, x, cy) {
   ];
 }
 
-/** Stride and offset, where they are not what is usual. @param {import("../entities.js").Handle} entity */
+/** Stride and offset, where they are not what is usual. @param {import("../trace/entities.js").Handle} entity */
 function layoutText(entity) {
   const offset = entity.offset ? ` offset ${entity.offset}` : "";
   return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;

@@ -5,12 +5,12 @@ import { HEADER_HEIGHT } from "../layout/loom_sizes.js";
 import { elementBox } from "../layout/loom_columns.js";
 import { namesThatFit } from "../layout/loom_names.js";
 import { EM, textWidth } from "../layout/metrics.js";
-import { find } from "../entities.js";
-import { cls, h } from "../svg.js";
+import { find } from "../trace/entities.js";
+import { cls, h } from "../browser/svg.js";
 
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("../layout/loom.js").Loom} Loom */
 /** @typedef {import("../layout/loom.js").Column} Column */
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
@@ -147,7 +147,7 @@ function unnamedHeading(plan, i, labels) {
   );
 }
 
-/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {string} name @param {import("../entities.js").Storage} storage
+/** @param {Loom} plan @param {import("../trace/state.js").Snapshot} snap @param {string} name @param {import("../trace/entities.js").Storage} storage
  * @param {Column} column @param {boolean} isFreed @param {LoomLabels} labels */
 function storageMark(plan, snap, name, storage, column, isFreed, labels) {
   const { uid } = column;
@@ -173,7 +173,7 @@ function storageMark(plan, snap, name, storage, column, isFreed, labels) {
   );
 }
 
-/** A storage's name, and behind it its uid, dtypes and bytes. @param {string} name @param {import("../entities.js").Storage} storage
+/** A storage's name, and behind it its uid, dtypes and bytes. @param {string} name @param {import("../trace/entities.js").Storage} storage
  * @param {Column} column @param {boolean} isFreed @param {LoomLabels} labels */
 function titleMarks(name, storage, { uid, x, right }, isFreed, labels) {
   const dtypes = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
@@ -223,7 +223,7 @@ function valueMarks(values, dtype, column) {
 }
 
 /** What there is of a storage without cells: its strip of colours, its least and its largest value.
- * @param {import("../trace.js").Summary} summary @param {Box} box */
+ * @param {import("../trace/wire.js").Summary} summary @param {Box} box */
 function summaryMarks(summary, box) {
   const text = /** @type {const} */ (["min", "max"])
     .map((name) => `${name} ${summary[name] == null ? "–" : shortNumber(summary[name], 6)}`)
@@ -242,7 +242,7 @@ export function hazardMarks({ x, y, w, h: height }, rx) {
   );
 }
 
-/** A version counter at the step, over its rail. @param {import("../state.js").Snapshot} snap @param {string} counterUid
+/** A version counter at the step, over its rail. @param {import("../trace/state.js").Snapshot} snap @param {string} counterUid
  * @param {number} x of the rail */
 function badgeMark(snap, counterUid, x) {
   const counter = find(snap.entities, counterUid, "counter");

@@ -5,8 +5,8 @@ import { wireText } from "../layout/format.js";
 import { BOLD } from "../layout/loom_sizes.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { pinState } from "../layout/run_rows.js";
-import { addToList } from "../multimap.js";
-import { cls, h } from "../svg.js";
+import { addToList } from "../trace/multimap.js";
+import { cls, h } from "../browser/svg.js";
 
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */

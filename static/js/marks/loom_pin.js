@@ -2,7 +2,7 @@
 
 import { pinState } from "../layout/run_rows.js";
 import { inBand } from "../layout/view.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { clip } from "./loom_scene.js";
 
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */

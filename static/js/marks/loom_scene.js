@@ -4,7 +4,7 @@
 /** @typedef {import("../layout/view.js").Band} Band */
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
 
-/** @typedef {{plan: Loom, opened: import("../state.js").OpenTrace, i: number, now: number, labels: LoomLabels, band: Band}} LoomScene */
+/** @typedef {{plan: Loom, opened: import("../trace/state.js").OpenTrace, i: number, now: number, labels: LoomLabels, band: Band}} LoomScene */
 
 /** @param {Band} band @param {number} y */
 export function clip(band, y) {

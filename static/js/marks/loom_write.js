@@ -5,7 +5,7 @@ import { elementBox } from "../layout/loom_columns.js";
 import { LINE_HEIGHT, WRITE_TITLE_HEIGHT } from "../layout/loom_sizes.js";
 import { pathThatFits } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { fittedNumber, hazardMarks } from "./loom_head.js";
 
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */

@@ -1,7 +1,7 @@
 /** The descriptions of the step drawn last, for the next one: what is made from the same is the same object, and costs the
  * document nothing. */
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /**
  * @typedef {Map<string, {inputs: unknown[], mark: VNode}>} MarksOfStep   by row, what its description was made from, and the
  *   description

@@ -1,17 +1,17 @@
 /** The lines between the rows of the memory pane: frames and objects with what they hold, folds, and what was freed. */
 
-import { lineLabel } from "../program_files.js";
-import { find } from "../entities.js";
+import { lineLabel } from "../trace/program_files.js";
+import { find } from "../trace/entities.js";
 import { typeText } from "../layout/card_texts.js";
 import { bytesText, valueText, wireText } from "../layout/format.js";
 import { CHIP_FONT } from "../layout/heading_chips.js";
 import { frameTitle, HEIGHT, headingNames, headingTitle } from "../layout/memory_placed.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
-import { refOf } from "../layout/names.js";
-import { cls, h } from "../svg.js";
+import { refOf } from "../trace/names.js";
+import { cls, h } from "../browser/svg.js";
 import { rowTagMark } from "./row_tags.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/memory_placed.js").PlacedItem} PlacedItem */
 /** @typedef {import("../layout/memory_items.js").HeadingItem} HeadingItem */

@@ -3,14 +3,14 @@
 import { flowChips } from "../layout/heading_chips.js";
 import { inBand } from "../layout/view.js";
 import { EM, textWidth } from "../layout/metrics.js";
-import { h } from "../svg.js";
+import { h } from "../browser/svg.js";
 import { allocatorMark } from "./allocator.js";
 import { cachedMark } from "./mark_cache.js";
 import { chipMark, foldLineMark, freedMark, headingMark } from "./memory_heading.js";
 import { rowMark } from "./memory_row.js";
 import { memoryRowInputs } from "./memory_row_inputs.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/memory_pane.js").MemoryPane} MemoryPane */
 

@@ -1,10 +1,10 @@
 /** A row of the memory pane: its handles with names, counters and readings, the strip of its storage, gradient and pins. */
 
-import { find, findHandle } from "../entities.js";
+import { find, findHandle } from "../trace/entities.js";
 import { bytesText } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { SIZE } from "../layout/row_lines.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { rowTransform } from "./mark_cache.js";
 import { readingMark } from "./row_beads.js";
 import { quietMarks, rowCardMark, slimCardMark } from "./row_card.js";
@@ -14,7 +14,7 @@ import { gradPlaceMark } from "./row_grad.js";
 import { pinMarks } from "./row_pin.js";
 import { rowTagMark } from "./row_tags.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/memory_placed.js").PlacedItem} PlacedItem */
 /** @typedef {import("../layout/memory_items.js").RowItem} RowItem */

@@ -1,6 +1,6 @@
 /** What the description of a row of the memory is made from: as long as that is the same, so is the description. */
 
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { isRowSelected } from "./memory_row.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
@@ -53,7 +53,7 @@ function addHandleInputs(inputs, { snap, names }, block, uid) {
     inputs.push(tag.text, tag.kind, tag.frame, tag.name, text, scope, moved);
 }
 
-/** @param {import("../layout/names.js").Tag[]} [tags] */
+/** @param {import("../trace/names.js").Tag[]} [tags] */
 function tagInputs(tags = []) {
   return tags.flatMap(({ kind, text }) => [kind, text]);
 }

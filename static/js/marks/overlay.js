@@ -12,7 +12,7 @@ import { beyondMark, linkMark } from "./link.js";
  * @param {import("./step_facts.js").StepFacts} stepFacts @param {StagePlan} plan
  * @param {Record<import("../layout/stage_plan.js").Side, Scrolled>} panes
  * @param {string | null} selected its uid @param {import("./labels.js").Labels} labels
- * @returns {import("../svg.js").VNode[]}
+ * @returns {import("../browser/svg.js").VNode[]}
  */
 export function drawOverlay(stepFacts, plan, panes, selected, labels) {
   const { widths, height } = plan;

@@ -1,6 +1,6 @@
 /** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
 
-import { h } from "../svg.js";
+import { h } from "../browser/svg.js";
 import { clipLines, wrapText } from "./svg_document.js";
 
 const CARD = { width: 1200, height: 630 };

@@ -4,11 +4,11 @@ import { extent, cellReads } from "../layout/reads.js";
 import { mapHeight, SIZE } from "../layout/row_lines.js";
 import { EM } from "../layout/metrics.js";
 import { bandOf } from "../layout/row_strip.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
-/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
 /** @typedef {import("../layout/row_lines.js").HandleLine} HandleLine */
 /** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
 /** @typedef {import("../layout/row_reading.js").Bead} Bead */

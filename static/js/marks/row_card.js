@@ -1,17 +1,17 @@
 /** A handle in a row: its card, its slim form, and the quiet line of those that have no name. */
 
-import { findHandle } from "../entities.js";
+import { findHandle } from "../trace/entities.js";
 import { handleCardText } from "../layout/card_texts.js";
 import { tuple } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { SIZE } from "../layout/row_lines.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { roleLabel } from "./labels.js";
 import { shortDtype } from "./row_cell.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
-/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 /** @typedef {{x: number, y: number, w: number}} Place */
 

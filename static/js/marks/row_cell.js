@@ -2,12 +2,12 @@
 
 import { dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM } from "../layout/metrics.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { signTint } from "./tint.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 
 /** @param {string} uid @param {CellBand} band @param {number} i @param {Cell} value
  * @param {{x: number, y: number, w: number, h: number, most: number, now: boolean, was: Cell | undefined, outline: boolean,

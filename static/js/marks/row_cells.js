@@ -1,16 +1,16 @@
 /** The strip of a row: the cells of a storage with their values, what a step wrote over, and its frame. */
 
 import { bandCell, MAX_SLIM } from "../layout/row_strip.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { largestMagnitude, signTint } from "./tint.js";
 import { cellMark, haloMark, shortDtype } from "./row_cell.js";
 import { rowSummaryMarks } from "./row_summary.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/row_strip.js").RowStrip} RowStrip */
 /** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 /** @typedef {{x: number, y: number, full: boolean, grad: boolean}} StripPlace */
 
 /** What was described of cells that no step wrote since, by where it stands: a description that is the same object as

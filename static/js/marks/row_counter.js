@@ -1,7 +1,7 @@
 /** A version counter in a row: a rail beside all the handles that share it, with its number once. */
 
-import { find } from "../entities.js";
-import { cls, h } from "../svg.js";
+import { find } from "../trace/entities.js";
+import { cls, h } from "../browser/svg.js";
 import { versionText } from "./rail.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */

@@ -1,10 +1,10 @@
 /** The place of a `.grad` beside its tensor: its own strip with its version and name, None, or where else it stands. */
 
-import { findHandle } from "../entities.js";
+import { findHandle } from "../trace/entities.js";
 import { tuple } from "../layout/format.js";
 import { EM, truncate } from "../layout/metrics.js";
 import { numel, cellReads } from "../layout/reads.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { stripMark } from "./row_cells.js";
 import { gradCounterMark } from "./row_counter.js";
 
@@ -89,7 +89,7 @@ function textThatFits(text, maxWidth, largest) {
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too.
- * @param {StepFacts} facts @param {Block} block @param {import("../entities.js").Handle | undefined} handle */
+ * @param {StepFacts} facts @param {Block} block @param {import("../trace/entities.js").Handle | undefined} handle */
 function gradMemoryNote({ labels }, block, handle) {
   if (!handle) return "";
   const list = cellReads(handle);

@@ -1,13 +1,13 @@
 /** The pins of a row: what nodes saved of its storage, the versions that they expect, and what broke them. */
 
-import { lineLabel } from "../program_files.js";
-import { find } from "../entities.js";
+import { lineLabel } from "../trace/program_files.js";
+import { find } from "../trace/entities.js";
 import { shortNumber } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
 import { CAUSE_FONT } from "../layout/row_pins.js";
 import { bandCell, bandOf } from "../layout/row_strip.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/row_pins.js").PinFlow} PinFlow */
@@ -87,7 +87,7 @@ function pinDescription({ labels, nodeName }, { node, slot, saved }) {
   return `${words.replace("{v}", `${saved.expected ?? "?"}`)}\n${state}`;
 }
 
-/** From where to where the saved cells lie. @param {RowLayout} layout @param {import("../entities.js").Slot} saved
+/** From where to where the saved cells lie. @param {RowLayout} layout @param {import("../trace/entities.js").Slot} saved
  * @param {Columns} columns @returns {[number, number] | null} */
 function savedSpan(layout, saved, columns) {
   const band = bandOf(layout.strip, saved.dtype);

@@ -1,18 +1,18 @@
 /** A storage too big to list, in a row: its means as colours, its numbers, and a window onto some of its cells. */
 
-import { findHandle } from "../entities.js";
+import { findHandle } from "../trace/entities.js";
 import { bytesText, fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
 import { SUMMARY } from "../layout/row_strip.js";
 import { elementCount, knownCells } from "../layout/big_storage.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 import { largestMagnitude, signTint } from "./tint.js";
 import { cellMark, haloMark } from "./row_cell.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
-/** @typedef {import("../entities.js").Storage} Storage */
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Storage} Storage */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 /** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
 /** @typedef {import("./row_cells.js").StripPlace} StripPlace */
 /** @typedef {{uid: string, dtype: string, n: number, x: number, y: number, w: number, ch: number}} HeatPlace   where the colours are */
@@ -42,7 +42,7 @@ function xOf({ x, w, n }, i) {
   return x + (i / Math.max(1, n)) * w;
 }
 
-/** The means of equal stretches as colours. @param {HeatPlace} heat @param {import("../trace.js").Summary} numbers */
+/** The means of equal stretches as colours. @param {HeatPlace} heat @param {import("../trace/wire.js").Summary} numbers */
 function heatMarks(heat, numbers) {
   const { uid, dtype, n, y, ch } = heat;
   /** @type {(Cell | null)[]} */
@@ -102,7 +102,7 @@ function writeMarks({ snap }, heat) {
 }
 
 /** The least, the mean and the greatest of the values, and how many there are. @param {HeatPlace} heat
- * @param {import("../trace.js").Summary} numbers @param {number | undefined} nbytes */
+ * @param {import("../trace/wire.js").Summary} numbers @param {number | undefined} nbytes */
 function summaryText({ uid, n, x, y, w }, numbers, nbytes) {
   const extremes = /** @type {const} */ (["min", "mean", "max"]).map(
     (name) => `${name} ${numbers[name] == null ? "–" : shortNumber(numbers[name], 7)}`,

@@ -2,7 +2,7 @@
 
 import { textWidth } from "../layout/metrics.js";
 import { cutPath } from "../layout/pane_names.js";
-import { cls, h } from "../svg.js";
+import { cls, h } from "../browser/svg.js";
 
 /** @typedef {import("../layout/pane_names.js").ShownName} ShownName */
 

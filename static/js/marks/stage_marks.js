@@ -7,7 +7,7 @@ import { LABELS } from "./labels.js";
 import { memoryMarks } from "./memory_marks.js";
 import { stepFacts } from "./step_facts.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {{heading: VNode[], body: VNode[]}} PaneMarks */
 
 /**

@@ -1,17 +1,17 @@
 /** What the marks of one step need to know besides their own entity: names, readers, the backward in progress, the step's events. */
 
-import { find, isHandle } from "../entities.js";
+import { find, isHandle } from "../trace/entities.js";
 import { graphModelOf } from "../layout/graph_model.js";
 import { shortNodeName } from "../layout/node_labels.js";
 import { touched } from "../layout/touched.js";
-import { addToList } from "../multimap.js";
+import { addToList } from "../trace/multimap.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../state.js").Snapshot} Snapshot */
-/** @typedef {import("../layout/names.js").Names} Names */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/state.js").Snapshot} Snapshot */
+/** @typedef {import("../trace/names.js").Names} Names */
 /**
  * @typedef {{snap: Snapshot, touched: import("../layout/touched.js").Touched, labels: import("./labels.js").Labels, names: Names,
- *   previous: import("../state.js").Entities, steps: import("../trace.js").Step[], grads: Set<string>,
+ *   previous: import("../trace/state.js").Entities, steps: import("../trace/wire.js").Step[], grads: Set<string>,
  *   readers: Map<string, string[]>, writers: Set<string>, outputs: Map<string, string[]>,
  *   visits: {node: string, step: number}[], visited: Map<string, {k: number, step: number}>, sums: Map<string, number>,
  *   events: Set<string>, nodeName: (uid: string) => string, made: (node: string) => string[], peeks: Map<string, number>}} StepFacts

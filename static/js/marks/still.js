@@ -1,14 +1,14 @@
 /** The picture of a step as it is saved or previewed: memory and graph with their links, cropped to what they show. */
 
 import { HEADING, stageModel, stagePlan } from "../layout/stage_plan.js";
-import { h } from "../svg.js";
+import { h } from "../browser/svg.js";
 import { pictureExtent } from "./extent.js";
 import { LABELS } from "./labels.js";
 import { drawOverlay } from "./overlay.js";
 import { stageMarks } from "./stage_marks.js";
 
 /** @typedef {import("./svg_document.js").Picture} Picture */
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {import("../layout/stage_plan.js").StagePlan} StagePlan */
 /**
  * @typedef {{w?: number, h?: number, scale?: number | null, toggled?: ReadonlySet<string>,
@@ -24,7 +24,7 @@ const NARROWER_WIDTHS = [640, 720, 800, 900];
 const CROP_MARGIN = 24;
 
 /**
- * @param {import("../state.js").OpenTrace} opened @param {number} i
+ * @param {import("../trace/state.js").OpenTrace} opened @param {number} i
  * @param {Partial<import("./labels.js").Labels>} labels @param {StillOptions} [options]
  * @returns {Picture}
  */

@@ -1,10 +1,10 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
 import { textWidth } from "../layout/metrics.js";
-import { cls, h, svgText, SVG } from "../svg.js";
+import { cls, h, svgText, SVG } from "../browser/svg.js";
 import { stylesFor } from "./svg_styles.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 /** @typedef {{width: number, height: number, nodes: VNode[], cut?: boolean}} Picture cut: it goes on above or below */
 /** @typedef {"stage" | "loom"} Kind */
 /** @typedef {{at: string, line: string, sentences: {text: string, tone: string}[]}} Caption */

@@ -1,23 +1,23 @@
 /** An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed ones. */
 
 import { stillRows, thumbnail } from "../layout/thumbnail.js";
-import { h } from "../svg.js";
+import { h } from "../browser/svg.js";
 import { LABELS } from "./labels.js";
 import { rowMark } from "./memory_row.js";
 import { stepFacts } from "./step_facts.js";
 
-/** @param {import("../state.js").OpenTrace} opened @returns {import("./svg_document.js").Picture} */
+/** @param {import("../trace/state.js").OpenTrace} opened @returns {import("./svg_document.js").Picture} */
 export function thumbnailPicture(opened) {
   return rowsAsPicture(opened, thumbnail(opened));
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {number} i the step
+/** @param {import("../trace/state.js").OpenTrace} opened @param {number} i the step
  * @returns {import("./svg_document.js").Picture} */
 export function rowsPicture(opened, i) {
   return rowsAsPicture(opened, stillRows(opened, i));
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {import("../layout/thumbnail.js").Thumbnail} thumbnail
+/** @param {import("../trace/state.js").OpenTrace} opened @param {import("../layout/thumbnail.js").Thumbnail} thumbnail
  * @returns {import("./svg_document.js").Picture} */
 function rowsAsPicture(opened, { i, columns, rows, width, height, more: hiddenCount }) {
   const facts = stepFacts(opened, opened.at(i), LABELS, new Map());

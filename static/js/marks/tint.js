@@ -1,6 +1,6 @@
 /** How a value is tinted: by its sign, and by its size beside the largest of its storage. */
 
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 
 /** The largest finite magnitude. @param {(Cell | null)[]} values */
 export function largestMagnitude(values) {

@@ -1,6 +1,6 @@
 /** Where the card of a cell is shown: it follows the pointer and the focus, and stays on a cell that was chosen. */
 
-import { ROOT } from "../root.js";
+import { ROOT } from "../requests/root.js";
 import { cellCard } from "./cell_card.js";
 
 /** @typedef {import("./cell_card.js").MatrixDocument} MatrixDocument */

@@ -1,6 +1,6 @@
 /** The card of a cell: what was asked and printed there, and what is otherwise in another situation. */
 
-import { element } from "../elements.js";
+import { element } from "../browser/elements.js";
 import { decisiveDimensions, verdictTable } from "./situations.js";
 
 /**

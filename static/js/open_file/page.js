@@ -3,13 +3,13 @@
 import { FileProblem, readFile } from "./chosen_file.js";
 import { startFileOpening } from "./file_opening.js";
 import { storeForNextPage, takeHandedTraces } from "./handed_traces.js";
-import { loadFindings } from "../findings_bundle.js";
-import { loadLocale } from "../page_locale.js";
-import { loadPredict } from "../predict_bundle.js";
-import { ROOT } from "../root.js";
-import { startTheme } from "../theme.js";
-import { programFragment } from "../url.js";
-import { startViewer } from "../viewer.js";
+import { loadFindings } from "../explain/findings_bundle.js";
+import { loadLocale } from "../words/page_locale.js";
+import { loadPredict } from "../page/predict_bundle.js";
+import { ROOT } from "../requests/root.js";
+import { startTheme } from "../browser/theme.js";
+import { programFragment } from "../page_state/url.js";
+import { startViewer } from "../page/viewer.js";
 
 const { lang } = document.documentElement;
 const { say } = await loadLocale(lang);

@@ -1,14 +1,14 @@
 /** A file of the reader's on the workbench: a program comes into the editor, a trace is shown by the page that opens files. */
 
 import { startFileOpening } from "./file_opening.js";
-import { ROOT } from "../root.js";
+import { ROOT } from "../requests/root.js";
 
 /**
  * @param {{button: HTMLElement, field: HTMLInputElement}} fileControls
- * @param {(action: import("../page_state.js").Action) => void} dispatch
+ * @param {(action: import("../page_state/page_state.js").Action) => void} dispatch
  */
 export function startOpening(fileControls, dispatch) {
-  /** @param {import("../page_state.js").Problem | null} problem */
+  /** @param {import("../page_state/page_state.js").Problem | null} problem */
   const showProblem = (problem) => dispatch({ type: "problemFound", problem });
 
   startFileOpening(fileControls, async (files) => {

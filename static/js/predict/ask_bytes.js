@@ -1,7 +1,7 @@
 /** How many bytes of tensors stay alive? Asked where the program lets go of a name. */
 
-import { find } from "../entities.js";
-import { bytesLabel } from "../memory_totals.js";
+import { find } from "../trace/entities.js";
+import { bytesLabel } from "../trace/memory_totals.js";
 import { choiceAmong } from "./question.js";
 
 /** @typedef {import("./units.js").Unit} Unit */

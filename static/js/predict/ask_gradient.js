@@ -1,13 +1,13 @@
 /** What is in `.grad` afterwards? Of leaves, of tensors that keep none, and after it was reset. */
 
-import { find, findHandle } from "../entities.js";
+import { find, findHandle } from "../trace/entities.js";
 import { cellsRead, numberOf, numbersText } from "../findings/numbers.js";
 import { choiceAmong, typedAnswer } from "./question.js";
 import { combinedCells, elementName, isShort, shortReading } from "./readings.js";
 
 /** @typedef {import("./units.js").Unit} Unit */
 /** @typedef {import("./units.js").NamedHandle} Named */
-/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
 /** @typedef {Partial<import("./question.js").Question>} PartialQuestion */
 
 const ADDED_WEIGHT = 88;
@@ -29,7 +29,7 @@ export function askGradient(unit) {
 }
 
 /** The numbers of a tensor's `.grad`; null for None, undefined where the trace does not list them.
- * @param {import("../state.js").Entities} entities @param {string} uid @returns {Cell[] | null | undefined} */
+ * @param {import("../trace/state.js").Entities} entities @param {string} uid @returns {Cell[] | null | undefined} */
 function gradCells(entities, uid) {
   const grad = find(entities, uid, "tensor")?.grad;
   if (!grad) return null;

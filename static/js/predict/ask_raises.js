@@ -1,6 +1,6 @@
 /** Will the statement raise? Asked of those that do, and of those that look as if they might. */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { yesOrNo } from "./question.js";
 
 /** @typedef {import("./units.js").Unit} Unit */

@@ -1,11 +1,11 @@
 /** Is a new tensor a leaf, and does it share memory with the one that it comes from? */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { yesOrNo } from "./question.js";
 import { elementsOf, memoryOf } from "./readings.js";
 
 /** @typedef {import("./units.js").Unit} Unit */
-/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
 /** @typedef {Partial<import("./question.js").Question>} PartialQuestion */
 
 const SHARES_WEIGHT = 74;
@@ -43,7 +43,7 @@ export function askShares(unit) {
 }
 
 /** Whether two handles read a cell in common; null where their numbers tell that they have nothing to do with each other,
- * or the trace does not list them. @param {import("../state.js").Entities} entities @param {Handle} first @param {Handle} second */
+ * or the trace does not list them. @param {import("../trace/state.js").Entities} entities @param {Handle} first @param {Handle} second */
 function sharesMemory(entities, first, second) {
   const [firstElements, secondElements] = [elementsOf(entities, first), elementsOf(entities, second)];
   if (!firstElements?.length || !secondElements?.length) return null;

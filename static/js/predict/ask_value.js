@@ -1,6 +1,6 @@
 /** What value has this element afterwards? Of a name that the statement does not write, of a copy, of a transposed view. */
 
-import { find, sameValue } from "../entities.js";
+import { find, sameValue } from "../trace/entities.js";
 import { numberOf } from "../findings/numbers.js";
 import { plainDtype } from "../layout/reads.js";
 import { choiceAmong, typedAnswer } from "./question.js";

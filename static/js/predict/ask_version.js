@@ -1,6 +1,6 @@
 /** Which version has a tensor afterwards? Of names that share the counter of what is written, and of those that only share its memory. */
 
-import { find } from "../entities.js";
+import { find } from "../trace/entities.js";
 import { choiceAmong } from "./question.js";
 
 /** @typedef {import("./units.js").Unit} Unit */

@@ -1,12 +1,12 @@
 /** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
 
-import { button, codeNodes, element } from "../elements.js";
-import { lineNameClass, shortLineName } from "../program_files.js";
+import { button, codeNodes, element } from "../browser/elements.js";
+import { lineNameClass, shortLineName } from "../trace/program_files.js";
 import { dueQuestion, hidesSteps, scoreOf } from "./mode.js";
 
 /** @typedef {import("./mode.js").Predict} Predict */
 /** @typedef {import("./question.js").Question} Question */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 /** @typedef {"making" | "intro" | "ask" | "told" | "walk" | "summary"} Phase */
 
 const MAX_CODE = 72;

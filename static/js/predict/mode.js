@@ -1,11 +1,11 @@
 /** Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's state only. */
 
-import { openTrace } from "../state.js";
-import { traceUntil, lastShownStep } from "./future.js";
+import { openTrace } from "../trace/state.js";
+import { traceUntil, lastShownStep } from "../trace/future.js";
 import { isRightNumber } from "./question.js";
 
-/** @typedef {import("../page_state.js").PageState} PageState */
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
 /** @typedef {import("./question.js").Question} Question */
 /**
  * @typedef {{at: number, text: string, key?: string, isRight: boolean, isSkipped: boolean}} Answer

@@ -1,24 +1,24 @@
 /** Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the browser. */
 
-import { differs } from "../store.js";
+import { differs } from "../browser/store.js";
 import { createCard, phaseOf } from "./card.js";
 import { scoreOf } from "./mode.js";
 import { readProgress, writeProgress } from "./progress.js";
 import { questionsByUnit } from "./questions.js";
 import { reasonOf } from "./reason.js";
 
-/** @typedef {import("../page_state.js").PageState} PageState */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 
 /** So long the page waits for its questions at a time. */
 const SLICE_MS = 12;
 
 /**
  * @param {HTMLElement} host of the card
- * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state/page_state.js").Action) => void,
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
  * @param {{page: Say, own: Say}} say the page's sentences, and those of predict mode
- * @param {import("../findings_card.js").LoadFindings} loadFindings
+ * @param {import("../explain/findings_card.js").LoadFindings} loadFindings
  * @param {() => HTMLAnchorElement | null} next the link to the program after this one, in an order
  */
 export function startPredicting(host, store, say, loadFindings, next) {
@@ -34,7 +34,7 @@ export function startPredicting(host, store, say, loadFindings, next) {
   let best = 0;
   let wasDone = false;
 
-  /** Read the run for what is worth a question; the page goes on meanwhile. @param {import("../state.js").OpenTrace} whole */
+  /** Read the run for what is worth a question; the page goes on meanwhile. @param {import("../trace/state.js").OpenTrace} whole */
   async function makeQuestions(whole) {
     /** @type {import("./question.js").Question[]} */
     const questions = [];

@@ -1,6 +1,6 @@
 /** What a reader has answered, kept in the browser for each program. */
 
-import { readPreference, writePreference } from "../preferences.js";
+import { readPreference, writePreference } from "../browser/preferences.js";
 
 /** @typedef {import("./mode.js").Answer} Answer */
 /** @typedef {{answers: Answer[], reached: number, of: number, isDone: boolean, best: number}} Progress   of: how many questions; best: right answers of the best time through */

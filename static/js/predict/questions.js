@@ -18,13 +18,13 @@ const MIN_WEIGHT = 40;
 /** So often a statement of a loop is asked about. */
 const MAX_OF_STATEMENT = 2;
 
-/** @param {import("../state.js").OpenTrace} opened @returns {Question[]} in the order of the run, one at most for a statement each time that it runs */
+/** @param {import("../trace/state.js").OpenTrace} opened @returns {Question[]} in the order of the run, one at most for a statement each time that it runs */
 export function questionsOf(opened) {
   return [...questionsByUnit(opened)].flatMap((question) => question ?? []);
 }
 
 /** The questions, statement by statement: whoever draws a page meanwhile can stop in between.
- * @param {import("../state.js").OpenTrace} opened @returns {Generator<Question | null>} null for a statement that is not worth one */
+ * @param {import("../trace/state.js").OpenTrace} opened @returns {Generator<Question | null>} null for a statement that is not worth one */
 export function* questionsByUnit(opened) {
   /** @type {Map<string, number>} how often a kind was asked, and a statement */
   const counts = new Map();

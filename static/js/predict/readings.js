@@ -1,13 +1,13 @@
 /** What a tensor holds, as a question and its choices write it. */
 
-import { find, sameValue } from "../entities.js";
+import { find, sameValue } from "../trace/entities.js";
 import { cellsRead, numberOf, numbersText } from "../findings/numbers.js";
 import { shortNumber } from "../layout/format.js";
 import { numel, cellReads } from "../layout/reads.js";
 
-/** @typedef {import("../entities.js").Cell} Cell */
-/** @typedef {import("../entities.js").Handle} Handle */
-/** @typedef {import("../state.js").Entities} Entities */
+/** @typedef {import("../trace/entities.js").Cell} Cell */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
+/** @typedef {import("../trace/state.js").Entities} Entities */
 
 /** More elements than this are asked about by their first one. */
 const MAX_LISTED = 6;

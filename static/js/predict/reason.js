@@ -1,9 +1,9 @@
 /** Why an answer is right, in one sentence: the page's own on that step, or one on what the question is about. */
 
-import { sentences } from "../captions.js";
+import { sentences } from "../captions/captions.js";
 
 /** @typedef {import("./question.js").Question} Question */
-/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {import("../words/locale.js").Locale["say"]} Say */
 
 /** The notes that tell of what is asked. @type {Partial<Record<Question["kind"], RegExp>>} */
 const RELEVANT_NOTES = {
@@ -15,9 +15,9 @@ const RELEVANT_NOTES = {
 };
 
 /**
- * @param {Question} question @param {import("../state.js").OpenTrace} whole
+ * @param {Question} question @param {import("../trace/state.js").OpenTrace} whole
  * @param {{page: Say, own: Say}} say the page's sentences, and those of predict mode
- * @param {import("../findings_card.js").LoadFindings} loadFindings
+ * @param {import("../explain/findings_card.js").LoadFindings} loadFindings
  * @returns {Promise<string>} names stand in backticks
  */
 export async function reasonOf(question, whole, say, loadFindings) {
@@ -30,7 +30,7 @@ export async function reasonOf(question, whole, say, loadFindings) {
 }
 
 /** What the page says of a step of the statement, of that with the question's subject first. @param {Question} question
- * @param {import("../state.js").OpenTrace} whole @param {Say} say */
+ * @param {import("../trace/state.js").OpenTrace} whole @param {Say} say */
 function stepSentence({ kind, at, step, what }, whole, say) {
   const stepSentences = [];
   for (let i = at + 1; i <= step; i++) stepSentences.push(...sentences(whole, i, say));
@@ -40,8 +40,8 @@ function stepSentence({ kind, at, step, what }, whole, say) {
   return (aboutSubject ?? sentences(whole, step, say)[0])?.text ?? "";
 }
 
-/** Why there is no gradient, as the page answers it. @param {Question} question @param {import("../state.js").OpenTrace} whole
- * @param {import("../findings_card.js").LoadFindings} loadFindings */
+/** Why there is no gradient, as the page answers it. @param {Question} question @param {import("../trace/state.js").OpenTrace} whole
+ * @param {import("../explain/findings_card.js").LoadFindings} loadFindings */
 async function reasonOfNone({ uid, step }, whole, loadFindings) {
   try {
     const findingsApi = await loadFindings();

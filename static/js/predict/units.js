@@ -2,11 +2,11 @@
 
 import { RunFacts } from "../findings/run_facts.js";
 import { mentionsOf } from "../findings/program_text.js";
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../state.js").Entities} Entities */
-/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace/state.js").Entities} Entities */
+/** @typedef {import("../trace/entities.js").Handle} Handle */
 /**
  * @typedef {{name: string, uid: string, handle: Handle}} NamedHandle   a tensor or array as the statement's function calls it
  * @typedef {{opened: OpenTrace, at: number, step: number, line: number, stmt: number, code: string, isBackward: boolean,
@@ -52,7 +52,7 @@ export function* unitsOf(opened) {
 }
 
 /** The last step of the statement that begins at a step; null where it is asked about step by step, or not at all.
- * @param {import("../trace.js").Step[]} steps @param {number} first */
+ * @param {import("../trace/wire.js").Step[]} steps @param {number} first */
 function unitEnd(steps, first) {
   const { kind, stmt, depth } = steps[first];
   if (steps[first].skipped) return null;

@@ -1,6 +1,6 @@
 /** The button on a saved program's page that puts it into the series in the making. */
 
-import { ROOT } from "../root.js";
+import { ROOT } from "../requests/root.js";
 import { readDraft, writeDraft } from "./draft.js";
 
 /** @param {HTMLElement} button @param {{id: string, title: string}} program @param {() => number} step that is shown */

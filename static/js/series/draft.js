@@ -1,6 +1,6 @@
 /** The series in the making: what its teacher has not saved yet, in the browser. */
 
-import { readPreference, writePreference } from "../preferences.js";
+import { readPreference, writePreference } from "../browser/preferences.js";
 
 const DRAFT_KEY = "gradbox-series";
 

@@ -1,13 +1,13 @@
 /** The note of one program of a series in the making, beside the stage on which its step is chosen. */
 
-import { ROOT } from "../root.js";
+import { ROOT } from "../requests/root.js";
 import { noteNodes } from "./note_nodes.js";
 
 /** @typedef {import("./draft.js").DraftItem} DraftItem */
 
 /**
  * @param {<T extends HTMLElement>(id: string) => T} elementById an element of the page, by its id
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {import("../words/locale.js").Locale["say"]} say
  * @param {(change: Partial<DraftItem>) => void} onChange of the item that is shown
  * @returns {{open: (item: DraftItem, k: number) => void, show: (item: DraftItem) => void}}
  */

@@ -1,6 +1,6 @@
 /** A note as nodes: its text as it is, addresses of the web in it as links. */
 
-import { element } from "../elements.js";
+import { element } from "../browser/elements.js";
 
 /** An address ends at a blank, at what may not stand in one, and before the punctuation of its sentence. */
 const ADDRESS = /https?:\/\/[!#-;=?-_a-z~]+/gi;

@@ -1,12 +1,12 @@
 /** The programs of a series in the making, in their order: chosen by a click, moved by buttons, keys or dragging. */
 
-import { button, element } from "../elements.js";
+import { button, element } from "../browser/elements.js";
 
 /** @typedef {import("./draft.js").DraftItem} DraftItem */
 /** @typedef {{onChoose: (k: number) => void, onMove: (from: number, to: number) => void, onRemove: (k: number) => void}} Handlers */
 
 /**
- * @param {HTMLElement} host @param {import("../locale.js").Locale["say"]} say @param {Handlers} handlers
+ * @param {HTMLElement} host @param {import("../words/locale.js").Locale["say"]} say @param {Handlers} handlers
  * @returns {{show: (items: DraftItem[], chosen: number) => void, focus: (k: number, action?: string) => void}}
  */
 export function createOrderList(host, say, { onChoose, onMove, onRemove }) {

@@ -1,8 +1,8 @@
 /** The page on which a series is made: its programs in an order, a note to each, and the request that saves it. */
 
-import { loadSeriesLocale } from "../page_locale.js";
-import { ROOT } from "../root.js";
-import { startTheme } from "../theme.js";
+import { loadSeriesLocale } from "../words/page_locale.js";
+import { ROOT } from "../requests/root.js";
+import { startTheme } from "../browser/theme.js";
 import { draftOf, emptyDraft, isEmpty, movedItems, programId, readDraft, requestBody, writeDraft } from "./draft.js";
 import { createNoteEditor } from "./note_editor.js";
 import { createOrderList } from "./order_list.js";

@@ -1,8 +1,8 @@
 /** A program of a series to read: the strip above it, and its note at the step that the note is about. */
 
-import { element } from "../elements.js";
-import { createOrderStrip } from "../order_strip.js";
-import { differs } from "../store.js";
+import { element } from "../browser/elements.js";
+import { createOrderStrip } from "../browser/order_strip.js";
+import { differs } from "../browser/store.js";
 import { noteNodes } from "./note_nodes.js";
 
 /** More places than this stand in rows of their own. */
@@ -14,7 +14,7 @@ const MAX_IN_ONE_ROW = 6;
  *   step: null for a note about the whole program; description: of the series
  * @typedef {{title: string, url: string | null, place: number, items: Item[], removed: number}} Series
  *   items: the programs that there are; removed: how many others the host removed
- * @typedef {import("../page_state.js").PageState} PageState
+ * @typedef {import("../page_state/page_state.js").PageState} PageState
  */
 
 /**
@@ -28,7 +28,7 @@ export function shownNoteStep(note, { opened }) {
 }
 
 /** What the strip shows of a series. @param {Series} series @param {Note | null} note null until it is there
- * @param {import("../locale.js").Locale["say"]} say @returns {import("../order_strip.js").Order} */
+ * @param {import("../words/locale.js").Locale["say"]} say @returns {import("../browser/order_strip.js").Order} */
 export function orderOf(series, note, say) {
   const shownIndex = series.items.findIndex(({ place }) => place === series.place);
   const texts = note
@@ -44,9 +44,9 @@ export function orderOf(series, note, say) {
 
 /**
  * @param {Series} series
- * @param {{state: () => PageState, dispatch: (action: import("../page_actions.js").Action) => void,
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state/actions.js").Action) => void,
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {import("../words/locale.js").Locale["say"]} say
  * @param {{note: () => Promise<Note>, isSaved: (state: PageState) => boolean}} how isSaved: what is shown is what was saved
  */
 export function startSeries(series, store, say, { note: loadNote, isSaved }) {
@@ -114,8 +114,8 @@ export async function fetchNote(url, place) {
   return { text, step, description };
 }
 
-/** An address that names no step opens at the note's. @param {import("../url.js").Address} address @param {number | null} step
- * @returns {import("../url.js").Address} */
+/** An address that names no step opens at the note's. @param {import("../page_state/url.js").Address} address @param {number | null} step
+ * @returns {import("../page_state/url.js").Address} */
 export function atNote(address, step) {
   const isOpen = address.step === null && address.source === null && !address.predict;
   return isOpen ? { ...address, step } : address;

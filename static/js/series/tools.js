@@ -1,6 +1,6 @@
 /** What a reader takes of a series: the code of a frame for another site's page. */
 
-import { iframeCode } from "../sharing.js";
+import { iframeCode } from "../sharing/sharing.js";
 
 /** It fits the column of an article. */
 const FRAME_SIZE = { width: 700, height: 560 };

@@ -9,8 +9,8 @@ import { startSeriesTools } from "./tools.js";
  * @param {{saved: {id: string, title: string} | null, series: (import("./reader.js").Series & {url: string, notes: string}) | null}} page
  *   saved: the page's program, null where it is not saved; series: that it is shown of; notes: where they are
  * @param {Parameters<typeof startSeries>[1]} store
- * @param {import("../locale.js").Locale["say"]} say
- * @param {{isSaved: (state: import("../page_state.js").PageState) => boolean, copied: (name: string) => void, failed: () => void}} how
+ * @param {import("../words/locale.js").Locale["say"]} say
+ * @param {{isSaved: (state: import("../page_state/page_state.js").PageState) => boolean, copied: (name: string) => void, failed: () => void}} how
  *   isSaved: what is shown is what was saved
  */
 export function startSeriesParts(element, { saved, series }, store, say, { isSaved, copied, failed }) {

@@ -1,11 +1,11 @@
 /** The siblings of the statement at the step, as chips: a click puts one in its place and runs the program. */
 
-import { element } from "../elements.js";
-import { isCurrent } from "../page_selectors.js";
-import { ROOT } from "../root.js";
+import { element } from "../browser/elements.js";
+import { isCurrent } from "../page_state/selectors.js";
+import { ROOT } from "../requests/root.js";
 import { alternatives, replaceLine } from "./alternatives.js";
 
-/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
 /** @typedef {import("./alternatives.js").Operation} Operation */
 /** @typedef {import("./alternatives.js").Alternative} Alternative */
 
@@ -23,7 +23,7 @@ async function fetchCatalogue() {
 }
 
 /** Tells whether a name stands for a tensor after the step, in the innermost frame that has it.
- * @param {import("../state.js").Entities} entities @returns {(name: string) => boolean} */
+ * @param {import("../trace/state.js").Entities} entities @returns {(name: string) => boolean} */
 function createTensorTest(entities) {
   const frames = [...entities.values()].filter((entity) => entity.kind === "frame");
   return (name) => {
@@ -35,7 +35,7 @@ function createTensorTest(entities) {
 
 /**
  * @param {HTMLElement} row
- * @param {import("../locale.js").Locale["say"]} say
+ * @param {import("../words/locale.js").Locale["say"]} say
  * @param {(change: ReturnType<typeof replaceLine>) => void} choose
  * @param {HTMLElement | null} foot of the stage, where it is said what a sibling would do; null where the host has no previews
  */

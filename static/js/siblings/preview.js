@@ -2,14 +2,14 @@
 
 import { compareRuns } from "../compare/comparison.js";
 import { changesByName, nameClause, compareLocale, outcomeText, outputText } from "../compare/words.js";
-import { codeNodes, element } from "../elements.js";
-import { loadLiveLocale } from "../page_locale.js";
-import { fixedText } from "../repair.js";
-import { openTrace } from "../state.js";
-import { requestTrace } from "../trace_source.js";
+import { codeNodes, element } from "../browser/elements.js";
+import { loadLiveLocale } from "../words/page_locale.js";
+import { fixedText } from "../program/repair.js";
+import { openTrace } from "../trace/state.js";
+import { requestTrace } from "../requests/trace_source.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("../sentences.js").Locale["say"]} Say */
+/** @typedef {import("../trace/state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../words/sentences.js").Locale["say"]} Say */
 /** @typedef {import("../compare/comparison.js").Comparison} Comparison */
 /** @typedef {"same" | "other" | "stops"} Mark   the same numbers at the end, others, or the program does not get there */
 /** @typedef {{mark: Mark, words: string, title: string, sentences: string[]}} Preview   words: what the mark means */
@@ -19,7 +19,7 @@ const MAX_SENTENCES = 5;
 const NUMERIC_PROPERTIES = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
 
 /** Run the program with a change. @param {OpenTrace} opened the run that is shown @param {object} settings of it
- * @param {{edits: import("../fixes.js").LineEdit[], line: number, code: string}} change @param {AbortSignal} signal
+ * @param {{edits: import("../requests/fixes.js").LineEdit[], line: number, code: string}} change @param {AbortSignal} signal
  * @returns {Promise<Preview>} rejects where there is no answer */
 export async function tryChange(opened, settings, { edits, line, code }, signal) {
   const { lang } = document.documentElement;

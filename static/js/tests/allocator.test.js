@@ -9,12 +9,12 @@ import { WHOLE_BAND } from "../layout/view.js";
 import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
 import { stepFacts } from "../marks/step_facts.js";
-import { relatedKeys } from "../relatives.js";
-import { gpuTrace } from "../specimen_traces.js";
-import { openTrace } from "../state.js";
+import { relatedKeys } from "../stage/relatives.js";
+import { gpuTrace } from "../specimens/traces.js";
+import { openTrace } from "../trace/state.js";
 import { counter, frame, ref, storage, tensor, trace } from "./entities.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 
 const WIDTH = 620;
 const FOLD = "allocator d1";

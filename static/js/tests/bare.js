@@ -8,7 +8,7 @@ import { SCRIPT } from "../../bundle.mjs";
 export async function bare(draws = "pictureOf") {
   const { outputFiles } = await build({
     ...SCRIPT,
-    entryPoints: ["static/js/picture.js"],
+    entryPoints: ["static/js/picture/picture.js"],
     bundle: true,
     write: false,
     format: "iife",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTrace } from "../state.js";
-import { lastWriteStep } from "../cell_writers.js";
+import { openTrace } from "../trace/state.js";
+import { lastWriteStep } from "../trace/cell_writers.js";
 
 const opened = openTrace({
   steps: [

@@ -4,8 +4,8 @@ import english from "../../locales/commands.en.json" with { type: "json" };
 import { commandEntries, operationEntries } from "../command_palette/entries.js";
 import { keyLabel } from "../command_palette/key_labels.js";
 import { matchScore, search } from "../command_palette/match.js";
-import { createRegistry } from "../commands.js";
-import { pageCommands } from "../page_commands.js";
+import { createRegistry } from "../browser/commands.js";
+import { pageCommands } from "../page/page_commands.js";
 
 /** @param {string} id @param {string} label @param {object} [more] */
 const entry = (id, label, more = {}) => ({ id, label, run() {}, ...more });

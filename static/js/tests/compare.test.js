@@ -15,7 +15,7 @@ function program(source) {
     for (let at = parent; at >= 0; at = statements[at].parent ?? -1)
       Object.assign(statements[at], { end_line: k + 1, end_col: text.length });
   });
-  return /** @type {import("../trace.js").Program} */ (
+  return /** @type {import("../trace/wire.js").Program} */ (
     /** @type {unknown} */ ({ source: lines.join("\n"), statements })
   );
 }
@@ -30,7 +30,7 @@ function run(source, order) {
     changes: [],
     log: [],
   }));
-  return /** @type {import("../trace.js").Trace} */ (/** @type {unknown} */ ({ program: own, steps }));
+  return /** @type {import("../trace/wire.js").Trace} */ (/** @type {unknown} */ ({ program: own, steps }));
 }
 
 /** @param {{left: number | null, right: number | null}[]} pairs */

@@ -1,8 +1,8 @@
 /** Entities and steps for hand-written traces, each with the fields that torch 2.13 gives it. */
 
-import { frame as specimenFrame, trace as specimenTrace } from "../specimen_entities.js";
+import { frame as specimenFrame, trace as specimenTrace } from "../specimens/entities.js";
 
-export { counter, ndarray, node, ref, storage, tensor } from "../specimen_entities.js";
+export { counter, ndarray, node, ref, storage, tensor } from "../specimens/entities.js";
 
 /** @param {string} source @param {any[]} steps */
 export function trace(source, steps) {

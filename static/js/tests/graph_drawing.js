@@ -6,10 +6,10 @@ import { WHOLE_BAND } from "../layout/view.js";
 import { graphMarks } from "../marks/graph_marks.js";
 import { LABELS } from "../marks/labels.js";
 import { stepFacts } from "../marks/step_facts.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 
 export const ROOMS = [
   { w: 410, h: 660 },
@@ -43,7 +43,7 @@ export function chain(length) {
   return openTrace(trace("", [{ set }, ...visits, visit("n1", [], { accumulates: "t1" })]));
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {number} i @param {import("../layout/pane.js").Room} room
+/** @param {import("../trace/state.js").OpenTrace} opened @param {number} i @param {import("../layout/pane.js").Room} room
  * @param {import("../layout/pane.js").PaneOptions} [options] */
 export function draw(opened, i, room, options = PLAIN) {
   const pane = graphPane(graphModel(opened), i, room, options);

@@ -8,7 +8,7 @@ import { WHOLE_BAND } from "../layout/view.js";
 import { graphMarks } from "../marks/graph_marks.js";
 import { LABELS } from "../marks/labels.js";
 import { stepFacts } from "../marks/step_facts.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.js";
 import { ROOMS, grad, visit, draw, flat, having } from "./graph_drawing.js";
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { graphModel, graphPane, graphStill, graphWidth, nodeLabels } from "../layout/graph_pane.js";
 import { PLAIN } from "../layout/pane.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { counter, frame, node, ref, storage, tensor, trace, vars } from "./entities.js";
 import { faults, places } from "./graph_places.js";
 import { ROOMS, chain, draw, having } from "./graph_drawing.js";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { graphModel, graphPane, graphStill } from "../layout/graph_pane.js";
 import { PLAIN } from "../layout/pane.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.js";
 import { ROOMS, grad, visit, chain, draw, having } from "./graph_drawing.js";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { homesOf } from "../layout/homes.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { frame, ref, tensor, trace } from "./entities.js";
 
 /** @param {Record<string, any>} attrs */

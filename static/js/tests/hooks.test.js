@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { notes } from "../notes.js";
-import { openTrace } from "../state.js";
+import { notes } from "../captions/notes.js";
+import { openTrace } from "../trace/state.js";
 
 /** y = x * 3, a hook on y, and a backward from its sum. @param {{arrives: number[], edges?: number, hooks?: number}} how */
 function opened({ arrives, edges = 1, hooks = 1 }) {

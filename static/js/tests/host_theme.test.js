@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isDark, statedTheme } from "../host_theme.js";
+import { isDark, statedTheme } from "../browser/host_theme.js";
 
 /** @param {Record<string, string>} dataset @param {...string} classes */
 const element = (dataset, ...classes) => ({

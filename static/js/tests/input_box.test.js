@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readsInput } from "../input_box.js";
+import { readsInput } from "../editor/input_box.js";
 
 for (const text of [
   "n = int(input())",

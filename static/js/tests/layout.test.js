@@ -6,7 +6,7 @@ import { roundedPath } from "../marks/path.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { extent, linesOfReads, cellReads } from "../layout/reads.js";
 import { Packer, Slots } from "../layout/packing.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { ALL } from "./traces.js";
 import { tensor } from "./entities.js";
 

@@ -8,7 +8,7 @@ import { stageModel, stagePlan } from "../layout/stage_plan.js";
 import { LABELS } from "../marks/labels.js";
 import { drawOverlay } from "../marks/overlay.js";
 import { stepFacts } from "../marks/step_facts.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 
 for (const name of ["a_module_learns", "saved_then_written"])
   for (const size of [

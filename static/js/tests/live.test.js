@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
-import { firstErrorPosition } from "../editor_unfinished.js";
-import { commonLines, stepAfterEdit, movedLine } from "../step_after_edit.js";
+import { firstErrorPosition } from "../editor/unfinished.js";
+import { commonLines, stepAfterEdit, movedLine } from "../trace/step_after_edit.js";
 import { verdictOn } from "../live/answers.js";
 import { firstChangedStep, changedSince } from "../live/older.js";
 import { advance, DEBOUNCE_MS, initialSchedule, nextTick, REST_MS } from "../live/schedule.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { after, edited, ran, trace } from "./page_states.js";
 
 /** @typedef {import("../live/schedule.js").Event} Event */

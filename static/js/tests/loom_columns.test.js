@@ -6,7 +6,7 @@ import { Lanes } from "../layout/lanes.js";
 import { loomLayout } from "../layout/loom.js";
 import { namesThatFit, pathThatFits } from "../layout/loom_names.js";
 import { loomMarks } from "../marks/loom.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { crowd, saved } from "./traces.js";
 import { storage, tensor, trace } from "./entities.js";
 import { flat, drawn, having } from "./loom_drawing.js";

@@ -2,9 +2,9 @@
 
 import { loomLayout } from "../layout/loom.js";
 import { loomMarks } from "../marks/loom.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 
 /** @param {VNode[]} nodes @returns {VNode[]} */
 export function flat(nodes) {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { RowState } from "../layout/loom_row_state.js";
 import { runRows } from "../layout/run_rows.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { frame, ref, storage, tensor, trace } from "./entities.js";
 import { ALL } from "./traces.js";
 

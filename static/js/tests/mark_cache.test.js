@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { stageModel, stagePlan } from "../layout/stage_plan.js";
 import { createMarkCache } from "../marks/mark_cache.js";
 import { stageMarks } from "../marks/stage_marks.js";
-import { openTrace } from "../state.js";
-import { svgText } from "../svg.js";
+import { openTrace } from "../trace/state.js";
+import { svgText } from "../browser/svg.js";
 import { createRandom } from "./random.js";
 import { ALL } from "./traces.js";
 

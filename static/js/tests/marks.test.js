@@ -6,12 +6,12 @@ import { textWidth } from "../layout/metrics.js";
 import { versionText } from "../marks/rail.js";
 import { wireText } from "../layout/format.js";
 import { stepPicture } from "../marks/still.js";
-import { openTrace } from "../state.js";
-import { h, svgText } from "../svg.js";
+import { openTrace } from "../trace/state.js";
+import { h, svgText } from "../browser/svg.js";
 import { ALL, saved } from "./traces.js";
 import { storage, tensor, trace } from "./entities.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 
 const ROOM = { w: 1080, h: Infinity };
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { isHandle } from "../entities.js";
+import { isHandle } from "../trace/entities.js";
 import { wireText } from "../layout/format.js";
 import { memoryModel, memoryPane, stillHeight } from "../layout/memory_pane.js";
 import { cellReads } from "../layout/reads.js";
@@ -11,11 +11,11 @@ import { WHOLE_BAND as WHOLE } from "../layout/view.js";
 import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
 import { stepFacts } from "../marks/step_facts.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.js";
 import { ALL } from "./traces.js";
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 
 const goldens = readdirSync("tests/golden")
   .filter((name) => name.endsWith(".json"))
@@ -34,7 +34,7 @@ function open(document) {
   return { opened, model: memoryModel(opened) };
 }
 
-/** @param {import("../state.js").OpenTrace} opened @param {import("../layout/memory_pane.js").MemoryPane} pane @param {number} i
+/** @param {import("../trace/state.js").OpenTrace} opened @param {import("../layout/memory_pane.js").MemoryPane} pane @param {number} i
  * @returns {VNode[]} every mark, with those around it before it */
 function marks(opened, pane, i) {
   const { heading, body } = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE);

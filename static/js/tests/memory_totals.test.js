@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTrace } from "../state.js";
-import { liveBytes, activeModes, bytesLabel } from "../memory_totals.js";
+import { openTrace } from "../trace/state.js";
+import { liveBytes, activeModes, bytesLabel } from "../trace/memory_totals.js";
 
 test("bytes come and go with their storages, and a part counts with its whole", () => {
   const steps = [

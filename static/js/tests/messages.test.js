@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { locale } from "../locale.js";
-import { messages } from "../messages.js";
+import { locale } from "../words/locale.js";
+import { messages } from "../program/messages.js";
 
 /** A step at a line, with an event that says what was replaced there. @param {number} line @param {Record<string, unknown>} event */
 const step = (line, event) => ({ line, log: [{ kind: "event", event: "replaced", ...event }] });

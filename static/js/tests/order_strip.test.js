@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stripView, directionOfKey } from "../order_strip.js";
+import { stripView, directionOfKey } from "../browser/order_strip.js";
 
 const ITEMS = [
   { title: "A", url: "/a", done: true },

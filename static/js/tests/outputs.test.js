@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compareOutputs } from "../outputs.js";
-import { splitError, normalizeOutput } from "../output_normalize.js";
+import { compareOutputs } from "../program/outputs.js";
+import { splitError, normalizeOutput } from "../program/output_normalize.js";
 
 const out = (/** @type {string} */ text) => ({ kind: "out", stream: "stdout", text });
 

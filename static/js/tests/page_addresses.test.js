@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPageProgram, isRunning, isSavedProgram, isUpToDate, shownFocus } from "../page_selectors.js";
-import { initialState, reduce } from "../page_state.js";
+import { isPageProgram, isRunning, isSavedProgram, isUpToDate, shownFocus } from "../page_state/selectors.js";
+import { initialState, reduce } from "../page_state/page_state.js";
 import { ADDRESS, RUN, SAVED, after, arrived, edited, link, opened, ran, trace } from "./page_states.js";
 
 test("a page without a trace runs its program, one with a trace shows it, an empty one waits", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressStep, isCurrent, isUpToDate } from "../page_selectors.js";
-import { reduce } from "../page_state.js";
+import { addressStep, isCurrent, isUpToDate } from "../page_state/selectors.js";
+import { reduce } from "../page_state/page_state.js";
 import { RUN, after, arrived, edited, looped, opened, ran, trace } from "./page_states.js";
 
-/** @typedef {import("../page_state.js").Action} Action */
+/** @typedef {import("../page_state/page_state.js").Action} Action */
 
 test("a trace replaces the text that it was asked for, and no other", () => {
   const clean = after(opened(), arrived(1, trace("a\nb")));

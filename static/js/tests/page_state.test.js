@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reduce } from "../page_state.js";
-import { createStore } from "../store.js";
+import { reduce } from "../page_state/page_state.js";
+import { createStore } from "../browser/store.js";
 import { RUN, SAVED, after, arrived, edited, link, looped, opened, ran, trace } from "./page_states.js";
 import { createRandom } from "./random.js";
 
-/** @typedef {import("../page_state.js").Action} Action */
-/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("../page_state/page_state.js").Action} Action */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
 
 test("steps stay within the trace, and the same step is the same state", () => {
   const state = ran();

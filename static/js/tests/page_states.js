@@ -1,12 +1,12 @@
 // The states of the page that its tests begin with, and the actions that lead on from them.
 
 import assert from "node:assert/strict";
-import { addressStep, isCurrent, isUpToDate } from "../page_selectors.js";
-import { initialState, reduce } from "../page_state.js";
+import { addressStep, isCurrent, isUpToDate } from "../page_state/selectors.js";
+import { initialState, reduce } from "../page_state/page_state.js";
 import { storage } from "./entities.js";
 
-/** @typedef {import("../page_state.js").Action} Action */
-/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("../page_state/page_state.js").Action} Action */
+/** @typedef {import("../page_state/page_state.js").PageState} PageState */
 
 export const ADDRESS = {
   source: null,

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
-import { stepHeading } from "../captions.js";
-import { locale } from "../locale.js";
-import { initialState, reduce } from "../page_state.js";
-import { hidesFuture, traceUntil } from "../predict/future.js";
+import { stepHeading } from "../captions/captions.js";
+import { locale } from "../words/locale.js";
+import { initialState, reduce } from "../page_state/page_state.js";
+import { hidesFuture, traceUntil } from "../trace/future.js";
 import { dueQuestion, hidesSteps, scoreOf } from "../predict/mode.js";
 import { isRightNumber } from "../predict/question.js";
 import { questionsOf } from "../predict/questions.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { ADDRESS } from "./page_states.js";
 import { assertTrue } from "./predict_truth.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lossesAt, affectedLines } from "../builder/preview_effects.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { frame, node, ref, storage, tensor, trace, vars } from "./entities.js";
 
 /** Steps at lines, from 1, that end so. @param {number[]} lines @param {any} outcome */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lastPieces, emptyOutputKey } from "../printed.js";
+import { lastPieces, emptyOutputKey } from "../page/printed.js";
 
 const pieces = ["abc", "", "defgh", "ij"].map((text, step) => ({ step, text, stream: "stdout" }));
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { lineLabel, setProgramFiles, fileLineOf, shortLineName } from "../program_files.js";
-import { fillSentence } from "../sentences.js";
+import { lineLabel, setProgramFiles, fileLineOf, shortLineName } from "../trace/program_files.js";
+import { fillSentence } from "../words/sentences.js";
 
 const FILES = [
   { name: "train.py", first_line: 1, last_line: 10 },

@@ -3,16 +3,16 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { locale } from "../locale.js";
-import { notes } from "../notes.js";
-import { EVENTS } from "../registry.js";
-import { openTrace } from "../state.js";
-import { MARKS, stepMark } from "../timeline.js";
+import { locale } from "../words/locale.js";
+import { notes } from "../captions/notes.js";
+import { EVENTS } from "../trace/registry.js";
+import { openTrace } from "../trace/state.js";
+import { MARKS, stepMark } from "../timeline/timeline.js";
 
 const folder = (/** @type {string} */ name) => new URL(`../../${name}/`, import.meta.url);
 const styles = readdirSync(folder("css")).map((name) => readFileSync(new URL(name, folder("css")), "utf8"));
 
-const declarations = readFileSync(new URL("../trace.d.ts", import.meta.url), "utf8");
+const declarations = readFileSync(new URL("../trace/wire.d.ts", import.meta.url), "utf8");
 /** What a field holds in these tests; 1 where none is given. @type {Record<string, unknown>} */
 const EXAMPLES = {
   what: "workers",

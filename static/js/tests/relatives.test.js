@@ -4,20 +4,20 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { stepPicture } from "../marks/still.js";
-import { keysOf, relatedKeys } from "../relatives.js";
-import { openTrace } from "../state.js";
+import { keysOf, relatedKeys } from "../stage/relatives.js";
+import { openTrace } from "../trace/state.js";
 import { ALL } from "./traces.js";
 
 const GOLDEN = "tests/golden";
 const stored = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));
-/** @type {[string, import("../trace.js").Trace][]} */
+/** @type {[string, import("../trace/wire.js").Trace][]} */
 const TRACES = [
   ...stored.map((name) => /** @type {[string, any]} */ ([name, JSON.parse(readFileSync(`${GOLDEN}/${name}`, "utf8"))])),
   ...Object.entries(ALL).map(([name, make]) => /** @type {[string, any]} */ ([name, make()])),
 ];
 const LIGHTABLE = "cell bead handle name path slot pin node edge counter-badge item object fold".split(" ");
 
-/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../browser/svg.js").VNode} VNode */
 
 /** @param {VNode[]} nodes @returns {VNode[]} all that carry data */
 const carriers = (nodes) =>
@@ -98,7 +98,7 @@ const uidsOf = ({ attrs }) =>
     name.startsWith("data-") && name !== "data-value" ? (value.match(/\b[stacnofb]\d+\b/g) ?? []) : [],
   );
 
-/** What some uids lead to in a state, or what leads to them, within three steps. @param {import("../state.js").Entities} state
+/** What some uids lead to in a state, or what leads to them, within three steps. @param {import("../trace/state.js").Entities} state
  * @param {string[]} from */
 function nearby(state, from) {
   const near = new Set(from);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fixedEditedText, isShape, repairedText } from "../repair.js";
+import { fixedEditedText, isShape, repairedText } from "../program/repair.js";
 import { after, edited, ran } from "./page_states.js";
 
 const edit = (

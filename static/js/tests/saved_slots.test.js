@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { causingStep, stepOfPinClick } from "../saved_slots.js";
-import { openTrace } from "../state.js";
-import { nearestMarkedStep } from "../timeline.js";
+import { causingStep, stepOfPinClick } from "../trace/saved_slots.js";
+import { openTrace } from "../trace/state.js";
+import { nearestMarkedStep } from "../timeline/timeline.js";
 import { opened, arrived, after } from "./page_states.js";
 import { saved } from "./traces.js";
 

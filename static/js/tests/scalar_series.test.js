@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curveMarks, nearestPointIndex, pointIndexAt } from "../curves.js";
-import { scalarSeries } from "../scalar_series.js";
+import { curveMarks, nearestPointIndex, pointIndexAt } from "../timeline/curves.js";
+import { scalarSeries } from "../timeline/scalar_series.js";
 import { counter, frame, ref, storage, tensor, trace, vars } from "./entities.js";
 
 /** `for k in range(n)`: `loss` is a new tensor, `total` a number, and a line is printed.
- * @param {import("../trace.js").Number[]} losses @param {(k: number) => string} print @returns {any} */
+ * @param {import("../trace/wire.js").Number[]} losses @param {(k: number) => string} print @returns {any} */
 function loop(losses, print = () => "") {
   /** @type {any[]} */
   const steps = [{ set: { f1: frame({}) }, stmt: 0 }];

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sameOutput, findIteration, cellWindowFocus, skippedBefore, iterationFocus } from "../skipped_iterations.js";
+import {
+  sameOutput,
+  findIteration,
+  cellWindowFocus,
+  skippedBefore,
+  iterationFocus,
+} from "../trace/skipped_iterations.js";
 
 const statements = [
   { kind: "Assign" },

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { namesAndPaths } from "../layout/names.js";
-import { openTrace, statesOf } from "../state.js";
+import { namesAndPaths } from "../trace/names.js";
+import { openTrace, statesOf } from "../trace/state.js";
 import { createRandom } from "./random.js";
 import { ALL, crowd, saved, sharing } from "./traces.js";
 import { frame, ref, storage, tensor, trace } from "./entities.js";

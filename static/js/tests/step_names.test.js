@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { RunFacts } from "../findings/run_facts.js";
-import { openTrace } from "../state.js";
+import { openTrace } from "../trace/state.js";
 import { ALL } from "./traces.js";
 
 const goldens = readdirSync("tests/golden")

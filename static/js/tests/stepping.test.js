@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callDepths, loopIterations, stepOut, stepOver } from "../stepping.js";
+import { callDepths, loopIterations, stepOut, stepOver } from "../trace/stepping.js";
 
 const frame = (/** @type {string | undefined} */ caller) => ({ kind: "frame", ...(caller && { caller }) });
 /** f is called at step 1 and calls g at step 2; a backward of two visits stands at its end. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { h, patch, svgText } from "../svg.js";
+import { h, patch, svgText } from "../browser/svg.js";
 import { createRandom } from "./random.js";
 
 /** As much of an element as a patch uses; counts what is inserted. */

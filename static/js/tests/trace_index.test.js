@@ -3,24 +3,24 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { lastWriteStep } from "../cell_writers.js";
-import { isHandle } from "../entities.js";
-import { notes } from "../notes.js";
-import { openTrace, statesOf } from "../state.js";
-import { handleKey } from "../trace_index.js";
+import { lastWriteStep } from "../trace/cell_writers.js";
+import { isHandle } from "../trace/entities.js";
+import { notes } from "../captions/notes.js";
+import { openTrace, statesOf } from "../trace/state.js";
+import { handleKey } from "../trace/trace_index.js";
 import { ALL, crowd } from "./traces.js";
 import { tensor, trace } from "./entities.js";
 
 const GOLDEN = "tests/golden";
 const stored = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));
-/** @type {[string, import("../trace.js").Trace][]} */
+/** @type {[string, import("../trace/wire.js").Trace][]} */
 const TRACES = [
   ...stored.map((name) => /** @type {[string, any]} */ ([name, JSON.parse(readFileSync(`${GOLDEN}/${name}`, "utf8"))])),
   ...Object.entries(ALL).map(([name, make]) => /** @type {[string, any]} */ ([name, make()])),
   ["a long crowd", crowd(90)],
 ];
 
-/** @param {import("../state.js").Entities} entities @param {(entity: any, uid: string) => boolean} test */
+/** @param {import("../trace/state.js").Entities} entities @param {(entity: any, uid: string) => boolean} test */
 const those = (entities, test) => [...entities].filter(([uid, entity]) => test(entity, uid)).map(([uid]) => uid);
 
 for (const [name, made] of TRACES)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
-import { loadTrace, problemOfResponse, serverProblem, TraceError } from "../trace_source.js";
+import { loadTrace, problemOfResponse, serverProblem, TraceError } from "../requests/trace_source.js";
 
 /** @param {((response: import("node:http").ServerResponse) => void)[]} answers one for each request, in order
  * @param {(url: string, requests: () => number) => Promise<void>} work */

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { explainTrace } from "../findings/explain.js";
 import { findingText } from "../findings/text.js";
 import { findingLocale } from "../findings/words.js";
-import { notes } from "../notes.js";
-import { openTrace } from "../state.js";
+import { notes } from "../captions/notes.js";
+import { openTrace } from "../trace/state.js";
 import { bare } from "./bare.js";
 
 const read = () => JSON.parse(readFileSync("tests/golden/saved_then_written.json", "utf8"));

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fragmentOf } from "../page_address.js";
-import { initialState, reduce } from "../page_state.js";
-import { wasMadeWith, normalizeSettings, settingsFragment } from "../settings.js";
-import * as url from "../url.js";
+import { fragmentOf } from "../page/address.js";
+import { initialState, reduce } from "../page_state/page_state.js";
+import { wasMadeWith, normalizeSettings, settingsFragment } from "../page_state/settings.js";
+import * as url from "../page_state/url.js";
 
 const PAGE = { source: "a = 1", trace: null, saved: null, devices: ["cpu", "cuda"] };
 
@@ -56,7 +56,7 @@ test("a step without a view is one of the stage", () => {
 
 test("the fragment of a state opens as that state", async () => {
   let state = initialState(PAGE, "stage");
-  for (const action of /** @type {import("../page_state.js").Action[]} */ ([
+  for (const action of /** @type {import("../page_state/page_state.js").Action[]} */ ([
     { type: "programEdited", text: "b = 2" },
     { type: "settingsChanged", settings: { seed: 3, device: "cuda" } },
     { type: "viewChosen", view: "loom" },

@@ -1,0 +1,45 @@
+/** What an entity was after any step, from its own changes alone: for those who ask for a few, and not for the whole state. */
+
+import { mergeFields } from "./entities.js";
+
+/** @typedef {import("./entities.js").Entity} Entity */
+/** @typedef {import("./wire.js").Step} Step */
+/** @typedef {import("./trace_index.js").TraceIndex} TraceIndex */
+/** @typedef {{get: (uid: string) => Entity | undefined}} Lookup   a state that can be asked for entities by their uids */
+
+/** The entities of one trace, each as it was last asked for. */
+export class EntityHistory {
+  /** @param {Step[]} steps @param {TraceIndex} index */
+  constructor(steps, index) {
+    this.steps = steps;
+    this.index = index;
+    /** @type {Map<string, {count: number, entity: Entity}>} count: of its later changes that are in it */
+    this.lastAsked = new Map();
+  }
+
+  /** The state after a step. @param {number} step @returns {Lookup} */
+  after(step) {
+    return { get: (uid) => this.entity(uid, step) };
+  }
+
+  /** An entity as it is after a step; undefined where it is not there. @param {string} uid @param {number} step
+   * @returns {Entity | undefined} */
+  entity(uid, step) {
+    const clampedStep = Math.min(step, this.steps.length - 1);
+    const life = this.index.lives.get(uid);
+    if (!life || life.birth > clampedStep || life.death < clampedStep) return undefined;
+    const laterSteps = this.index.laterChanges.get(uid) ?? [];
+    const cached = this.lastAsked.get(uid);
+    const isReusable = cached && (cached.count === 0 || laterSteps[cached.count - 1] <= clampedStep);
+    let appliedCount = isReusable ? cached.count : 0;
+    let entity = isReusable ? cached.entity : mergeFields(undefined, this.steps[life.birth].set[uid]);
+    let isNew = !isReusable;
+    for (; entity && appliedCount < laterSteps.length && laterSteps[appliedCount] <= clampedStep; appliedCount++) {
+      entity = mergeFields(entity, this.steps[laterSteps[appliedCount]].set[uid], isNew);
+      isNew = true;
+    }
+    if (!entity) return undefined;
+    if (isNew) this.lastAsked.set(uid, { count: appliedCount, entity });
+    return entity;
+  }
+}
