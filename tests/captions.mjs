@@ -1,9 +1,9 @@
 /** The sentences of each step of a trace, for tests: a trace on stdin, a JSON list of lists of sentences on stdout. */
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { sentences } from "../static/js/captions/captions.js";
-import { locale } from "../static/js/words/locale.js";
-import { openTrace } from "../static/js/trace/state.js";
+import { sentences } from "../static/js/captions/captions.ts";
+import { locale } from "../static/js/words/locale.ts";
+import { openTrace } from "../static/js/trace/state.ts";
 
 const opened = openTrace(JSON.parse(readFileSync(0, "utf8")));
 const { say } = locale("en");

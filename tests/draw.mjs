@@ -1,7 +1,7 @@
 /** Draws pictures for tests: jobs `[kind, trace, step, look]` as one JSON list on stdin, their SVG as a JSON list on stdout. */
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { bare } from "../static/js/tests/bare.js";
+import { bare } from "../static/js/tests/bare.ts";
 
 const draw = { step: await bare("pictureOf"), loom: await bare("loomOf"), thumbnail: await bare("thumbnailOf") };
 const jobs = JSON.parse(readFileSync(0, "utf8"));

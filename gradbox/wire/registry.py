@@ -1,4 +1,4 @@
-"""The table of events as the page reads it: `npm run types` writes static/js/trace/registry.js from this."""
+"""The table of events as the page reads it: `npm run types` writes static/js/trace/registry.ts from this."""
 
 from dataclasses import asdict
 from typing import Any, get_args, get_type_hints
