@@ -4,38 +4,10 @@ import { setProgramFiles } from "./trace/program_files.ts";
 import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture/picture.ts";
 import { offlineDocument } from "./picture/standalone.ts";
 import { openingStep } from "./captions/captions.ts";
-import { exportComparison, isComparison, type ComparisonKind } from "./compare/exports.ts";
+import { exportComparison, isComparison } from "./compare/exports.ts";
 import { readingOf } from "./program/reading.ts";
 import { findingsReply, summaryReply } from "./findings/findings_reply.ts";
-
-export interface ExportRequest {
-  kind:
-    | "stage"
-    | "loom"
-    | "card"
-    | "thumbnail"
-    | "still"
-    | "file"
-    | "series_file"
-    | "findings"
-    | "summary"
-    | "reading"
-    | ComparisonKind;
-  /** null is the one that a reader would be shown first */
-  step: number | null;
-  title: string;
-  /** note, address: of the offline file, empty where there is none. */
-  note: string;
-  address: string;
-  theme: "light" | "dark";
-  language: string;
-  tallest: number;
-  /** body, style, script, nonce: the offline file's */
-  body: string;
-  style: string;
-  script: string;
-  nonce: string;
-}
+import type { ExportRequest } from "./picture/export_request.ts";
 
 /**
  * @param text the trace, or for a comparison both, by side, for the file of a series all that it holds

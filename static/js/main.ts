@@ -19,7 +19,7 @@ import { pageCommands } from "./page/page_commands.ts";
 import { readLivePreference, startLive } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
 import * as select from "./page_state/selectors.ts";
-import { initialState, reduce, type Page, type PageState } from "./page_state/page_state.ts";
+import { initialState, reduce } from "./page_state/page_state.ts";
 import { preparePalette } from "./page/palette_loader.ts";
 import { startPredict } from "./page/predict_loader.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
@@ -41,6 +41,7 @@ import { createSkippedForm } from "./page/unseen_form.ts";
 import * as url from "./page_state/url.ts";
 import { preferredView } from "./page/views.ts";
 import type { About } from "./sharing/about.ts";
+import type { PageState, Page } from "./page_state/state.ts";
 
 const { say } = await loadLocale(document.documentElement.lang);
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;

@@ -6,7 +6,7 @@ import { differs } from "../browser/store.ts";
 import { aliveNames } from "./alive_names.ts";
 import { createBuilderElements } from "./builder_elements.ts";
 import { startCardEvents } from "./card_events.ts";
-import { availableCommands } from "./card_keys.ts";
+import { availableCommands, type Command } from "./card_keys.ts";
 import { createCardList } from "./card_list.ts";
 import { stepOfLine } from "./card_facts.ts";
 import { startDragging } from "./dragging.ts";
@@ -19,18 +19,10 @@ import { positionAtEnd, positionBelow, type Position } from "./positions.ts";
 import { loadBuilderLocale } from "./words.ts";
 import type { Message } from "../editor/message_box.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { PreviewStage } from "./card_preview.ts";
 import type { Outcome } from "./edits.ts";
 import type { Item } from "./statements.ts";
-
-/** what can be done with the card that the reader is at */
-export interface Command {
-  id: string;
-  label: string;
-  keys: string;
-  run: () => void;
-}
+import type { PageState } from "../page_state/state.ts";
 
 export interface Builder {
   render: (state: PageState, before: PageState | null) => void;

@@ -2,7 +2,6 @@
 
 import { element } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { Command } from "./builder.ts";
 
 /** cards further, by key */
 export const CARD_MOVES: Record<string, number> = {
@@ -65,4 +64,12 @@ export function keyHints(say: Locale["say"]) {
     hints.append(element("kbd", "", keys), ` ${say(`card_${label}`)} `);
   }
   return hints;
+}
+
+/** what can be done with the card that the reader is at */
+export interface Command {
+  id: string;
+  label: string;
+  keys: string;
+  run: () => void;
 }

@@ -5,11 +5,11 @@ import { createCardPreview, type PreviewStage } from "./card_preview.ts";
 import * as edits from "./edits.ts";
 import { applyEdits, type LineEdit } from "./line_edits.ts";
 import { affectedLines, lossesAt } from "./preview_effects.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { createCardList } from "./card_list.ts";
 import type { Draft } from "./palette.ts";
 import type { Position } from "./positions.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /** @param list of the cards @param currentState the page's state */
 export function createDraftPreview(

@@ -2,12 +2,13 @@
 
 import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
 import { LABELS, type Labels } from "../marks/labels.ts";
-import { notes, type Note } from "./notes.ts";
+import { notes } from "./notes.ts";
 import { hidesFuture } from "../trace/future.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
+import type { Note } from "./note.ts";
 
 const MAX_SENTENCES = 6;
 

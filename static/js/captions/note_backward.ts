@@ -4,7 +4,7 @@ import { find } from "../trace/entities.ts";
 import { elementsText, firstFew, tensorText } from "./note_texts.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Visit } from "../trace/wire.ts";
-import type { Context, Note } from "./notes.ts";
+import type { Context, Note } from "./note.ts";
 
 export function visitNotes({ step: { visit }, entities, before, nameOf, nodeName }: Context): Note[] {
   if (!visit) return [];

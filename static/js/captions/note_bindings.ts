@@ -5,7 +5,7 @@ import { shapeText } from "../findings/operands.ts";
 import { refOf } from "../trace/names.ts";
 import { firstFew, plainText, shortName } from "./note_texts.ts";
 import type { Tensor, Value } from "../trace/wire.ts";
-import type { Context, Note } from "./notes.ts";
+import type { Context, Note } from "./note.ts";
 
 /** Calls and returns, and names that mean something else now. */
 export function bindingNotes(context: Context): Note[] {

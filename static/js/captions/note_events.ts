@@ -7,7 +7,7 @@ import { plainDtype, cellReads } from "../layout/reads.ts";
 import { firstFew, firstLine } from "./note_texts.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { Event, Saved, Written } from "../trace/wire.ts";
-import type { Context, Note } from "./notes.ts";
+import type { Context, Note } from "./note.ts";
 
 /** Handles with more elements than this are not asked which of them they read. */
 const MAX_COMPARED_ELEMENTS = 4096;

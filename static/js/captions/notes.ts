@@ -11,29 +11,9 @@ import { hookNotes, visitNotes } from "./note_backward.ts";
 import { bindingNotes, containerNotes, modeNotes } from "./note_bindings.ts";
 import { eventNotes } from "./note_events.ts";
 import { firstLine, plainText, shortName } from "./note_texts.ts";
-import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
+import type { OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
-
-export interface Note {
-  /** key, args: of a sentence in the locales */
-  key: string;
-  args: Record<string, unknown>;
-  tone?: "bad" | "cut" | "plain";
-  /** told last */
-  minor?: boolean;
-}
-
-/** a step with the state before it */
-export type Context = Snapshot & {
-  opened: OpenTrace;
-  step: Step;
-  before: Entities;
-  /** the first path that leads to a thing, else its uid */
-  nameOf: (uid: string | null | undefined) => string;
-  /** whether one does */
-  hasName: (uid: string | null | undefined) => boolean;
-  nodeName: (uid: string) => string;
-};
+import type { Note, Context } from "./note.ts";
 
 /** The notes of a step; at least one. Where recording begins that is all there is to say. */
 export function notes(opened: OpenTrace, i: number): Note[] {

@@ -9,7 +9,7 @@ import { itemAt, readProgram, type Item, type Program } from "../builder/stateme
 import { loadBuilderLocale } from "../builder/words.ts";
 import { isCurrent } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
-import type { PageState } from "../page_state/page_state.ts";
+import type { PageState } from "../page_state/state.ts";
 
 interface OperationEditor {
   text: () => string;

@@ -6,8 +6,8 @@ import { createPalette } from "./palette.ts";
 import { loadCommandLocale } from "./words.ts";
 import type { Command } from "../browser/commands.ts";
 import type { createProgramPane } from "../page/program_pane.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Entry } from "./match.ts";
+import type { PageState } from "../page_state/state.ts";
 
 interface PaletteParts {
   registry: { available: () => Command[] };

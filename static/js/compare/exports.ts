@@ -4,10 +4,8 @@ import { offlineDocument } from "../picture/standalone.ts";
 import { compareTraces } from "./comparison.ts";
 import { comparisonPicture } from "./comparison_picture.ts";
 import { comparisonReply } from "./reply.ts";
-import type { ExportRequest } from "../exports.ts";
 import type { ViewedRun } from "./viewer.ts";
-
-export type ComparisonKind = "comparison" | "comparison_picture" | "comparison_file";
+import type { ExportRequest, ComparisonKind } from "../picture/export_request.ts";
 
 export function isComparison(kind: string): kind is ComparisonKind {
   return kind === "comparison" || kind === "comparison_picture" || kind === "comparison_file";

@@ -10,7 +10,7 @@ import { startComparisonDownloads } from "./downloads.ts";
 import { EXAMPLE } from "./example.ts";
 import { createSide, type InitialSide } from "./side.ts";
 import { createComparisonView } from "./view.ts";
-import type { Problem } from "../page_state/page_state.ts";
+import type { Problem } from "../requests/trace_source.ts";
 
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 

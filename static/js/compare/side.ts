@@ -3,10 +3,9 @@
 import { createEditor } from "../editor/editor.ts";
 import { messages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { loadTrace, problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.ts";
+import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
 import { createChangedLines } from "./changed_lines.ts";
 import { createSideView, partOf } from "./side_view.ts";
-import type { Problem } from "../page_state/page_state.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 

@@ -52,6 +52,7 @@ class BreakpointMarker extends GutterMarker {
     return document.createTextNode("●");
   }
 }
+
 const breakpoint = new BreakpointMarker();
 
 /** where the reader wants to stop; they move with their lines */

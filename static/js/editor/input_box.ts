@@ -1,6 +1,6 @@
 /** The field for what a program reads: it is there where the program asks for it. */
 
-import type { PageState } from "../page_state/page_state.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /** A call of `input`, or the stream by its name, before a comment. */
 const READS_INPUT = /^[^#\n]*(?:(?<![.\w])input(?<!\bdef\s+input)\s*\(|\bstdin\b)/m;

@@ -1,6 +1,6 @@
 /** A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it. */
 
-import { forwardCall, functionName } from "./custom_function.ts";
+import { functionName, forwardCall } from "./function_call.ts";
 import { fix, link, nameOf, namesOf, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Occurrence } from "./scan.ts";

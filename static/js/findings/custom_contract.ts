@@ -1,6 +1,6 @@
 /** What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is. */
 
-import { forwardCall, functionName } from "./custom_function.ts";
+import { functionName, forwardCall } from "./function_call.ts";
 import { fix, link, namesOf, type Diagnosis, type Fact } from "./finding.ts";
 import { resolve } from "./resolve.ts";
 import type { RunFacts } from "./run_facts.ts";

@@ -5,6 +5,7 @@ import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { customFunctionNode, findRefusedWrite } from "./refused_write.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
+import { forwardCall, functionName } from "./function_call.ts";
 
 const GRADIENT_COUNTS = /\(expected (\d+), got (\d+)\)/;
 const WRONG_GRADIENTS =
@@ -56,10 +57,6 @@ function hookRegistration(facts: RunFacts, step: number) {
   for (let i = step; i >= 0; i--)
     if (/\.register_full_backward(_pre)?_hook\(/.test(facts.code(i)) && facts.steps[i].kind === "statement") return i;
   return null;
-}
-
-export function functionName(facts: RunFacts, nodeUid: string) {
-  return (facts.index.nodes.get(nodeUid)?.name ?? "").replace(/Backward$/, "");
 }
 
 /** Backward of a function gave too few gradients, too many, or one of the wrong shape. */
@@ -122,23 +119,6 @@ function undeclaredWrites(facts: RunFacts): Diagnosis[] {
     }
   }
   return out;
-}
-
-/** The call of `forward` that made a node: its frame, its steps, and the tensors that it got. */
-export function forwardCall(facts: RunFacts, nodeUid: string, birth: number) {
-  for (const [uid, fields] of Object.entries(facts.steps[birth]?.set ?? {})) {
-    const vars = Object.values(fields.vars ?? {});
-    const refs = vars.flatMap((value) => (value && typeof value === "object" && "ref" in value ? [value.ref] : []));
-    if (fields.kind !== "frame" || !refs.includes(nodeUid)) continue;
-    const end = facts.index.lives.get(uid)?.death ?? birth;
-    return {
-      frame: uid,
-      start: birth,
-      end: Math.min(end + 1, facts.steps.length - 1),
-      inputs: refs.filter((ref) => ref[0] === "t"),
-    };
-  }
-  return null;
 }
 
 /** Steps of a call that wrote, each with the storage. */

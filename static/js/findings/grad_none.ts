@@ -3,13 +3,14 @@
 import { code, fix, link, namesOf, type Diagnosis, type Fact, type Facts } from "./finding.ts";
 import { gradName, plainName } from "./gradient_name.ts";
 import { gradReadings } from "./grad_readings.ts";
-import { reasonFor, type Reason } from "./grad_none_reasons.ts";
+import { reasonFor } from "./grad_none_reasons.ts";
 import { operationName } from "./operation_name.ts";
 import { optimizerMisses } from "./optimizer_misses.ts";
 import { optimizersOf, parametersOf } from "./optimizers.ts";
 import { mentionsAt } from "./program_text.ts";
 import { tensorHistory } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
+import type { Reason } from "./grad_none_reason.ts";
 
 interface GradInterest {
   uid: string;

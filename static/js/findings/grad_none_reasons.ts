@@ -1,6 +1,6 @@
 /** The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there. */
 
-import { code, link, type Fact, type Facts, type Link, type Severity } from "./finding.ts";
+import { code, link, type Fact, type Link } from "./finding.ts";
 import { checkpointStep } from "./checkpoint_call.ts";
 import { cutFixes } from "./cut_fixes.ts";
 import { dataflow, type Edge } from "./dataflow.ts";
@@ -9,18 +9,7 @@ import { tensorHistory, type HistoryField } from "./tensor_history.ts";
 import { valueLeftTorch } from "./value_lost.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { BackwardCall } from "./scan.ts";
-
-export interface Reason {
-  variant: string;
-  severity: Severity;
-  /** a step */
-  cause: number;
-  chain: Link[];
-  facts: Facts;
-  fixes: string[];
-  /** another line that the fixes need, else where it was read */
-  to?: number;
-}
+import type { Reason } from "./grad_none_reason.ts";
 
 /** @param uid of the tensor @param step at which `.grad` is None @returns null where the trace does not say why */
 export function reasonFor(facts: RunFacts, uid: string, step: number): Reason | null {

@@ -3,8 +3,7 @@
 import { shortNumber, tuple } from "../layout/format.ts";
 import { code, phrase, type Fact } from "./finding.ts";
 import { cellsRead, numberOf } from "./numbers.ts";
-import type { Cell } from "../trace/entities.ts";
-import type { Lookup } from "../trace/entity_history.ts";
+import type { Cell, Lookup } from "../trace/entities.ts";
 import type { Grad, Tensor } from "../trace/wire.ts";
 
 /** its elements, or a summary of many, or neither */

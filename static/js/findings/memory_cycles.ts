@@ -4,7 +4,7 @@ import { itemsize, numel } from "../layout/reads.ts";
 import { find } from "../trace/entities.ts";
 import { refOf } from "../trace/names.ts";
 import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { functionName } from "./custom_function.ts";
+import { functionName } from "./function_call.ts";
 import { attributeChanges } from "./object_history.ts";
 import { tensorHistory } from "./tensor_history.ts";
 import type { Value } from "../trace/wire.ts";

@@ -2,15 +2,26 @@
 
 import { code, type Fact } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
-import type { Tag } from "../trace/names.ts";
-import type { RunFacts } from "./run_facts.ts";
-import type { Operation } from "./scan.ts";
+import type { Tag, Names } from "../trace/names.ts";
+import type { Step } from "../trace/wire.ts";
+import type { Operation, Scan } from "./scan.ts";
+
+/** What of a run its names are found from. */
+interface NamedRun {
+  steps: Step[];
+  scan: Scan;
+  names: (step: number) => Names;
+  birth: (uid: string | null | undefined) => number;
+  lineOf: (step: number) => number | "";
+  producer: (uid: string | null | undefined) => Operation | undefined;
+  opsAt: (step: number) => Operation[];
+}
 
 /** Names of one trace. */
 export class Naming {
-  facts: RunFacts;
+  facts: NamedRun;
 
-  constructor(facts: RunFacts) {
+  constructor(facts: NamedRun) {
     this.facts = facts;
   }
 

@@ -1,9 +1,8 @@
 /** The numbers that a handle or a saved slot reads, and how a sentence writes them. */
 
-import { find, type Cell } from "../trace/entities.ts";
+import { find, type Cell, type Lookup } from "../trace/entities.ts";
 import { shortNumber } from "../layout/format.ts";
 import { plainDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
-import type { Lookup } from "../trace/entity_history.ts";
 
 const MAX_NUMBERS = 1024;
 const MAX_LISTED = 6;

@@ -1,8 +1,7 @@
 /** What a path of the program's text, like `net[0].weight`, refers to at a step. */
 
-import { find } from "../trace/entities.ts";
+import { find, type Lookup as Entities } from "../trace/entities.ts";
 import { pairsOf, refOf } from "../trace/names.ts";
-import type { Lookup as Entities } from "../trace/entity_history.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 

@@ -3,7 +3,6 @@
 import { fix, nameOf, type FixHint, type Place } from "./finding.ts";
 import type { Operand } from "./operands.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Mismatch } from "./shape_mismatch.ts";
 
 /** Sizes that a layer's message tells: what it was made for, and what it got. */
 const SIZES_IN_MESSAGE: [RegExp, number, number][] = [
@@ -67,4 +66,13 @@ function fixForOperand(kind: string, place: Place, operand: Operand) {
 
 function elementCount(shape: number[]) {
   return shape.reduce((left, size) => left * size, 1);
+}
+
+/** dims are counted from the front */
+export interface Mismatch {
+  variant: string;
+  a: Operand;
+  b: Operand;
+  dimA: number;
+  dimB: number;
 }

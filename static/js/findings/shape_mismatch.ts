@@ -4,18 +4,9 @@ import { mentionedTensors } from "./expressions.ts";
 import { link, namesOf, type Diagnosis } from "./finding.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
 import { operationName } from "./operation_name.ts";
-import { fixesByMessage, pairFixes } from "./shape_fixes.ts";
+import { fixesByMessage, pairFixes, type Mismatch } from "./shape_fixes.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
-
-/** dims are counted from the front */
-export interface Mismatch {
-  variant: string;
-  a: Operand;
-  b: Operand;
-  dimA: number;
-  dimB: number;
-}
 
 const MESSAGE =
   /mat1 and mat2|size mismatch|must match (?:the )?(?:size|existing)|Sizes of tensors must match|shapes? .*(?:cannot|invalid|mismatch|must)|shape '.*' is invalid|equal size|inconsistent tensor size|Expected .*(?:channels|size|batch_size|dimension)|doesn't match the broadcast shape|is not broadcastable|expected (?:input|\d+D|m1|hidden)|Given groups=|input\.size\(-1\) must be equal|target size|Mismatch in shape|expand\(|dimensions? specified|number of dimensions|unflatten|same number of dimensions|should contain \d+ elements|incompatible/i;

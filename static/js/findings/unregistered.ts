@@ -1,12 +1,11 @@
 /** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
 
-import { find } from "../trace/entities.ts";
+import { find, type Lookup as Entities } from "../trace/entities.ts";
 import { pairsOf, refOf } from "../trace/names.ts";
 import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { attributeChanges, type Replacement } from "./object_history.ts";
 import { optimizersOf, parametersOf } from "./optimizers.ts";
 import { tensorHistory } from "./tensor_history.ts";
-import type { Lookup as Entities } from "../trace/entity_history.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 

@@ -4,8 +4,8 @@ import { dataflow, type PathCut } from "./dataflow.ts";
 import { link } from "./finding.ts";
 import { resolve } from "./resolve.ts";
 import { tensorHistory } from "./tensor_history.ts";
-import type { Reason } from "./grad_none_reasons.ts";
 import type { RunFacts } from "./run_facts.ts";
+import type { Reason } from "./grad_none_reason.ts";
 
 /** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
 export function valueLeftTorch(facts: RunFacts, uid: string, step: number): Reason | null {

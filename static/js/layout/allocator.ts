@@ -7,54 +7,7 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { Block, Device } from "../trace/wire.ts";
 import type { Columns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
-
-/** waiting: freed, while a stream may still use it */
-type PartState = "allocated" | "waiting" | "free" | "several";
-
-/** of a segment: a block, or neighbours that have no room of their own */
-export interface BlockPart {
-  blocks: Block[];
-  state: PartState;
-  size: number;
-  requested: number;
-  name: string;
-  storage: string | null;
-  gradient: boolean;
-  touched: boolean;
-  x: number;
-  w: number;
-}
-
-interface SegmentFacts {
-  size: number;
-  pool: string;
-  /** 0 is the default one. */
-  stream: number;
-  /** it belongs to a graph or to a pool of the program's own */
-  isPrivate: boolean;
-  allocated: number;
-}
-
-type Segment = SegmentFacts & { blocks: Block[] };
-
-export type PlacedSegment = SegmentFacts & { key: string; lines: BlockPart[][]; y: number; h: number };
-
-export interface AllocatorItem {
-  kind: "allocator";
-  key: string;
-  uid: string;
-  segments: Segment[];
-}
-
-export interface AllocatorLayout {
-  open: boolean;
-  /** x, w: of the segments' bars. */
-  x: number;
-  w: number;
-  /** of all of it */
-  h: number;
-  segments: PlacedSegment[];
-}
+import type { PartState, BlockPart, Segment, AllocatorItem, AllocatorLayout } from "./memory_parts.ts";
 
 export const ALLOCATOR = { top: 5, title: 20, bar: 19, line: 22, gap: 5, label: 13 };
 export const BLOCK_FONT = 10.5;

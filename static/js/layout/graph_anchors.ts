@@ -2,9 +2,9 @@
 
 import type { FoldPlace } from "./graph_folds.ts";
 import type { IdlePlaces } from "./graph_idle.ts";
-import type { Row } from "./graph_row.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "./pane.ts";
+import type { Row } from "./graph_places.ts";
 
 /** @returns by uid, `n5:self` and `dock n2` */
 export function graphAnchors(rows: Row[], idle: IdlePlaces): Map<string, Rect> {

@@ -8,8 +8,8 @@ import { LineRoom } from "./line_room.ts";
 import { EM, textWidth } from "./metrics.ts";
 import { pathEnd } from "./node_labels.ts";
 import type { Grad } from "../trace/wire.ts";
-import type { Dock } from "./graph_model.ts";
-import type { DockPlace, Row } from "./graph_row.ts";
+import type { Row, DockPlace } from "./graph_places.ts";
+import type { Dock } from "./graph_parts.ts";
 
 /** A narrower graph says less of the nodes between leaves and their reader. */
 const NARROW_GRAPH = 260;

@@ -9,10 +9,10 @@ import { railX, type Column } from "./graph_sizes.ts";
 import { bracketOffset } from "./graph_docks.ts";
 import { edgeIndex } from "./graph_gradients.ts";
 import { edgeKey, type EdgeRail } from "./rails.ts";
-import type { Component } from "./graph_model.ts";
-import type { Row } from "./graph_row.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "./pane.ts";
+import type { Row } from "./graph_places.ts";
+import type { Component } from "./graph_parts.ts";
 
 export interface EdgePlace {
   /** `reader:k`. */

@@ -3,8 +3,8 @@
 import { FOLD, type Column } from "./graph_sizes.ts";
 import { openKey, type GraphStep } from "./graph_step.ts";
 import { shortNodeName } from "./node_labels.ts";
-import type { Block } from "./graph_model.ts";
 import type { Rect } from "./pane.ts";
+import type { Block } from "./graph_parts.ts";
 
 export type FoldPlace = Rect & {
   /** what opens and closes it. */

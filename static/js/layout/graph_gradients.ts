@@ -5,9 +5,9 @@ import { CHIP_GAP, CHIP_LINE, chipLines, docksHeight, type Column } from "./grap
 import { EM, textWidth } from "./metrics.ts";
 import { shortenLabel } from "./node_labels.ts";
 import type { Grad, Node } from "../trace/wire.ts";
-import type { Row } from "./graph_row.ts";
 import type { GraphStep, Turn } from "./graph_step.ts";
 import type { LineRoom } from "./line_room.ts";
+import type { Row } from "./graph_places.ts";
 
 /** The sum of the gradients that met at a node, when it runs. */
 export function addGradientSum(graphStep: GraphStep, row: Row, line: LineRoom) {

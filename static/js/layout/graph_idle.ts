@@ -3,9 +3,9 @@
 import { gradChip } from "./grad_chip.ts";
 import { DOCK, FOLD } from "./graph_sizes.ts";
 import { textWidth } from "./metrics.ts";
-import type { GradPlace } from "./graph_row.ts";
 import type { GraphStep, Turn } from "./graph_step.ts";
 import type { Rect } from "./pane.ts";
+import type { GradPlace } from "./graph_places.ts";
 
 export type IdleLeaf = Rect & {
   leaf: string;

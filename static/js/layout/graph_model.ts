@@ -3,74 +3,12 @@
 import { addToList } from "../trace/multimap.ts";
 import { refOf } from "../trace/names.ts";
 import { numberedLabels } from "./node_labels.ts";
-import { assignLanes, type Input, type Rails } from "./rails.ts";
-import { touchHistory, type TouchHistory } from "./touched.ts";
+import { assignLanes, type Input } from "./rails.ts";
+import { touchHistory } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Life, TraceIndex } from "../trace/trace_index.ts";
 import type { Step, Value } from "../trace/wire.ts";
-import type { Still } from "./graph_still.ts";
-
-/** a leaf at a node that reads it, by the edges `ks` */
-export interface Dock {
-  leaf: string;
-  /** nodes between them that only bring it into shape, the reader's first */
-  vias: string[];
-  ks: number[];
-}
-
-/** a node with its leaves. */
-export interface Block {
-  uid: string;
-  /** its edges to other blocks. */
-  inputs: Input[];
-  docks: Dock[];
-  lane: number;
-  line: number;
-  component: Component;
-  /** whether backward ever runs it */
-  visited: boolean;
-  /** whether a backward ever begins at it */
-  seed: boolean;
-}
-
-/** nodes that are one graph over the whole run, inputs first. */
-export interface Component {
-  /** its first node */
-  key: string;
-  order: Block[];
-  rails: Rails;
-  birth: number;
-  death: number;
-}
-
-/** the k-th visit of a backward, from 1 */
-export interface VisitFacts {
-  step: number;
-  backward: string;
-  k: number;
-}
-
-export interface GraphModel {
-  opened: OpenTrace;
-  index: TraceIndex;
-  history: TouchHistory;
-  blocks: Map<string, Block>;
-  /** by birth. */
-  components: Component[];
-  /** nodes that accumulate into a tensor. */
-  leaves: string[];
-  /** by a leaf, the blocks it is docked to. */
-  readersOf: Map<string, string[]>;
-  /** by a docked node that is no leaf, its block. */
-  hosts: Map<string, string>;
-  /** by node that is no leaf. */
-  labels: Map<string, string>;
-  /** by node, in order. */
-  visits: Map<string, VisitFacts[]>;
-  /** their first and last visits' steps */
-  backwards: Map<string, { first: number; last: number }>;
-  stills: Map<number, Still>;
-}
+import type { Dock, Block, Component, VisitFacts, GraphModel } from "./graph_parts.ts";
 
 /** What only brings a parameter into shape for one operation stands between that operation and the parameter. */
 const SHAPING_NODES =

@@ -6,8 +6,8 @@ import { dockEdges, railEdges, type EdgePlace } from "./graph_edges.ts";
 import { foldPlace, type FoldPlace } from "./graph_folds.ts";
 import { idlePlaces, type IdlePlaces } from "./graph_idle.ts";
 import { setLevels, type Level, type LeveledLine } from "./graph_levels.ts";
-import { graphModel, nodeLabels, type Block, type Component, type Dock, type GraphModel } from "./graph_model.ts";
-import { graphRow, type Row } from "./graph_row.ts";
+import { graphModel, nodeLabels } from "./graph_model.ts";
+import { graphRow } from "./graph_row.ts";
 import {
   columnOf,
   DOCK,
@@ -25,8 +25,10 @@ import {
   type Column,
 } from "./graph_sizes.ts";
 import { GraphStep, leavesKey } from "./graph_step.ts";
-import { stillLayout, type Still } from "./graph_still.ts";
+import { stillLayout } from "./graph_still.ts";
 import type { Pane, PaneOptions, Rect, Room } from "./pane.ts";
+import type { Row } from "./graph_places.ts";
+import type { Still, GraphModel, Component, Block, Dock } from "./graph_parts.ts";
 
 export { graphModel, nodeLabels };
 

@@ -1,6 +1,6 @@
 /** Sizes of the graph pane in units, and how high a node with its leaves and gradients is. */
 
-import type { Block, Component } from "./graph_model.ts";
+import type { Component, Block } from "./graph_parts.ts";
 
 /** A node's line when open, and when slim with the room above it. */
 export const NODE = 24;

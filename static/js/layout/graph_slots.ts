@@ -6,9 +6,9 @@ import { HIDDEN_COUNT_WIDTH } from "./graph_docks.ts";
 import { textWidth } from "./metrics.ts";
 import { pathEnd } from "./node_labels.ts";
 import type { Node, Slot } from "../trace/wire.ts";
-import type { Row } from "./graph_row.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { LineRoom } from "./line_room.ts";
+import type { Row } from "./graph_places.ts";
 
 export const SLOT_FONT = 9.5;
 /** The room of a slot without words. */

@@ -7,7 +7,7 @@ import { selectedUid, type PaneOptions } from "./pane.ts";
 import { touched, type Touched } from "./touched.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Node, Step, Visit } from "../trace/wire.ts";
-import type { Block, Component, GraphModel, VisitFacts } from "./graph_model.ts";
+import type { GraphModel, VisitFacts, Component, Block } from "./graph_parts.ts";
 
 /** when a node is run by the backward that its graph is in, or was last in */
 export interface Turn {

@@ -2,20 +2,7 @@
 
 import { Packer } from "./packing.ts";
 import { columnOf, docksHeight, FOLD, FOOT, gapAbove, NODE, PAD, SEED, TITLE } from "./graph_sizes.ts";
-import type { Component, GraphModel } from "./graph_model.ts";
-
-export interface Still {
-  /** of all. */
-  height: number;
-  /** whether graphs have titles, for there are several at a time. */
-  titled: boolean;
-  /** by graph, where it begins */
-  tops: Map<string, number>;
-  /** by node, where the room above it begins */
-  blocks: Map<string, number>;
-  /** where leaves wait that no node reads */
-  idle: number;
-}
+import type { GraphModel, Component, Still } from "./graph_parts.ts";
 
 /** So many widths are remembered. */
 const MAX_WIDTHS = 16;

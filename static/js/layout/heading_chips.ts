@@ -8,33 +8,8 @@ import { textWidth, truncate } from "./metrics.ts";
 import { pairsOf, refOf } from "../trace/names.ts";
 import { spokenName } from "./pane_names.ts";
 import type { Value } from "../trace/wire.ts";
-import type { HeadingItem } from "./memory_items.ts";
 import type { MemoryStep } from "./memory_step.ts";
-
-/** here: what it leads to has its place below; tensor, object: it has a name of its own */
-export interface Chip {
-  key: string;
-  label: string;
-  text: string;
-  value: Value;
-  kind: "value" | "here" | "tensor" | "object" | "note";
-  changed: boolean;
-}
-
-export type PlacedChip = Chip & { x: number; line: number; w: number };
-
-export interface ChipFlow {
-  chips: PlacedChip[];
-  /** before, after: how many there is no room for */
-  before: number;
-  after: number;
-  beforeX: number;
-  afterX: number;
-  afterLine: number;
-  /** how wide their number is with what is free beside it */
-  more: number;
-  lines: number;
-}
+import type { HeadingItem, Chip, PlacedChip, ChipFlow } from "./memory_parts.ts";
 
 export const CHIP_FONT = 10.5;
 const GAP = 12;

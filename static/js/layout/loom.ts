@@ -1,16 +1,9 @@
 /** The loom's plan: columns for the cells of storages, a row for every statement, lanes for the graph. Nothing moves between steps. */
 
-import {
-  storagesOutlivingRow,
-  marginsOf,
-  separateColumns,
-  type Column,
-  type Columns,
-  type Margins,
-} from "./loom_columns.ts";
+import { storagesOutlivingRow, marginsOf, separateColumns, type Columns, type Margins } from "./loom_columns.ts";
 import { graphWidthEstimate, layoutGraph } from "./loom_graph.ts";
 import { homesOf, homeWidth } from "./loom_homes.ts";
-import { unnamedColumn, type Unnamed } from "./loom_unnamed.ts";
+import { unnamedColumn } from "./loom_unnamed.ts";
 import { layoutPins } from "./loom_pins.ts";
 import { placeRow } from "./loom_rows.ts";
 import {
@@ -23,123 +16,10 @@ import {
 } from "./loom_sizes.ts";
 import { shareOfRowsThatFit, storagesTouchedByRow, windowColumns } from "./loom_windows.ts";
 import { textWidth } from "./metrics.ts";
-import { runRows, type Pin, type Reader, type RunRows, type StorageLife, type Write } from "./run_rows.ts";
+import { runRows } from "./run_rows.ts";
 import type { OpenTrace } from "../trace/state.ts";
-
-export interface ReadLine {
-  cells: { subscript: string; x: number; w: number; cell: number }[];
-  more: number;
-  y: number;
-}
-
-export interface HandleBox {
-  reader: Reader;
-  column: Column;
-  y: number;
-  cy: number;
-  lines: ReadLine[];
-  bar: [number, number] | null;
-}
-
-export interface WriteBox {
-  write: Write;
-  column: Column;
-  y: number;
-  cy: number;
-}
-
-interface RowBox {
-  y: number;
-  h: number;
-  cy: number;
-  codeY: number;
-  codeH: number;
-  code: string[];
-  foldY: number;
-  /** nothing happened */
-  thin: boolean;
-  /** names of what it touched for which there is no room */
-  hidden: string[];
-}
-
-export interface Dot {
-  uid: string;
-  name: string;
-  leaf: boolean;
-  /** nodes of the same one are one dot */
-  group: string;
-  x: number;
-  y: number;
-  slots: Map<string, number>;
-  row: number;
-  label: string;
-  /** its slots have no lines of their own */
-  inline: boolean;
-  /** the nodes that share its line, if several do */
-  fold: string[];
-}
-
-interface Edge {
-  key: string;
-  from: string;
-  to: string;
-  x0: number;
-  y0: number;
-  x1: number;
-  y1: number;
-  row: number;
-}
-
-export interface PinLine {
-  pin: Pin;
-  x: number;
-  /** where the counter stands */
-  rail: number;
-  y: number;
-  slotX: number;
-  /** whether it stands in the row of its node */
-  headed: boolean;
-  /** a stretch for every column of its storage */
-  holds: { x: number; from: number; to: number }[];
-  /** where it broke or its bytes changed */
-  hit: { x: number; y: number } | null;
-}
-
-export interface Loom {
-  run: RunRows;
-  rows: RowBox[];
-  shelves: { y: number; h: number }[];
-  ends: Set<number>;
-  columns: Columns;
-  unnamed: Unnamed | null;
-  handles: HandleBox[][];
-  writes: WriteBox[][];
-  handleRows: Map<string, { row: number; cy: number; name: string }>;
-  dots: Map<string, Dot>;
-  rowDots: Dot[][];
-  edges: Edge[];
-  trunks: { x: number; y0: number; y1: number }[];
-  pinLines: PinLine[];
-  head: number;
-  code: number;
-  memory: { x: number; w: number };
-  graph: { x: number; w: number; names: number; short: boolean; chars: number };
-  stacked: boolean;
-  cell: number;
-  width: number;
-  height: number;
-}
-
-interface Arrangement {
-  columns: Columns;
-  unnamed: Unnamed | null;
-  code: number;
-  cell: number;
-  room: number;
-  stacked: boolean;
-  /** no wider than the room, names cut where they must be */
-  bounded: boolean;
-}
+import type { RunRows, StorageLife } from "./run_row.ts";
+import type { Loom, Arrangement } from "./loom_plan.ts";
 
 /** The least cell in which a number is read. */
 const MIN_READABLE_CELL = 24;

@@ -5,7 +5,7 @@ import { MAX_PINS, PIN_PITCH, RAIL, RAIL_PITCH, MIN_SLIM_BAND, SLIM_RAIL } from 
 import { textWidth } from "./metrics.ts";
 import { Packer } from "./packing.ts";
 import { itemsize } from "./reads.ts";
-import type { RunRows, StorageLife } from "./run_rows.ts";
+import type { RunRows, StorageLife } from "./run_row.ts";
 
 interface Shape {
   w: number;

@@ -4,8 +4,8 @@ import { Lanes } from "./lanes.ts";
 import { unqualifiedNodeName } from "./node_labels.ts";
 import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE_HEIGHT, SLOT_HEIGHT } from "./loom_sizes.ts";
 import { EM, textWidth, truncate } from "./metrics.ts";
-import type { Dot, Loom } from "./loom.ts";
-import type { GraphNode, RunRows } from "./run_rows.ts";
+import type { RunRows, GraphNode } from "./run_row.ts";
+import type { Loom, Dot } from "./loom_plan.ts";
 
 /** `Addmm` for `AddmmBackward0`. */
 export function shortNodeName(name: string) {

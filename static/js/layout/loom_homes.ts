@@ -1,7 +1,7 @@
 /** The loom's homes: storages that have the same name one after the other share a place across, with their `.grad` beside it. */
 
 import { columnOfLife, type Column, type Margins, type Scale } from "./loom_columns.ts";
-import type { StorageLife } from "./run_rows.ts";
+import type { StorageLife } from "./run_row.ts";
 
 interface Track {
   until: number;

@@ -2,9 +2,9 @@
 
 import { MAX_PINS, PIN_PITCH } from "./loom_sizes.ts";
 import { Packer } from "./packing.ts";
-import type { Loom, PinLine } from "./loom.ts";
 import type { Column } from "./loom_columns.ts";
-import type { Pin } from "./run_rows.ts";
+import type { Pin } from "./run_row.ts";
+import type { Loom, PinLine } from "./loom_plan.ts";
 
 export function layoutPins(plan: Loom) {
   const lanes = new Map<string, Packer>();

@@ -7,7 +7,7 @@ import { refOf, type Names } from "../trace/names.ts";
 import { extent, plainDtype } from "./reads.ts";
 import type { Counter, Step, Storage, Written } from "../trace/wire.ts";
 import type { RowState } from "./loom_row_state.ts";
-import type { Reader, Row, RunRows, Write } from "./run_rows.ts";
+import type { RunRows, Row, Reader, Write } from "./run_row.ts";
 
 /**
  * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.

@@ -22,8 +22,9 @@ import {
 } from "./loom_sizes.ts";
 import { truncate } from "./metrics.ts";
 import { extent, numel, plainDtype, cellReads } from "./reads.ts";
-import { inputsFirst, type GraphNode, type Reader, type Row, type Write } from "./run_rows.ts";
-import type { Dot, HandleBox, Loom, ReadLine, WriteBox } from "./loom.ts";
+import { inputsFirst } from "./run_rows.ts";
+import type { GraphNode, Row, Reader, Write } from "./run_row.ts";
+import type { Loom, Dot, WriteBox, HandleBox, ReadLine } from "./loom_plan.ts";
 
 interface Content {
   handles: HandleBox[];

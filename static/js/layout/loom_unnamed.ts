@@ -1,7 +1,7 @@
 /** The loom's column of storages without a name: how many storages that never had a name there are after each row, and their bytes. */
 
 import { UNNAMED_WIDTH } from "./loom_sizes.ts";
-import type { RunRows, StorageLife } from "./run_rows.ts";
+import type { RunRows, StorageLife } from "./run_row.ts";
 
 export interface Unnamed {
   x: number;

@@ -3,10 +3,11 @@
  * another that is touched sooner. Widths stay within the room, whatever the run.
  */
 
-import { inputsFirst, type Row, type RunRows } from "./run_rows.ts";
+import { inputsFirst } from "./run_rows.ts";
 import { Columns } from "./loom_columns.ts";
 import { homeColumns, homeWidth, type Home } from "./loom_homes.ts";
 import { MAX_SHELVES } from "./loom_sizes.ts";
+import type { RunRows, Row } from "./run_row.ts";
 
 interface Claim {
   home: Home;

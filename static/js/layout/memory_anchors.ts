@@ -1,11 +1,10 @@
 /** Where each entity stands in the memory pane: what links lead to, what is folded, and what the step touched. */
 
 import { refOf } from "../trace/names.ts";
-import { SIZE, type HandleLine, type RowLayout } from "./row_lines.ts";
-import type { Block } from "./memory_blocks.ts";
+import { SIZE } from "./row_lines.ts";
 import type { Columns } from "./memory_columns.ts";
-import type { PlacedItem } from "./memory_placed.ts";
 import type { Rect } from "./pane.ts";
+import type { PlacedItem, RowLayout, HandleLine, Block } from "./memory_parts.ts";
 
 /** How far below a row's top, and above a later line, links pass on their way to it. */
 const LANE = 2;

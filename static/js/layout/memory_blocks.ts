@@ -1,35 +1,10 @@
 /** The storages of a step as rows to draw: with the handles that read them, their names, gradients and pins. */
 
 import { isHandle } from "../trace/entities.ts";
-import { createPurposeFinder, type Purpose } from "./nameless.ts";
-import { shownNames, uidNumber, type ShownName } from "./pane_names.ts";
-import type { Tag } from "../trace/names.ts";
-import type { MemoryStep, Pin } from "./memory_step.ts";
-
-/** what one row shows: a storage with the handles that have names, the others, and all their uids, counters too. */
-export interface Block {
-  storage: string | null;
-  key: string;
-  handles: string[];
-  others: string[];
-  uids: string[];
-  names: Map<string, ShownName[]>;
-  /** by handle, the gradient beside it */
-  grads: Map<string, Block>;
-  /** by handle, the storage of a gradient that the step took away. */
-  lost: Map<string, string>;
-  pins: Pin[];
-  /** the step touched it */
-  hot: boolean;
-  /** how much */
-  heat: number;
-  broken: boolean;
-  /** whether a node ever saves it */
-  kept: boolean;
-  label: string;
-  purpose: Purpose | null;
-  state: Tag | null;
-}
+import { createPurposeFinder } from "./nameless.ts";
+import { shownNames, uidNumber } from "./pane_names.ts";
+import type { MemoryStep } from "./memory_step.ts";
+import type { ShownName, Block } from "./memory_parts.ts";
 
 /** Those with names, those that an optimizer keeps, and those without. */
 export function memoryBlocks(memoryStep: MemoryStep): { named: Block[]; states: Block[]; nameless: Block[] } {

@@ -1,70 +1,11 @@
 /** What there is to draw in the memory pane at a step, in the order that never changes: headings, rows, folds. */
 
-import { allocatorItems, type AllocatorItem } from "./allocator.ts";
-import { memoryBlocks, type Block } from "./memory_blocks.ts";
+import { allocatorItems } from "./allocator.ts";
+import { memoryBlocks } from "./memory_blocks.ts";
 import { objectEntries } from "./memory_outline.ts";
-import { uidNumber, type ShownName } from "./pane_names.ts";
+import { uidNumber } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
-
-export interface RowItem {
-  kind: "row";
-  key: string;
-  block: Block;
-  indent: number;
-  section: string;
-  /** without cards, its numbers alone. */
-  small: boolean;
-  /** by the names' order, of all but the foot */
-  place?: string;
-}
-
-export interface HeadingItem {
-  kind: "heading";
-  key: string;
-  section: string;
-  uid: string;
-  /** inner for an object under another's heading. */
-  type: "frame" | "object" | "optimizer" | "inner";
-  names: ShownName[];
-  /** of an optimizer, the storages that only it keeps */
-  state: Block[];
-  /** whether the reader wants them drawn */
-  open: boolean;
-  indent: number;
-  hot: boolean;
-  place?: string;
-}
-
-interface RuleItem {
-  kind: "rule";
-  key: string;
-}
-
-export interface FoldItem {
-  kind: "fold";
-  key: string;
-  blocks: Block[];
-  foldKind: "flight" | "kept" | "unnamed" | "rows" | "calls";
-  /** of what is folded, where that is not the storages */
-  count?: number;
-  place?: string;
-}
-
-export interface GhostItem {
-  kind: "ghosts";
-  key: string;
-  freed: { uid: string; name: string; nbytes: number | undefined }[];
-}
-
-/** items with their place in the order */
-export interface Entry {
-  rank: number;
-  inner: number;
-  number: number;
-  items: MemoryItem[];
-}
-
-export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | GhostItem | AllocatorItem;
+import type { Block, RowItem, HeadingItem, FoldItem, Entry, MemoryItem } from "./memory_parts.ts";
 
 /** Calls under way that each have a line. */
 const MAX_CALL_LINES = 6;

@@ -1,11 +1,9 @@
 /** Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last. */
 
 import { rowLayout, slimHeight } from "./row_lines.ts";
-import type { Block } from "./memory_blocks.ts";
 import type { Columns } from "./memory_columns.ts";
-import type { RowItem } from "./memory_items.ts";
-import type { PlacedItem } from "./memory_placed.ts";
 import type { MemoryStep } from "./memory_step.ts";
+import type { PlacedItem, RowItem, Block } from "./memory_parts.ts";
 
 interface Candidate {
   placed: PlacedItem;

@@ -5,9 +5,8 @@ import { isOptimizer, rootOf } from "./homes.ts";
 import { shownNames } from "./pane_names.ts";
 import { refOf } from "../trace/names.ts";
 import type { Value } from "../trace/wire.ts";
-import type { Block } from "./memory_blocks.ts";
-import type { Entry, HeadingItem, MemoryItem } from "./memory_items.ts";
 import type { MemoryStep } from "./memory_step.ts";
+import type { MemoryItem, Entry, HeadingItem, Block } from "./memory_parts.ts";
 
 /** Lines of one object for what it holds; those that the step left alone are counted beyond. */
 const MAX_OBJECT_LINES = 8;

@@ -1,10 +1,10 @@
 /** The memory pane at a step: which rows are open, which closed, which folded, and where everything stands. */
 
-import { frameChips, type Chip } from "./heading_chips.ts";
+import { frameChips } from "./heading_chips.ts";
 import { homesOf } from "./homes.ts";
 import { memoryAnchors, memoryFocus } from "./memory_anchors.ts";
 import { memoryColumns, type Columns } from "./memory_columns.ts";
-import { HEIGHT, placeItems, type PlacedItem } from "./memory_placed.ts";
+import { HEIGHT, placeItems } from "./memory_placed.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
 import { findStill, stillPlaces, stillWithin } from "./memory_still.ts";
 import { namelessPlaces } from "./nameless_places.ts";
@@ -12,6 +12,7 @@ import { PLAIN, type Pane, type PaneOptions, type Room } from "./pane.ts";
 import { placePins } from "./row_pins.ts";
 import { touchHistory } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
+import type { PlacedItem, Chip } from "./memory_parts.ts";
 
 export type MemoryPane = Pane & {
   columns: Columns;

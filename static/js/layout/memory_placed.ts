@@ -1,34 +1,15 @@
 /** What the memory pane draws at a step, each line with its height and what of it is open, before it has a place. */
 
 import { lineLabel } from "../trace/program_files.ts";
-import { allocatorLayout, type AllocatorLayout } from "./allocator.ts";
-import { flowChips, headingChips, type ChipFlow } from "./heading_chips.ts";
-import { memoryItems, type HeadingItem, type MemoryItem } from "./memory_items.ts";
+import { allocatorLayout } from "./allocator.ts";
+import { flowChips, headingChips } from "./heading_chips.ts";
+import { memoryItems } from "./memory_items.ts";
 import { chooseLevels } from "./memory_levels.ts";
 import { EM, textWidth, truncate } from "./metrics.ts";
 import type { Entity } from "../trace/entities.ts";
 import type { Columns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { ShownName } from "./pane_names.ts";
-import type { RowLayout } from "./row_lines.ts";
-import type { PinFlow } from "./row_pins.ts";
-
-export interface PlacedItem {
-  item: MemoryItem;
-  y: number;
-  h: number;
-  /** of a row that is drawn */
-  layout: RowLayout | null;
-  /** it is in a fold. */
-  hidden: boolean;
-  /** of a heading, from chipX on. */
-  chips: ChipFlow | null;
-  chipX: number;
-  /** of a heading and of the last line, the rows that it hides */
-  folded: PlacedItem[];
-  pins: PinFlow | null;
-  allocator?: AllocatorLayout;
-}
+import type { MemoryItem, HeadingItem, ShownName, PlacedItem } from "./memory_parts.ts";
 
 /** The room of the count of a heading's folded rows. */
 const FOLDED_COUNT_WIDTH = 92;

@@ -7,12 +7,9 @@ import { BROKEN_STATES } from "../trace/trace_index.ts";
 import { optimizerPaths, namesOnRow, type Homes } from "./homes.ts";
 import { touched, type TouchHistory, type Touched } from "./touched.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
-import type { Node, Slot } from "../trace/wire.ts";
-import type { MemoryItem } from "./memory_items.ts";
-import type { Still } from "./memory_still.ts";
-import type { PlaceStay } from "./nameless_places.ts";
+import type { Node } from "../trace/wire.ts";
 import type { PaneOptions } from "./pane.ts";
-import type { Cause } from "./row_pins.ts";
+import type { PlaceStay, Still, Cause, MemoryItem, Pin } from "./memory_parts.ts";
 
 /** what is known of a run before any step is drawn. */
 export interface MemoryModel {
@@ -33,13 +30,6 @@ export interface MemoryModel {
   nameless: Map<string, PlaceStay[]>;
   /** of nodes that need more than their operation's name */
   nodeNames: ReadonlyMap<string, string>;
-}
-
-export interface Pin {
-  node: string;
-  slot: string;
-  saved: Slot;
-  broken: boolean;
 }
 
 /** What of a step the items are made from. */

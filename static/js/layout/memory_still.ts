@@ -4,19 +4,9 @@ import { addToList } from "../trace/multimap.ts";
 import { memoryItems } from "./memory_items.ts";
 import { memoryColumns, type Columns } from "./memory_columns.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { HEIGHT, placeItems, type PlacedItem } from "./memory_placed.ts";
+import { HEIGHT, placeItems } from "./memory_placed.ts";
 import { PLAIN } from "./pane.ts";
-import type { PlaceStay } from "./nameless_places.ts";
-
-export interface Still {
-  h: number;
-  /** by place and what is drawn, which of the places of the same names it has; y and heights: by place. */
-  slots: Map<string, number>;
-  y: Map<string, number>;
-  heights: Map<string, number>;
-  /** by storage, the places of what has no name */
-  foot: Map<string, PlaceStay[]>;
-}
+import type { PlaceStay, PlacedItem, Still } from "./memory_parts.ts";
 
 /** No window is higher: of a run that needs more, no places are sought. */
 const MAX_HEIGHT = 1600;

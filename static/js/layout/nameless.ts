@@ -3,15 +3,8 @@
 import { isHandle, type Entity } from "../trace/entities.ts";
 import { opName } from "./op_name.ts";
 import { spokenName } from "./pane_names.ts";
-import type { Block } from "./memory_blocks.ts";
 import type { MemoryStep } from "./memory_step.ts";
-
-export interface Purpose {
-  foldKind: "flight" | "kept" | "unnamed";
-  label: string;
-  /** the handle that has the gradient's shape */
-  gradient?: string;
-}
+import type { Block, Purpose } from "./memory_parts.ts";
 
 export function createPurposeFinder(memoryStep: MemoryStep): (block: Block) => Purpose {
   const gradients = gradientsOnTheWay(memoryStep);

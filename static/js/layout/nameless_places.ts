@@ -3,13 +3,7 @@
 import { addToList } from "../trace/multimap.ts";
 import { Slots } from "./packing.ts";
 import type { MemoryModel } from "./memory_step.ts";
-
-/** steps, both included */
-export interface PlaceStay {
-  from: number;
-  to: number;
-  place: number;
-}
+import type { PlaceStay } from "./memory_parts.ts";
 
 /** @returns by storage */
 export function namelessPlaces({

@@ -4,19 +4,7 @@ import { rootOf } from "./homes.ts";
 import { EM, textWidth } from "./metrics.ts";
 import type { Tag } from "../trace/names.ts";
 import type { MemoryStep } from "./memory_step.ts";
-
-export interface ShownName {
-  tag: Tag;
-  text: string;
-  /** the function's name, where the heading does not say it */
-  scope: string;
-  /** without what the heading says */
-  short: boolean;
-  /** the step gave the name */
-  moved: boolean;
-}
-
-export type PlacedName = ShownName & { x: number; line: number; w: number; font: number };
+import type { ShownName, PlacedName } from "./memory_parts.ts";
 
 /** @param section of the row */
 function shownName(memoryStep: MemoryStep, tag: Tag, section: string): ShownName {

@@ -3,50 +3,11 @@
 import { isHandle, type Handle } from "../trace/entities.ts";
 import { SMALL_COUNTER, type Columns } from "./memory_columns.ts";
 import { textWidth } from "./metrics.ts";
-import { flowNames, type PlacedName } from "./pane_names.ts";
+import { flowNames } from "./pane_names.ts";
 import { MAX_LINES, rowReading, type RowReading } from "./row_reading.ts";
 import { bandOf, rowStrip, type RowStrip } from "./row_strip.ts";
-import type { Block } from "./memory_blocks.ts";
-import type { RowItem } from "./memory_items.ts";
 import type { MemoryStep } from "./memory_step.ts";
-
-/** tight: full, with the beads of each handle stacked in one line */
-type Level = "slim" | "tight" | "full";
-
-export interface HandleLine {
-  uid: string;
-  y: number;
-  h: number;
-  names: PlacedName[];
-  /** names that there is no room for. */
-  hidden: number;
-  reading: RowReading;
-  first: boolean;
-  /** its place, block null where there is no gradient to draw in it, path what the program calls it */
-  grad: { block: Block | null; strip: RowStrip | null; x: number; y: number; path: string } | null;
-}
-
-interface CounterGroup {
-  counter: string | null;
-  key: string;
-  y: number;
-  h: number;
-  uids: string[];
-}
-
-export interface RowLayout {
-  level: Level;
-  /** without cards. */
-  low: boolean;
-  /** of the strip. */
-  top: number;
-  strip: RowStrip;
-  lines: HandleLine[];
-  /** handles without a name, in a line of their own */
-  quiet: { uids: string[]; y: number }[];
-  groups: CounterGroup[];
-  h: number;
-}
+import type { RowItem, Block, Level, HandleLine, RowLayout } from "./memory_parts.ts";
 
 export const SIZE = {
   inset: 4,

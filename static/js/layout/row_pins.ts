@@ -1,45 +1,14 @@
 /** The pins of a row: which saved values are told above its strip, which at its end, and what broke them. */
 
-import { find, sameValue, type Cell } from "../trace/entities.ts";
+import { find, sameValue } from "../trace/entities.ts";
 import { opName } from "./op_name.ts";
 import { textWidth } from "./metrics.ts";
 import { extent } from "./reads.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Slot } from "../trace/wire.ts";
-import type { Block } from "./memory_blocks.ts";
 import type { Columns } from "./memory_columns.ts";
-import type { MemoryStep, Pin } from "./memory_step.ts";
-import type { RowLayout } from "./row_lines.ts";
-
-/** from the row's corner */
-export interface PlacedPin {
-  pin: Pin;
-  text: string;
-  x: number;
-  y: number;
-  w: number;
-  h: number;
-  dot: boolean;
-}
-
-export interface PinFlow {
-  pins: PlacedPin[];
-  /** those that there is no room for */
-  more: Pin[];
-  moreX: number;
-  /** from where on the line is free */
-  end: number;
-  /** of a broken one */
-  cause: Cause | null;
-}
-
-/** the statement that wrote, and the value that a cell had before */
-export interface Cause {
-  line: number;
-  text: string;
-  was: Cell | undefined;
-  cell: number;
-}
+import type { MemoryStep } from "./memory_step.ts";
+import type { Pin, RowLayout, Block, PinFlow, Cause } from "./memory_parts.ts";
 
 const FONT = 9.5;
 const MAX_DOTS = 3;

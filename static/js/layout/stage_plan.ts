@@ -1,11 +1,12 @@
 /** The plan of the stage at a step: how wide its two panes are, at what scale, and what stands where in each. */
 
-import { graphModelOf, type GraphModel } from "./graph_model.ts";
+import { graphModelOf } from "./graph_model.ts";
 import { graphPane, graphStill, graphWidth, nodeLabels, type GraphPane } from "./graph_pane.ts";
 import { fitsStill, memoryModel, memoryPane, stillHeight, type MemoryPane } from "./memory_pane.ts";
 import { PLAIN, type PaneOptions, type Room } from "./pane.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { MemoryModel } from "./memory_step.ts";
+import type { GraphModel } from "./graph_parts.ts";
 
 /** of one run */
 export interface StageModel {

@@ -3,14 +3,14 @@
 
 import { isHandle } from "../trace/entities.ts";
 import { memoryColumns, type Columns } from "./memory_columns.ts";
-import { memoryItems, type RowItem } from "./memory_items.ts";
+import { memoryItems } from "./memory_items.ts";
 import { memoryModel } from "./memory_pane.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
 import { textWidth } from "./metrics.ts";
 import { PLAIN } from "./pane.ts";
-import { rowLayout, type RowLayout } from "./row_lines.ts";
+import { rowLayout } from "./row_lines.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Block } from "./memory_blocks.ts";
+import type { RowLayout, RowItem, Block } from "./memory_parts.ts";
 
 interface PlacedRow {
   item: RowItem;

@@ -4,30 +4,10 @@ import { createOrderStrip } from "../browser/order_strip.ts";
 import { isPageProgram } from "../page_state/selectors.ts";
 import { scoreOf } from "../predict/mode.ts";
 import { lessonOf, onOtherTab, readCourse, withProgram, writeCourse, type ProgramProgress } from "./progress.ts";
-import { startQuestion } from "./question.ts";
+import { startQuestion, type Place } from "./question.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Say } from "../words/sentences.ts";
-
-interface LessonItem {
-  name: string;
-  title: string;
-  url: string;
-  note: string;
-  stop: number | null;
-}
-
-export interface Place {
-  name: string;
-  title: string;
-  url: string;
-  programs: LessonItem[];
-  /** the program that is shown, or how many there are where it is the question */
-  at: number;
-  /** the lesson after it */
-  next: { title: string; url: string } | null;
-  question: { url: string; answers: string; ask: string; hint: string };
-}
+import type { PageState } from "../page_state/state.ts";
 
 /** The step at which a reader has seen what a program is about. @param stop a line; null: the end */
 export function stopStep(steps: { line: number }[], stop: number | null) {

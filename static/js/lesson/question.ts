@@ -4,10 +4,9 @@ import { button, element } from "../browser/elements.ts";
 import { runsProgram } from "../page_state/selectors.ts";
 import { lessonOf, onOtherTab, readCourse, withAnswerSeen, withTry, writeCourse } from "./progress.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Place } from "./lesson.ts";
+import type { PageState } from "../page_state/state.ts";
 
 interface Verdict {
   right: boolean;
@@ -228,4 +227,24 @@ export function startQuestion(
   onOtherTab(render);
   showStatus(questionProgress().isRight ? "lesson_right" : "lesson_run_hint");
   render();
+}
+
+export interface Place {
+  name: string;
+  title: string;
+  url: string;
+  programs: LessonItem[];
+  /** the program that is shown, or how many there are where it is the question */
+  at: number;
+  /** the lesson after it */
+  next: { title: string; url: string } | null;
+  question: { url: string; answers: string; ask: string; hint: string };
+}
+
+export interface LessonItem {
+  name: string;
+  title: string;
+  url: string;
+  note: string;
+  stop: number | null;
 }

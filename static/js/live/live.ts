@@ -11,9 +11,9 @@ import { firstChangedStep, changedSince } from "./older.ts";
 import { createStrip, type Reason } from "./strip.ts";
 import { advance, initialSchedule, nextTick, type Event } from "./schedule.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /** Milliseconds for which a picture may be older than the text before it is marked as that: an answer is mostly quicker. */
 const MARK_AFTER_MS = 450;

@@ -1,6 +1,6 @@
 /** When a text that is being edited is run: a state and what happens to it, without clocks or requests of its own. */
 
-import type { Problem } from "../page_state/page_state.ts";
+import type { Problem } from "../requests/trace_source.ts";
 
 /** Milliseconds without a key after which a text is run. */
 export const DEBOUNCE_MS = 40;

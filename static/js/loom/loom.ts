@@ -1,13 +1,14 @@
 /** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
 import { HEADER_HEIGHT, SMALLEST_SCALE } from "../layout/loom_sizes.ts";
-import { loomLayout as makeLoom, type Loom } from "../layout/loom.ts";
+import { loomLayout as makeLoom } from "../layout/loom.ts";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
 import { cornerMarks, loomMarks } from "../marks/loom.ts";
 import { rowAt, shelfAt, shelfOfStep } from "../marks/loom_scene.ts";
 import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
 import { patch, SVG } from "../browser/svg.ts";
 import type { OpenTrace } from "../trace/state.ts";
+import type { Loom } from "../layout/loom_plan.ts";
 
 export interface LoomView {
   show: (opened: OpenTrace, i: number) => void;

@@ -1,15 +1,6 @@
 /** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
 
-import {
-  ALLOCATOR,
-  BLOCK_FONT,
-  freeText,
-  SIZE_FONT,
-  type AllocatorItem,
-  type AllocatorLayout,
-  type BlockPart as Part,
-  type PlacedSegment,
-} from "../layout/allocator.ts";
+import { ALLOCATOR, BLOCK_FONT, freeText, SIZE_FONT } from "../layout/allocator.ts";
 import { find } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
 import { EM, textWidth, truncate } from "../layout/metrics.ts";
@@ -18,6 +9,7 @@ import { cls, h } from "../browser/svg.ts";
 import type { Columns } from "../layout/memory_columns.ts";
 import type { Labels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { AllocatorLayout, AllocatorItem, PlacedSegment, BlockPart as Part } from "../layout/memory_parts.ts";
 
 /** Of a bar, at its foot: how much of a block was asked for. */
 const ASKED_BAR_HEIGHT = 4;

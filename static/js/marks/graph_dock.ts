@@ -3,14 +3,14 @@
 import { leafLabelCapacity } from "../layout/graph_docks.ts";
 import { cls, h } from "../browser/svg.ts";
 import { gradMark } from "./graph_grad.ts";
-import { haloMark, sumCountMark, turnMark } from "./graph_node.ts";
+import { turnMark, sumCountMark, haloMark } from "./node_parts.ts";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
 import type { IdleLeaf } from "../layout/graph_idle.ts";
-import type { DockPlace, Row, Shaping } from "../layout/graph_row.ts";
 import type { Turn } from "../layout/graph_step.ts";
 import type { Rect } from "../layout/pane.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { Row, DockPlace, Shaping } from "../layout/graph_places.ts";
 
 /** A leaf at a reader, with the nodes between them. */
 export function dockMark(stepFacts: StepFacts, row: Row, dock: DockPlace) {

@@ -3,9 +3,9 @@
 import { fullNumber, tuple } from "../layout/format.ts";
 import { CHIP_FONT } from "../layout/grad_chip.ts";
 import { cls, h } from "../browser/svg.ts";
-import type { GradPlace } from "../layout/graph_row.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { Labels } from "./labels.ts";
+import type { GradPlace } from "../layout/graph_places.ts";
 
 /** How many elements the chip's title lists. */
 const MAX_LISTED = 32;

@@ -10,8 +10,8 @@ import { graphRowInputs } from "./graph_row_inputs.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { EdgePlace } from "../layout/graph_edges.ts";
 import type { GraphPane } from "../layout/graph_pane.ts";
-import type { Row } from "../layout/graph_row.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { Row } from "../layout/graph_places.ts";
 
 /** @param band what of the body is drawn @param markCache of the step before @returns the heading is 24 high */
 export function graphMarks(

@@ -8,10 +8,10 @@ import { dockMark } from "./graph_dock.ts";
 import { gradMark } from "./graph_grad.ts";
 import { textThatFits } from "./graph_texts.ts";
 import { rowTransform } from "./mark_cache.ts";
-import type { Row, SlotChip, TextPlace } from "../layout/graph_row.ts";
-import type { Turn } from "../layout/graph_step.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
+import { haloMark, sumCountMark, turnMark } from "./node_parts.ts";
+import type { Row, SlotChip, TextPlace } from "../layout/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
 export function rowMark(stepFacts: StepFacts, row: Row, railed: boolean) {
@@ -65,26 +65,10 @@ function nodeTitle(row: Row, node: Node) {
   return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");
 }
 
-/** What a step made. */
-export function haloMark(x: number, y: number, w: number, height: number, rx: number) {
-  return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: height + 6, rx });
-}
-
 /** Where a node's rail has it, and whether gradients meet there. */
 function railDot(stepFacts: StepFacts, row: Row, cy: number) {
   if (row.met > 1) return sumCountMark(stepFacts.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
-}
-
-/** Where gradients meet and add. @param count of them */
-export function sumCountMark(labels: StepFacts["labels"], count: number, cx: number, cy: number) {
-  return h(
-    "g",
-    { key: "meet" },
-    h("circle", { key: "disc", class: "meet", cx, cy, r: 6.5 }),
-    h("path", { key: "plus", class: "plus", d: `M${cx - 3.2} ${cy}h6.4m-3.2 -3.2v6.4` }),
-    h("title", { key: "title" }, labels.gradientsAdd.replace("{n}", String(count))),
-  );
 }
 
 /** How many gradients have no room. */
@@ -97,17 +81,6 @@ function moreGradsMark(row: Row) {
     "font-size": 9.5,
   };
   return h("text", attrs, `+${row.moreGrads}`);
-}
-
-/** When backward runs a node. */
-export function turnMark({ k }: Turn, cx: number, cy: number) {
-  const w = k > 99 ? 21 : 15;
-  return h(
-    "g",
-    { key: "turn" },
-    h("rect", { key: "disc", class: "order", x: cx - w / 2, y: cy - 7.5, width: w, height: 15, rx: 7.5 }),
-    h("text", { key: "text", class: "order-text", x: cx, y: cy + 3.3, "font-size": k > 99 ? 8.5 : 9.5 }, String(k)),
-  );
 }
 
 function tagMark(tag: TextPlace, rowY: number) {

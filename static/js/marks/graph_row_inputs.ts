@@ -1,8 +1,8 @@
 /** What the description of a row of the graph is made from: as long as that is the same, so is the description. */
 
-import type { DockPlace, Row } from "../layout/graph_row.ts";
 import type { Rect } from "../layout/pane.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { Row, DockPlace } from "../layout/graph_places.ts";
 
 /** All of it but the row's place, from which heights in it are counted; null for one that says what this step did.
  * Nodes that no step changed are the same objects as before. */

@@ -3,7 +3,7 @@
 import { bytesText } from "../layout/format.ts";
 import { HEADER_HEIGHT } from "../layout/loom_sizes.ts";
 import { pathThatFits } from "../layout/loom_names.ts";
-import { loomLayout, type Loom } from "../layout/loom.ts";
+import { loomLayout } from "../layout/loom.ts";
 import { WHOLE_BAND, inBand, type Band } from "../layout/view.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { codeMarks } from "./loom_code.ts";
@@ -16,9 +16,10 @@ import { pinMark } from "./loom_pin.ts";
 import { clip, rowAt, shelfOfStep, visibleRows, type LoomScene } from "./loom_scene.ts";
 import { bumpMarks, writeMark } from "./loom_write.ts";
 import type { Column } from "../layout/loom_columns.ts";
-import type { StorageLife } from "../layout/run_rows.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
+import type { StorageLife } from "../layout/run_row.ts";
+import type { Loom } from "../layout/loom_plan.ts";
 
 interface LoomPictureOptions {
   /** the width to fill */

@@ -8,7 +8,7 @@ import { textWidth, truncate } from "../layout/metrics.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { gradMark, labelWidth } from "./loom_node.ts";
 import { visibleRows, type LoomScene } from "./loom_scene.ts";
-import type { Loom } from "../layout/loom.ts";
+import type { Loom } from "../layout/loom_plan.ts";
 
 const MAX_FILE_NAME = 32;
 

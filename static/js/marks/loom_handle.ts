@@ -7,10 +7,10 @@ import { EM, textWidth } from "../layout/metrics.ts";
 import { plainDtype } from "../layout/reads.ts";
 import { cls, h } from "../browser/svg.ts";
 import { NODE_R } from "./loom_node.ts";
-import type { HandleBox } from "../layout/loom.ts";
-import type { Reader } from "../layout/run_rows.ts";
 import type { Handle } from "../trace/entities.ts";
 import type { LoomScene } from "./loom_scene.ts";
+import type { Reader } from "../layout/run_row.ts";
+import type { HandleBox } from "../layout/loom_plan.ts";
 
 /** A handle: windows under the cells that it reads. */
 export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, r: number) {

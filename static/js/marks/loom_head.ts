@@ -7,12 +7,12 @@ import { namesThatFit } from "../layout/loom_names.ts";
 import { EM, textWidth } from "../layout/metrics.ts";
 import { find, type Cell } from "../trace/entities.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
-import type { Loom } from "../layout/loom.ts";
 import type { Unnamed } from "../layout/loom_unnamed.ts";
 import type { Snapshot } from "../trace/state.ts";
 import type { Storage, Summary } from "../trace/wire.ts";
 import type { LoomLabels } from "./loom_labels.ts";
 import type { LoomScene } from "./loom_scene.ts";
+import type { Loom } from "../layout/loom_plan.ts";
 
 interface Box {
   x: number;

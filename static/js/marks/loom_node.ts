@@ -4,11 +4,12 @@ import { gradientChip } from "../layout/chip.ts";
 import { wireText } from "../layout/format.ts";
 import { BOLD } from "../layout/loom_sizes.ts";
 import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { pinState, type Pin } from "../layout/run_rows.ts";
+import { pinState } from "../layout/run_rows.ts";
 import { addToList } from "../trace/multimap.ts";
 import { cls, h } from "../browser/svg.ts";
-import type { Dot, Loom } from "../layout/loom.ts";
 import type { LoomScene } from "./loom_scene.ts";
+import type { Pin } from "../layout/run_row.ts";
+import type { Loom, Dot } from "../layout/loom_plan.ts";
 
 export const NODE_R = 5;
 /** Width of a character of a node's name. */

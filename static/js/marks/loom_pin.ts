@@ -4,7 +4,7 @@ import { pinState } from "../layout/run_rows.ts";
 import { inBand, type Band } from "../layout/view.ts";
 import { cls, h } from "../browser/svg.ts";
 import { clip, type LoomScene } from "./loom_scene.ts";
-import type { PinLine } from "../layout/loom.ts";
+import type { PinLine } from "../layout/loom_plan.ts";
 
 /** A saved value: a pin from the node's row to the rail, held until backward lets go. */
 export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {

@@ -1,9 +1,9 @@
 /** What every mark of the loom is given, and which of its rows are in sight. */
 
-import type { Loom } from "../layout/loom.ts";
 import type { Band } from "../layout/view.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LoomLabels } from "./loom_labels.ts";
+import type { Loom } from "../layout/loom_plan.ts";
 
 export interface LoomScene {
   plan: Loom;

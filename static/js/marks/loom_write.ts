@@ -7,9 +7,9 @@ import { pathThatFits } from "../layout/loom_names.ts";
 import { textWidth, truncate } from "../layout/metrics.ts";
 import { cls, h } from "../browser/svg.ts";
 import { fittedNumber, hazardMarks } from "./loom_head.ts";
-import type { WriteBox } from "../layout/loom.ts";
-import type { Change, Write } from "../layout/run_rows.ts";
 import type { LoomScene } from "./loom_scene.ts";
+import type { Write, Change } from "../layout/run_row.ts";
+import type { WriteBox } from "../layout/loom_plan.ts";
 
 /** What a statement wrote: the new values, and the old ones struck. */
 export function writeMark(

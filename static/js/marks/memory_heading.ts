@@ -4,16 +4,15 @@ import { lineLabel } from "../trace/program_files.ts";
 import { find } from "../trace/entities.ts";
 import { typeText } from "../layout/card_texts.ts";
 import { bytesText, valueText, wireText } from "../layout/format.ts";
-import { CHIP_FONT, type PlacedChip } from "../layout/heading_chips.ts";
-import { frameTitle, HEIGHT, headingNames, headingTitle, type PlacedItem } from "../layout/memory_placed.ts";
+import { CHIP_FONT } from "../layout/heading_chips.ts";
+import { frameTitle, HEIGHT, headingNames, headingTitle } from "../layout/memory_placed.ts";
 import { EM, textWidth, truncate } from "../layout/metrics.ts";
 import { refOf } from "../trace/names.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { rowTagMark } from "./row_tags.ts";
-import type { Block } from "../layout/memory_blocks.ts";
 import type { Columns } from "../layout/memory_columns.ts";
-import type { FoldItem, GhostItem, HeadingItem } from "../layout/memory_items.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { PlacedItem, PlacedChip, GhostItem, FoldItem, HeadingItem, Block } from "../layout/memory_parts.ts";
 
 const UI_EM = 0.56;
 

@@ -10,8 +10,8 @@ import { chipMark, foldLineMark, freedMark, headingMark } from "./memory_heading
 import { rowMark } from "./memory_row.ts";
 import { memoryRowInputs } from "./memory_row_inputs.ts";
 import type { MemoryPane } from "../layout/memory_pane.ts";
-import type { PlacedItem } from "../layout/memory_placed.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { PlacedItem } from "../layout/memory_parts.ts";
 
 const MARGIN = 40;
 

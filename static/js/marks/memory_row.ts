@@ -3,7 +3,7 @@
 import { find, findHandle } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
 import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { SIZE, type HandleLine, type RowLayout } from "../layout/row_lines.ts";
+import { SIZE } from "../layout/row_lines.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { rowTransform } from "./mark_cache.ts";
 import { readingMark } from "./row_beads.ts";
@@ -14,9 +14,8 @@ import { gradPlaceMark } from "./row_grad.ts";
 import { pinMarks } from "./row_pin.ts";
 import { rowTagMark } from "./row_tags.ts";
 import type { Columns } from "../layout/memory_columns.ts";
-import type { RowItem } from "../layout/memory_items.ts";
-import type { PlacedItem } from "../layout/memory_placed.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../layout/memory_parts.ts";
 
 interface Row {
   facts: StepFacts;

@@ -2,12 +2,10 @@
 
 import { isHandle } from "../trace/entities.ts";
 import { isRowSelected } from "./memory_row.ts";
-import type { Block } from "../layout/memory_blocks.ts";
 import type { Columns } from "../layout/memory_columns.ts";
-import type { RowItem } from "../layout/memory_items.ts";
-import type { PlacedItem } from "../layout/memory_placed.ts";
 import type { Tag } from "../trace/names.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { PlacedItem, RowItem, Block } from "../layout/memory_parts.ts";
 
 /** All of it but the row's place; null for one that the step touched, or that says what this step did. Entities that
  * no step changed are the same objects as before. */

@@ -1,7 +1,7 @@
 /** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
 
 import { extent, cellReads } from "../layout/reads.ts";
-import { mapHeight, SIZE, type HandleLine, type RowLayout } from "../layout/row_lines.ts";
+import { mapHeight, SIZE } from "../layout/row_lines.ts";
 import { EM } from "../layout/metrics.ts";
 import { bandOf, type CellBand, type RowStrip } from "../layout/row_strip.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
@@ -9,6 +9,7 @@ import type { Columns } from "../layout/memory_columns.ts";
 import type { Bead, RowReading } from "../layout/row_reading.ts";
 import type { Handle } from "../trace/entities.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { RowLayout, HandleLine } from "../layout/memory_parts.ts";
 
 interface ReadingPlace {
   handle: Handle;

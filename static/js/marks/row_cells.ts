@@ -4,16 +4,9 @@ import { bandCell, MAX_SLIM, type CellBand, type RowStrip } from "../layout/row_
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, haloMark, shortDtype } from "./row_cell.ts";
-import { rowSummaryMarks } from "./row_summary.ts";
+import { rowSummaryMarks, type StripPlace } from "./row_summary.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { StepFacts } from "./step_facts.ts";
-
-export interface StripPlace {
-  x: number;
-  y: number;
-  full: boolean;
-  grad: boolean;
-}
 
 /** What was described of cells that no step wrote since, by where it stands: a description that is the same object
  * as before costs the document nothing. */

@@ -7,11 +7,10 @@ import { numel, cellReads } from "../layout/reads.ts";
 import { cls, h } from "../browser/svg.ts";
 import { stripMark } from "./row_cells.ts";
 import { gradCounterMark } from "./row_counter.ts";
-import type { Block } from "../layout/memory_blocks.ts";
 import type { Columns } from "../layout/memory_columns.ts";
-import type { HandleLine } from "../layout/row_lines.ts";
 import type { RowStrip } from "../layout/row_strip.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { HandleLine, Block } from "../layout/memory_parts.ts";
 
 interface GradPlace {
   x: number;

@@ -5,13 +5,13 @@ import { find } from "../trace/entities.ts";
 import { shortNumber } from "../layout/format.ts";
 import { EM, textWidth, truncate } from "../layout/metrics.ts";
 import { extent } from "../layout/reads.ts";
-import { CAUSE_FONT, type PinFlow, type PlacedPin } from "../layout/row_pins.ts";
+import { CAUSE_FONT } from "../layout/row_pins.ts";
 import { bandCell, bandOf } from "../layout/row_strip.ts";
 import { cls, h } from "../browser/svg.ts";
 import type { Columns } from "../layout/memory_columns.ts";
-import type { RowLayout } from "../layout/row_lines.ts";
 import type { Slot } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
+import type { PinFlow, PlacedPin, RowLayout } from "../layout/memory_parts.ts";
 
 const FONT_SIZE = 9.5;
 /** Fewer characters of a statement say nothing. */

@@ -10,7 +10,6 @@ import { cls, h } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, haloMark } from "./row_cell.ts";
 import type { Storage, Summary } from "../trace/wire.ts";
-import type { StripPlace } from "./row_cells.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** where the colours are */
@@ -196,4 +195,11 @@ function windowButton({ uid, dtype, y }: HeatPlace, key: string, firstElement: n
     h("rect", { key: "ground", x: buttonX, y: y + SUMMARY.cells, width: 12, height: SUMMARY.cellH, rx: 2 }),
     h("path", { key: "arrow", class: "tick", d }),
   );
+}
+
+export interface StripPlace {
+  x: number;
+  y: number;
+  full: boolean;
+  grad: boolean;
 }

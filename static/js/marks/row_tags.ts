@@ -1,9 +1,10 @@
 /** The names of a row: filled for a variable, outlined for a path, with the function's name before an inner frame's. */
 
 import { textWidth } from "../layout/metrics.ts";
-import { cutPath, type ShownName } from "../layout/pane_names.ts";
+import { cutPath } from "../layout/pane_names.ts";
 import { cls, h } from "../browser/svg.ts";
 import type { Labels } from "./labels.ts";
+import type { ShownName } from "../layout/memory_parts.ts";
 
 /** @param uid what the name leads to */
 export function rowTagMark(

@@ -5,11 +5,9 @@ import { h } from "../browser/svg.ts";
 import { LABELS } from "./labels.ts";
 import { rowMark } from "./memory_row.ts";
 import { stepFacts } from "./step_facts.ts";
-import type { RowItem } from "../layout/memory_items.ts";
-import type { PlacedItem } from "../layout/memory_placed.ts";
-import type { RowLayout } from "../layout/row_lines.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
+import type { PlacedItem, RowLayout, RowItem } from "../layout/memory_parts.ts";
 
 export function thumbnailPicture(opened: OpenTrace): Picture {
   return rowsAsPicture(opened, thumbnail(opened));

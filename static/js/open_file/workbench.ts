@@ -3,7 +3,7 @@
 import { startFileOpening } from "./file_opening.ts";
 import { ROOT } from "../requests/root.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { Problem } from "../page_state/page_state.ts";
+import type { Problem } from "../requests/trace_source.ts";
 
 export function startOpening(
   fileControls: { button: HTMLElement; field: HTMLInputElement },

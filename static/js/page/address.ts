@@ -4,8 +4,8 @@ import { addressStep, isSavedProgram, programText, shownFocus } from "../page_st
 import { settingsFragment } from "../page_state/settings.ts";
 import { differs } from "../browser/store.ts";
 import * as url from "../page_state/url.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Address } from "../page_state/url.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /** A browser takes some milliseconds to write an address, and refuses it when it is asked too often. */
 const WRITE_AFTER_MS = 80;

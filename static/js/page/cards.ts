@@ -1,9 +1,10 @@
 /** The program as text or as cards: two buttons and a command; the cards' script comes when they are first chosen. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
-import type { Builder, createBuilder as BuildercreateBuilder, Command } from "../builder/builder.ts";
+import type { Builder, createBuilder as BuildercreateBuilder } from "../builder/builder.ts";
 import type { Message } from "../editor/message_box.ts";
-import type { PageState } from "../page_state/page_state.ts";
+import type { Command } from "../builder/card_keys.ts";
+import type { PageState } from "../page_state/state.ts";
 
 const STORAGE_KEY = "gradbox-program-as";
 

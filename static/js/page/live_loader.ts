@@ -6,8 +6,8 @@ import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { differs } from "../browser/store.ts";
 import type { createLive as LivecreateLive } from "../live/live.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
 
 const LIVE_KEY = "gradbox-live";
 

@@ -2,9 +2,9 @@
 
 import { isRunning } from "../page_state/selectors.ts";
 import type { Command } from "../browser/commands.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { createPicturePane } from "./picture_pane.ts";
 import type { createProgramPane } from "./program_pane.ts";
+import type { PageState } from "../page_state/state.ts";
 
 type ProgramPane = ReturnType<typeof createProgramPane>;
 type PicturePane = ReturnType<typeof createPicturePane>;

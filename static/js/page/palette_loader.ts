@@ -2,8 +2,8 @@
 
 import type { Command } from "../browser/commands.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { createProgramPane } from "./program_pane.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /** @returns opens it */
 export function preparePalette(

@@ -18,10 +18,10 @@ import { createTimeline } from "../timeline/timeline.ts";
 import { createViews } from "./views.ts";
 import type { Fixing } from "../explain/fix_list.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { CheckGradients } from "../requests/gradient_check.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
 
 const ZOOM = 1.25;
 

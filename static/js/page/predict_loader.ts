@@ -4,9 +4,9 @@ import { differs } from "../browser/store.ts";
 import { withoutPredict } from "../page_state/url.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Say } from "../words/sentences.ts";
 import type * as predictModule from "../predict/predict.ts";
+import type { PageState } from "../page_state/state.ts";
 
 export type LoadPredict = () => Promise<typeof predictModule & { sentences: () => Promise<Say> }>;
 

@@ -19,10 +19,11 @@ import type { PreviewStage } from "../builder/card_preview.ts";
 import type { Message } from "../editor/message_box.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState, Problem } from "../page_state/page_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Repair } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { Problem } from "../requests/trace_source.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /**
  * @param element an element of the page, by its id

@@ -2,11 +2,11 @@
 
 import { followRun } from "../requests/run_events.ts";
 import { ROOT } from "../requests/root.ts";
-import { loadTrace, problemOfResponse, serverProblem, TraceError } from "../requests/trace_source.ts";
+import { loadTrace, problemOfResponse, serverProblem, TraceError, type Problem } from "../requests/trace_source.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { Problem, Request } from "../page_state/page_state.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { default as htmx } from "htmx.org";
+import type { Request } from "../page_state/state.ts";
 
 type Htmx = typeof htmx;
 

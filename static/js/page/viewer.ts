@@ -9,7 +9,7 @@ import { startCodeFold } from "../editor/code_fold.ts";
 import { createCodeListing } from "../editor/code_listing.ts";
 import { startKeys } from "../browser/keys.ts";
 import { glossText, messages } from "../program/messages.ts";
-import { initialState, reduce, type PageState } from "../page_state/page_state.ts";
+import { initialState, reduce } from "../page_state/page_state.ts";
 import { createPicturePane } from "./picture_pane.ts";
 import { dueQuestion } from "../predict/mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
@@ -22,6 +22,7 @@ import { preferredView } from "./views.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
 
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 

@@ -1,13 +1,13 @@
 /** What happens to the page: every change of its state is one of these, reduced in `page_state.ts`. */
 
-import type { Answer, Given } from "../predict/mode.ts";
 import type { Question } from "../predict/question.ts";
 import type { LineEdit } from "../requests/fixes.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Repair, Trace } from "../trace/wire.ts";
-import type { Problem } from "./page_state.ts";
 import type { Settings } from "./settings.ts";
 import type { Address, View } from "./url.ts";
+import type { Problem } from "../requests/trace_source.ts";
+import type { Given, Answer } from "../predict/answers.ts";
 
 export type Action =
   | { type: "pageOpened"; address: Address }

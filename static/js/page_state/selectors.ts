@@ -3,7 +3,7 @@
 import { wasMadeWith } from "./settings.ts";
 import { skippedBefore, requestedFocus } from "../trace/skipped_iterations.ts";
 import type { Focus } from "../trace/wire.ts";
-import type { PageState, Request } from "./page_state.ts";
+import type { PageState, Request } from "./state.ts";
 
 /** Whether the editor shows the program that the trace is of: else their lines mean nothing to each other. */
 export function isCurrent({ opened, text }: PageState) {

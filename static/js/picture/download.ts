@@ -1,18 +1,7 @@
 /** The menu of files to download; what makes them is fetched when one is chosen. */
 
 import { saveFile, startMenu } from "../browser/file_menu.ts";
-import type { About } from "../sharing/about.ts";
-import type { OpenTrace } from "../trace/state.ts";
-
-export interface Subject {
-  opened: OpenTrace;
-  /** the stage's folds that the reader opened or closed */
-  toggled: ReadonlySet<string>;
-  step: number;
-  /** the stem of the files' names */
-  name: string;
-  about: About;
-}
+import type { Subject } from "./files.ts";
 
 interface DownloadsParts {
   button: HTMLElement;

@@ -3,7 +3,8 @@
 import { loomDocument, stageDocument } from "./picture.ts";
 import { ROOT } from "../requests/root.ts";
 import { offlineDocument } from "./standalone.ts";
-import type { Subject } from "./download.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { About } from "../sharing/about.ts";
 
 const PNG_SCALE = 2;
 const MAX_SIDE = 16000;
@@ -73,4 +74,14 @@ async function fetchBuiltFile(name: string): Promise<string> {
   const response = await fetch(`${ROOT}/static/dist/${name}`);
   if (!response.ok) throw new Error(`${name}: ${response.status}`);
   return response.text();
+}
+
+export interface Subject {
+  opened: OpenTrace;
+  /** the stage's folds that the reader opened or closed */
+  toggled: ReadonlySet<string>;
+  step: number;
+  /** the stem of the files' names */
+  name: string;
+  about: About;
 }

@@ -2,9 +2,10 @@
 
 import { button, codeNodes, element } from "../browser/elements.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { dueQuestion, hidesSteps, scoreOf, type Given, type Predict } from "./mode.ts";
+import { dueQuestion, hidesSteps, scoreOf } from "./mode.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Question } from "./question.ts";
+import type { Given, Predict } from "./answers.ts";
 
 type Phase = "making" | "intro" | "ask" | "told" | "walk" | "summary";
 

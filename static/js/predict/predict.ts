@@ -8,10 +8,10 @@ import { questionsByUnit } from "./questions.ts";
 import { reasonOf } from "./reason.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Question } from "./question.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /** So long the page waits for its questions at a time. */
 const SLICE_MS = 12;

@@ -1,7 +1,7 @@
 /** What a reader has answered, kept in the browser for each program. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
-import type { Answer } from "./mode.ts";
+import type { Answer } from "./answers.ts";
 
 interface Progress {
   answers: Answer[];

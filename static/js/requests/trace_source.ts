@@ -2,7 +2,6 @@
 
 import { ROOT } from "./root.ts";
 import type { Trace } from "../trace/wire.ts";
-import type { Problem } from "../page_state/page_state.ts";
 
 const RETRY_AFTER_MS = 400;
 
@@ -92,4 +91,11 @@ export function problemOfResponse(
   if (status !== 429) return { key: "error_server", args: { message: problem.message } };
   const key = problem.code === "limited" ? "error_limited" : "error_busy";
   return { key, args: { seconds: Math.ceil(problem.retry_after || 1) } };
+}
+
+/** a sentence's key and facts */
+export interface Problem {
+  key: string;
+  args?: Record<string, unknown>;
+  offersSave?: boolean;
 }

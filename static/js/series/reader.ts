@@ -5,9 +5,9 @@ import { createOrderStrip, type Order } from "../browser/order_strip.ts";
 import { differs } from "../browser/store.ts";
 import { noteNodes } from "./note_nodes.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Address } from "../page_state/url.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
 
 /** More places than this stand in rows of their own. */
 const MAX_IN_ONE_ROW = 6;

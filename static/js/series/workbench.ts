@@ -3,8 +3,8 @@
 import { startAdding } from "./add.ts";
 import { fetchNote, startSeries, type Series } from "./reader.ts";
 import { startSeriesTools } from "./tools.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
 
 interface SeriesPartsPage {
   /** the page's program, null where it is not saved */

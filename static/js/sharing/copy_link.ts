@@ -1,8 +1,8 @@
 /** The button that copies the page's address. */
 
 import { MAX_FRAGMENT } from "../page_state/url.ts";
-import type { Problem } from "../page_state/page_state.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { Problem } from "../requests/trace_source.ts";
 
 const DONE_SHOWN_MS = 1500;
 

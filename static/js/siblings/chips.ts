@@ -4,9 +4,9 @@ import { element } from "../browser/elements.ts";
 import { isCurrent } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
 import { alternatives, replaceLine, type Alternative, type Operation } from "./alternatives.ts";
-import type { PageState } from "../page_state/page_state.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
 
 const MAX_CHIPS = 10;
 /** Milliseconds for which a chip is pointed at before what it would do is asked for. */

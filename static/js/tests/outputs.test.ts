@@ -32,6 +32,7 @@ function trace(
   }));
   return { program: { source, statements, notices }, steps, outcome };
 }
+
 const printed = (line: number, text: string, more = {}) => ({
   line,
   kind: "printed",

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reduce, type PageState } from "../page_state/page_state.ts";
+import { reduce } from "../page_state/page_state.ts";
 import { createStore } from "../browser/store.ts";
 import { RUN, SAVED, after, arrived, edited, link, looped, opened, ran, trace } from "./page_states.ts";
 import { createRandom } from "./random.ts";
 import type { Action } from "../page_state/actions.ts";
+import type { PageState } from "../page_state/state.ts";
 
 test("steps stay within the trace, and the same step is the same state", () => {
   const state = ran();

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { addressStep, isCurrent, isUpToDate } from "../page_state/selectors.ts";
-import { initialState, reduce, type PageState } from "../page_state/page_state.ts";
+import { initialState, reduce } from "../page_state/page_state.ts";
 import { storage } from "./entities.ts";
 import type { Action } from "../page_state/actions.ts";
+import type { PageState } from "../page_state/state.ts";
 
 export const ADDRESS = {
   source: null,
@@ -79,6 +80,7 @@ function invariants(state: PageState) {
   assert.ok(addressStep(state) === null || opened === null || isCurrent(state));
   assert.deepEqual(Object.keys(state).sort(), KEYS);
 }
+
 const KEYS = Object.keys(
   initialState({ source: "", traceUrl: null, trace: null, saved: null, devices: [], draft: null }, "stage"),
 ).sort();

@@ -94,6 +94,7 @@ function predicting(name: string, ...actions: any[]) {
   for (const action of actions) state = reduce(state, action);
   return { state, whole };
 }
+
 const next = (state: any) => reduce(state, { type: "stepChosen", step: state.step + 1 });
 
 test("stepping stops before what is asked, and an answer shows it", () => {

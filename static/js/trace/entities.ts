@@ -1,6 +1,5 @@
 /** An entity of the state: how a step's delta changes its fields, and when two encoded values are the same. */
 
-import type { Lookup } from "./entity_history.ts";
 import type {
   Number as Cell,
   Object as Container,
@@ -109,4 +108,9 @@ export function findHandle(entities: Lookup, uid: string | null | undefined): Ha
 /** Whether an entity is a tensor or an array. */
 export function isHandle(entity: Entity | undefined): entity is Handle {
   return entity?.kind === "tensor" || entity?.kind === "array";
+}
+
+/** a state that can be asked for entities by their uids */
+export interface Lookup {
+  get: (uid: string) => Entity | undefined;
 }

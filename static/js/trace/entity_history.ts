@@ -1,13 +1,8 @@
 /** What an entity was after any step, from its own changes alone: for those who ask for a few, and not for the whole state. */
 
-import { mergeFields, type Entity } from "./entities.ts";
+import { mergeFields, type Entity, type Lookup } from "./entities.ts";
 import type { TraceIndex } from "./trace_index.ts";
 import type { Step } from "./wire.ts";
-
-/** a state that can be asked for entities by their uids */
-export interface Lookup {
-  get: (uid: string) => Entity | undefined;
-}
 
 /** The entities of one trace, each as it was last asked for. */
 export class EntityHistory {
