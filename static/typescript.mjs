@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { transform } from "esbuild";
 
-if (isMainThread) register(import.meta.url);
+if (isMainThread) {
+  register(import.meta.url);
+  process.setSourceMapsEnabled(true);
+}
 
 /** A hook of Node's, which runs in a thread of its own. */
 export async function load(url, context, nextLoad) {

@@ -20,7 +20,7 @@ import { readLivePreference, startLive } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
 import * as select from "./page_state/selectors.ts";
 import { initialState, reduce } from "./page_state/page_state.ts";
-import { preparePalette } from "./page/palette_loader.ts";
+import { preparePalette } from "./command_palette/loader.ts";
 import { startPredict } from "./page/predict_loader.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
 import { startPaneBorder } from "./browser/pane_border.ts";

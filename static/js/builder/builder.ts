@@ -17,12 +17,12 @@ import { textChanges, type Change } from "./line_edits.ts";
 import { openPalette } from "./palette.ts";
 import { positionAtEnd, positionBelow, type Position } from "./positions.ts";
 import { loadBuilderLocale } from "./words.ts";
-import type { Message } from "../editor/message_box.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { PreviewStage } from "./card_preview.ts";
 import type { Outcome } from "./edits.ts";
 import type { Item } from "./statements.ts";
 import type { PageState } from "../page_state/state.ts";
+import type { Message } from "../program/message.ts";
 
 export interface Builder {
   render: (state: PageState, before: PageState | null) => void;

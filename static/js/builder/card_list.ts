@@ -1,7 +1,7 @@
 /** The list of cards in the page: rows that follow the program's text, one of which the reader is at. */
 
 import { element } from "../browser/elements.ts";
-import { messageBox, type Message } from "../editor/message_box.ts";
+import { messageBox } from "../editor/message_box.ts";
 import { cardFact, stepOfLine, stepsByLine } from "./card_facts.ts";
 import { cardRow, setLine, showFact, toolRow } from "./card_row.ts";
 import { createSourcePainter } from "./card_source.ts";
@@ -12,6 +12,7 @@ import { hidesFuture } from "../trace/future.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { LineEffect } from "./preview_effects.ts";
+import type { Message } from "../program/message.ts";
 
 /** Of more lines than these only the rows in sight are laid out. */
 const LONG_LIST = 300;

@@ -13,7 +13,7 @@ export interface CodePane {
 
 interface CodeListingOptions {
   source: string;
-  /** of the source, where it has several; each has a heading, and numbers of its own. */
+  /** of the source, where it has several; each has a heading, and numbers of its own */
   files?: ProgramFile[];
   /** called with a line that was chosen */
   onLine: (line: number) => void;

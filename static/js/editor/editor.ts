@@ -37,7 +37,7 @@ import { setUnfinished, unfinishedField, unfinishedLine } from "./unfinished.ts"
 import { lineRole } from "../explain/finding_icons.ts";
 import { lineMarks, type ChainMark } from "../explain/findings_card.ts";
 import { highlightStyle } from "./syntax.ts";
-import type { Message } from "./message_box.ts";
+import type { Message } from "../program/message.ts";
 
 const setStepLine: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
 const setNextLine: StateEffectType<number | null> = StateEffect.define();

@@ -9,7 +9,8 @@ import {
   type Transaction,
 } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
-import { messageBox, type Message } from "./message_box.ts";
+import { messageBox } from "./message_box.ts";
+import type { Message } from "../program/message.ts";
 
 /** Whether marks stay beside their lines while the text is edited; else an edit takes them away. */
 export const keepsMarks: Facet<boolean, boolean> = Facet.define({ combine: (values) => values.some(Boolean) });

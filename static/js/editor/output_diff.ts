@@ -2,7 +2,7 @@
 
 import type { OutputRow as Row } from "../program/outputs.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Message } from "./message_box.ts";
+import type { Message } from "../program/message.ts";
 
 const VERDICT_CLASS: Record<Row["verdict"], string> = {
   same: "same",

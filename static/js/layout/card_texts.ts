@@ -1,7 +1,7 @@
 /** What cards say, and how wide that is: handles, frames, containers and name tags. */
 
 import { tuple, valueText } from "./format.ts";
-import { textWidth, truncate } from "./metrics.ts";
+import { truncate } from "./metrics.ts";
 import { pairsOf, refOf } from "../trace/names.ts";
 import { plainDtype } from "./reads.ts";
 import type { Container, Handle } from "../trace/entities.ts";
@@ -16,7 +16,6 @@ interface Entry {
 
 /** Items of a container, and attributes, that its card lists. */
 const MAX_LISTED = 16;
-const CHIP_FONT = 11.5;
 
 /** How a handle's card is written. */
 export function handleCardText(handle: Handle) {
@@ -35,10 +34,6 @@ export function handleCardText(handle: Handle) {
 /** What an object's card calls it. */
 export function typeText(object: Container) {
   return `${truncate(object.type ?? "object", 16)}${object.len === undefined ? "" : ` · ${object.len}`}`;
-}
-
-export function chipWidth(name: string, text: string) {
-  return Math.ceil(textWidth(name, CHIP_FONT) + textWidth(text, CHIP_FONT) + 26);
 }
 
 /** The entries of an object's card. */

@@ -19,16 +19,16 @@ export interface EdgePlace {
   key: string;
   /** the reader */
   from: string;
-  /** its input. */
+  /** its input */
   to: string;
   d: string;
   top: number;
   bottom: number;
-  /** whether this step brings a gradient along it, or an earlier one did. */
+  /** whether this step brings a gradient along it, or an earlier one did */
   flow: "" | "flow" | "flowed";
-  /** its tip, where a gradient came through. */
+  /** its tip, where a gradient came through */
   arrow: { x: number; y: number; up: boolean } | null;
-  /** backward is over and let go of what its graph saved. */
+  /** backward is over and let go of what its graph saved */
   past: boolean;
   /** the outer one of its ends */
   lane: number;

@@ -7,14 +7,14 @@ import type { Rect } from "./pane.ts";
 import type { Block } from "./graph_parts.ts";
 
 export type FoldPlace = Rect & {
-  /** what opens and closes it. */
+  /** what opens and closes it */
   key: string;
   open: boolean;
-  /** of all that it stands for, leaves too. */
+  /** of all that it stands for, leaves too */
   uids: string[];
   nodes: number;
   leaves: number;
-  /** of its nodes, in order. */
+  /** of its nodes, in order */
   names: string;
   /** the path of the innermost one that has all the parameters of its leaves */
   module: string | null;

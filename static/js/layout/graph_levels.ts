@@ -7,9 +7,9 @@ export type Level = "full" | "slim" | "fold";
 export interface LeveledLine {
   /** 3 for what this step is about, 2 for what it touched, 1 for what is broken, 0 for the rest. */
   rank: number;
-  /** the last step that touched it. */
+  /** the last step that touched it */
   seen: number;
-  /** full, slim: its height at these levels. */
+  /** full, slim: its height at these levels */
   full: number;
   slim: number;
   /** whose graph it is; folds do not span two */

@@ -35,7 +35,7 @@ export { graphModel, nodeLabels };
 export interface TitlePlace {
   key: string;
   y: number;
-  /** of the result that a graph ends in. */
+  /** of the result that a graph ends in */
   name: string | null;
   /** whether one is in it, or was */
   backward: "" | "here" | "done";

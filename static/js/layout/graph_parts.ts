@@ -16,7 +16,7 @@ export interface Dock {
 /** a node with its leaves. */
 export interface Block {
   uid: string;
-  /** its edges to other blocks. */
+  /** its edges to other blocks */
   inputs: Input[];
   docks: Dock[];
   lane: number;
@@ -50,17 +50,17 @@ export interface GraphModel {
   index: TraceIndex;
   history: TouchHistory;
   blocks: Map<string, Block>;
-  /** by birth. */
+  /** by birth */
   components: Component[];
-  /** nodes that accumulate into a tensor. */
+  /** nodes that accumulate into a tensor */
   leaves: string[];
-  /** by a leaf, the blocks it is docked to. */
+  /** by a leaf, the blocks it is docked to */
   readersOf: Map<string, string[]>;
-  /** by a docked node that is no leaf, its block. */
+  /** by a docked node that is no leaf, its block */
   hosts: Map<string, string>;
-  /** by node that is no leaf. */
+  /** by node that is no leaf */
   labels: Map<string, string>;
-  /** by node, in order. */
+  /** by node, in order */
   visits: Map<string, VisitFacts[]>;
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
@@ -68,9 +68,9 @@ export interface GraphModel {
 }
 
 export interface Still {
-  /** of all. */
+  /** of all */
   height: number;
-  /** whether graphs have titles, for there are several at a time. */
+  /** whether graphs have titles, for there are several at a time */
   titled: boolean;
   /** by graph, where it begins */
   tops: Map<string, number>;

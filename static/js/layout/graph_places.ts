@@ -16,7 +16,7 @@ export type SlotChip = Rect & {
   key: string;
   slot: string;
   saved: Slot;
-  /** the saved slot's, `freed` where the node let go of everything. */
+  /** the saved slot's, `freed` where the node let go of everything */
   state: string;
   /** there is no room for its text */
   dot: boolean;
@@ -25,7 +25,7 @@ export type SlotChip = Rect & {
 };
 
 export type GradPlace = Rect & {
-  /** the edge that the gradient is on, else the node that it is at. */
+  /** the edge that the gradient is on, else the node that it is at */
   key: string;
   grad: Grad;
   chip: ChipTexts;
@@ -41,9 +41,9 @@ export type DockPlace = Rect & {
   leaf: string;
   label: string;
   turn: Turn | null;
-  /** the leaf stands for itself elsewhere. */
+  /** the leaf stands for itself elsewhere */
   again: boolean;
-  /** how many gradients it got in this backward. */
+  /** how many gradients it got in this backward */
   met: number;
   shapings: Shaping[];
   dock: Dock;
@@ -58,17 +58,17 @@ export type Row = Rect & {
   uid: string;
   block: Block;
   level: "full" | "slim";
-  /** top, bottom: with its leaves and gradients. */
+  /** top, bottom: with its leaves and gradients */
   top: number;
   bottom: number;
   cy: number;
   rail: number;
   font: number;
   label: string;
-  /** the room before its label. */
+  /** the room before its label */
   lead: number;
   name: string;
-  /** whether an edge reaches its rail. */
+  /** whether an edge reaches its rail */
   dot: boolean;
   turn: Turn | null;
   met: number;
@@ -82,7 +82,7 @@ export type Row = Rect & {
   hidden: (Rect & { key: string; uids: string[] }) | null;
   grads: GradPlace[];
   seed: boolean;
-  /** how many gradients have none. */
+  /** how many gradients have none */
   moreGrads: number;
   /** backward is over and let go of what its graph saved */
   past: boolean;

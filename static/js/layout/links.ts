@@ -2,9 +2,21 @@
 
 import { find, isHandle } from "../trace/entities.ts";
 import { BROKEN_STATES } from "../trace/trace_index.ts";
-import type { StepFacts } from "../marks/step_facts.ts";
+import type { Names } from "../trace/names.ts";
+import type { Snapshot } from "../trace/state.ts";
 import type { Rect } from "./pane.ts";
 import type { StagePlan } from "./stage_plan.ts";
+
+/** What of a step its links are found from. */
+interface LinkFacts {
+  snap: Snapshot;
+  names: Names;
+  /** by storage, its handles */
+  readers: Map<string, string[]>;
+  nodeName: (uid: string) => string;
+  /** the handles that a node made */
+  made: (node: string) => string[];
+}
 
 /** gradient: one that arrives at a leaf; broken: a saved value that isn't what backward needs; new: what this step
  * made or saved. */
@@ -15,13 +27,13 @@ export interface Link {
   memory: Rect;
   graphName: string;
   memoryName: string;
-  /** the gradient is added to another. */
+  /** the gradient is added to another */
   sum: boolean;
-  /** whether it begins at a saved slot. */
+  /** whether it begins at a saved slot */
   slot: boolean;
   /** whether something else stands in its line before it. The names are for an end that is out of sight */
   behind: boolean;
-  /** how far above its end in the memory it passes, 0 where it comes from the right. */
+  /** how far above its end in the memory it passes, 0 where it comes from the right */
   above: number;
 }
 
@@ -31,7 +43,7 @@ const PIN_CLEARANCE = 6;
 const MAX_NEW = 6;
 
 /** @param selected its uid @returns those with both ends drawn, each once */
-export function stageLinks(stepFacts: StepFacts, plan: StagePlan, selected: string | null): Link[] {
+export function stageLinks(stepFacts: LinkFacts, plan: StagePlan, selected: string | null): Link[] {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
   const collector = new LinkCollector(stepFacts, memory.anchors, graph.anchors);
@@ -44,13 +56,13 @@ export function stageLinks(stepFacts: StepFacts, plan: StagePlan, selected: stri
 
 /** Gathers links between what is drawn in both panes. */
 class LinkCollector {
-  facts: StepFacts;
+  facts: LinkFacts;
   memory: Map<string, Rect>;
   graph: Map<string, Rect>;
   links = new Map<string, Link>();
 
   /** @param graph anchors */
-  constructor(stepFacts: StepFacts, memory: Map<string, Rect>, graph: Map<string, Rect>) {
+  constructor(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>) {
     this.facts = stepFacts;
     this.memory = memory;
     this.graph = graph;
@@ -167,7 +179,7 @@ function selectionLinks(collector: LinkCollector, selected: string) {
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none
  * where there are too many. */
-function newLinks(stepFacts: StepFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): Link[] {
+function newLinks(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): Link[] {
   const { snap } = stepFacts;
   if (snap.step?.visit) return [];
   const collector = new LinkCollector(stepFacts, memory, graph);

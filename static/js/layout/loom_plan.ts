@@ -26,7 +26,7 @@ export interface WriteBox {
   cy: number;
 }
 
-export interface RowBox {
+interface RowBox {
   y: number;
   h: number;
   cy: number;
@@ -57,7 +57,7 @@ export interface Dot {
   fold: string[];
 }
 
-export interface Edge {
+interface Edge {
   key: string;
   from: string;
   to: string;

@@ -12,11 +12,11 @@ export interface Columns {
   rail: number;
   railW: number;
   strip: number;
-  /** stripW, gradW: of closed rows; gradW is 0 without gradients. */
+  /** stripW, gradW: of closed rows; gradW is 0 without gradients */
   stripW: number;
   grad: number;
   gradW: number;
-  /** fullStripW, fullGradW: of open ones, which have the gradient below the value on a phone. */
+  /** fullStripW, fullGradW: of open ones, which have the gradient below the value on a phone */
   fullStripW: number;
   fullGradW: number;
   /** of names under a heading */

@@ -16,7 +16,7 @@ import type { PlacedItem, Chip } from "./memory_parts.ts";
 
 export type MemoryPane = Pane & {
   columns: Columns;
-  /** from top to bottom. */
+  /** from top to bottom */
   placed: PlacedItem[];
   /** the plain values of the module, main its frame */
   values: Chip[];

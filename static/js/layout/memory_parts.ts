@@ -16,7 +16,7 @@ export interface Block {
   names: Map<string, ShownName[]>;
   /** by handle, the gradient beside it */
   grads: Map<string, Block>;
-  /** by handle, the storage of a gradient that the step took away. */
+  /** by handle, the storage of a gradient that the step took away */
   lost: Map<string, string>;
   pins: Pin[];
   /** the step touched it */
@@ -57,7 +57,7 @@ export interface RowItem {
   block: Block;
   indent: number;
   section: string;
-  /** without cards, its numbers alone. */
+  /** without cards, its numbers alone */
   small: boolean;
   /** by the names' order, of all but the foot */
   place?: string;
@@ -68,7 +68,7 @@ export interface HeadingItem {
   key: string;
   section: string;
   uid: string;
-  /** inner for an object under another's heading. */
+  /** inner for an object under another's heading */
   type: "frame" | "object" | "optimizer" | "inner";
   names: ShownName[];
   /** of an optimizer, the storages that only it keeps */
@@ -80,7 +80,7 @@ export interface HeadingItem {
   place?: string;
 }
 
-export interface RuleItem {
+interface RuleItem {
   kind: "rule";
   key: string;
 }
@@ -128,7 +128,7 @@ export interface BlockPart {
   w: number;
 }
 
-export interface SegmentFacts {
+interface SegmentFacts {
   size: number;
   pool: string;
   /** 0 is the default one. */
@@ -151,7 +151,7 @@ export interface AllocatorItem {
 
 export interface AllocatorLayout {
   open: boolean;
-  /** x, w: of the segments' bars. */
+  /** x, w: of the segments' bars */
   x: number;
   w: number;
   /** of all of it */
@@ -167,7 +167,7 @@ export interface HandleLine {
   y: number;
   h: number;
   names: PlacedName[];
-  /** names that there is no room for. */
+  /** names that there is no room for */
   hidden: number;
   reading: RowReading;
   first: boolean;
@@ -175,7 +175,7 @@ export interface HandleLine {
   grad: { block: Block | null; strip: RowStrip | null; x: number; y: number; path: string } | null;
 }
 
-export interface CounterGroup {
+interface CounterGroup {
   counter: string | null;
   key: string;
   y: number;
@@ -185,9 +185,9 @@ export interface CounterGroup {
 
 export interface RowLayout {
   level: Level;
-  /** without cards. */
+  /** without cards */
   low: boolean;
-  /** of the strip. */
+  /** of the strip */
   top: number;
   strip: RowStrip;
   lines: HandleLine[];
@@ -258,9 +258,9 @@ export interface PlacedItem {
   h: number;
   /** of a row that is drawn */
   layout: RowLayout | null;
-  /** it is in a fold. */
+  /** it is in a fold */
   hidden: boolean;
-  /** of a heading, from chipX on. */
+  /** of a heading, from chipX on */
   chips: ChipFlow | null;
   chipX: number;
   /** of a heading and of the last line, the rows that it hides */
@@ -271,7 +271,7 @@ export interface PlacedItem {
 
 export interface Still {
   h: number;
-  /** by place and what is drawn, which of the places of the same names it has; y and heights: by place. */
+  /** by place and what is drawn, which of the places of the same names it has; y and heights: by place */
   slots: Map<string, number>;
   y: Map<string, number>;
   heights: Map<string, number>;

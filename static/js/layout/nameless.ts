@@ -39,7 +39,7 @@ function nodeName(memoryStep: MemoryStep, uid: string) {
 }
 
 interface GradientOnWay {
-  /** the node that it goes to, empty for what a node begins with. */
+  /** the node that it goes to, empty for what a node begins with */
   to: string;
   shape: number[];
   /** that node has run, at an earlier step */

@@ -17,7 +17,7 @@ export interface EdgeRail {
 
 export interface Rails {
   lanes: number;
-  /** by node. */
+  /** by node */
   laneOf: Map<string, number>;
   /** by `edgeKey` */
   edges: Map<string, EdgeRail>;

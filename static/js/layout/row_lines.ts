@@ -2,7 +2,6 @@
 
 import { isHandle, type Handle } from "../trace/entities.ts";
 import { SMALL_COUNTER, type Columns } from "./memory_columns.ts";
-import { textWidth } from "./metrics.ts";
 import { flowNames } from "./pane_names.ts";
 import { MAX_LINES, rowReading, type RowReading } from "./row_reading.ts";
 import { bandOf, rowStrip, type RowStrip } from "./row_strip.ts";
@@ -198,9 +197,4 @@ class RowArrangement {
 export function mapHeight(strip: RowStrip) {
   const lines = strip.bands.reduce((sum, band) => sum + band.lines, 0);
   return Math.max(5, Math.min(22, lines * 6));
-}
-
-/** How wide a pin is that says so much. */
-export function pinWidth(text: string) {
-  return Math.ceil(textWidth(text, 9.5)) + 10;
 }

@@ -26,11 +26,11 @@ export interface Size {
 }
 
 export type StageOptions = {
-  /** the reader's, null for the one that fits. */
+  /** the reader's, null for the one that fits */
   scale?: number | null;
-  /** the part of the width that the reader gave the memory. */
+  /** the part of the width that the reader gave the memory */
   share?: number | null;
-  /** of a narrow stage, the pane that is shown. */
+  /** of a narrow stage, the pane that is shown */
   side?: Side | null;
   /** pixels at the right pane's foot that something else stands on */
   foot?: number;
@@ -39,11 +39,11 @@ export type StageOptions = {
 export interface StagePlan {
   model: StageModel;
   i: number;
-  /** pixels for a unit. */
+  /** pixels for a unit */
   k: number;
-  /** the one that is shown of a narrow stage, else null. */
+  /** the one that is shown of a narrow stage, else null */
   side: Side | null;
-  /** of the panes, in units, 0 for one that isn't shown. */
+  /** of the panes, in units, 0 for one that isn't shown */
   widths: Record<Side, number>;
   /** of what is in sight of a pane, in units */
   height: number;

@@ -19,11 +19,11 @@ interface PlacedRow {
 }
 
 export interface Thumbnail {
-  /** the step. */
+  /** the step */
   i: number;
   columns: Columns;
   rows: PlacedRow[];
-  /** width, height: in units. */
+  /** width, height: in units */
   width: number;
   height: number;
   /** rows that there is no room for */

@@ -5,9 +5,9 @@ import { refOf } from "../trace/names.ts";
 import type { Delta, Step, Visit } from "../trace/wire.ts";
 
 export interface Touched {
-  /** living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it freed. */
+  /** living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it freed */
   uids: Set<string>;
-  /** those that were bound, as `frame/name`. */
+  /** those that were bound, as `frame/name` */
   names: Set<string>;
   /** the one that backward visits */
   node: string | null;

@@ -241,7 +241,7 @@ export interface Place {
   question: { url: string; answers: string; ask: string; hint: string };
 }
 
-export interface LessonItem {
+interface LessonItem {
   name: string;
   title: string;
   url: string;

@@ -12,30 +12,30 @@ import type { Labels } from "./labels.ts";
 
 export interface StepFacts {
   snap: Snapshot;
-  /** what the step touched. */
+  /** what the step touched */
   touched: Touched;
   labels: Labels;
   names: Names;
   previous: Entities;
   steps: Step[];
-  /** storages of gradients. */
+  /** storages of gradients */
   grads: Set<string>;
-  /** by storage, its handles. */
+  /** by storage, its handles */
   readers: Map<string, string[]>;
-  /** handles that the step wrote through. */
+  /** handles that the step wrote through */
   writers: Set<string>;
-  /** by node, the names of what it made. */
+  /** by node, the names of what it made */
   outputs: Map<string, string[]>;
   /** of the backward in progress, those to come included */
   visits: { node: string; step: number }[];
   /** by node, its turn and step */
   visited: Map<string, { k: number; step: number }>;
-  /** how many gradients reached a node. */
+  /** how many gradients reached a node */
   sums: Map<string, number>;
-  /** saved slots that the step has news of, as `node:slot`. */
+  /** saved slots that the step has news of, as `node:slot` */
   events: Set<string>;
   nodeName: (uid: string) => string;
-  /** the handles that a node made. */
+  /** the handles that a node made */
   made: (node: string) => string[];
   /** from where on big storages show their cells */
   peeks: Map<string, number>;

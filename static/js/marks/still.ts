@@ -19,7 +19,7 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
 
 export interface StillOptions {
-  /** w, h: the room that the picture is planned for, in units; what does not fit closes, as on the page. */
+  /** w, h: the room that the picture is planned for, in units; what does not fit closes, as on the page */
   w?: number;
   h?: number;
   /** null for the largest at which everything fits */

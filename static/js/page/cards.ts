@@ -2,9 +2,9 @@
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import type { Builder, createBuilder as BuildercreateBuilder } from "../builder/builder.ts";
-import type { Message } from "../editor/message_box.ts";
 import type { Command } from "../builder/card_keys.ts";
 import type { PageState } from "../page_state/state.ts";
+import type { Message } from "../program/message.ts";
 
 const STORAGE_KEY = "gradbox-program-as";
 

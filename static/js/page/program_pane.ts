@@ -16,7 +16,6 @@ import { createSettingsFields } from "../page_state/settings.ts";
 import { lineTone } from "../trace/stepping.ts";
 import { differs } from "../browser/store.ts";
 import type { PreviewStage } from "../builder/card_preview.ts";
-import type { Message } from "../editor/message_box.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -24,6 +23,7 @@ import type { Repair } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { Problem } from "../requests/trace_source.ts";
 import type { PageState } from "../page_state/state.ts";
+import type { Message } from "../program/message.ts";
 
 /**
  * @param element an element of the page, by its id

@@ -47,7 +47,7 @@ export function createRunner(
 
   let htmx: Htmx | null = null;
 
-  /** htmx comes with the first run: whoever looks at a page needs none. */
+  /** htmx comes with the first run: whoever looks at a page needs none */
   async function loadHtmx(): Promise<Htmx> {
     if (htmx) return htmx;
     if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));

@@ -7,7 +7,7 @@ import type { View } from "./url.ts";
 import type { Problem } from "../requests/trace_source.ts";
 import type { Predict } from "../predict/answers.ts";
 
-export interface SavedProgram {
+interface SavedProgram {
   id: string;
   url: string;
   title: string;
@@ -26,11 +26,11 @@ export interface Page {
   trace: Trace | null;
   saved: SavedProgram | null;
   devices: string[];
-  /** what the reader wrote before in this tab. */
+  /** what the reader wrote before in this tab */
   draft: string | null;
   /** programs run while they are edited, until the reader says otherwise */
   isLive?: boolean;
-  /** it opens in predict mode. */
+  /** it opens in predict mode */
   predicts?: boolean;
 }
 

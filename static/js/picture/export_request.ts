@@ -16,7 +16,7 @@ export interface ExportRequest {
   /** null is the one that a reader would be shown first */
   step: number | null;
   title: string;
-  /** note, address: of the offline file, empty where there is none. */
+  /** note, address: of the offline file, empty where there is none */
   note: string;
   address: string;
   theme: "light" | "dark";

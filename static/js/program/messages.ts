@@ -1,9 +1,9 @@
 /** The messages under a program's lines: what was changed in it, why it is not run, where it raised. */
 
 import { errorGloss } from "./error_gloss.ts";
-import type { Message } from "../editor/message_box.ts";
 import type { Notice, Refusal, Repair, Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
+import type { Message } from "./message.ts";
 
 /** Kinds of notices that are about one line; the others are about the whole text, and are shown once. */
 const LINE_NOTICES = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);

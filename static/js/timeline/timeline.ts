@@ -68,7 +68,7 @@ interface TimelineParts {
 interface TimelineOptions {
   go: (i: number) => void;
   describe: (i: number) => string;
-  /** whether a step is at a breakpoint. */
+  /** whether a step is at a breakpoint */
   stopsAt: (i: number) => boolean;
   /** the step that made a step raise, where that is known */
   causeOf: (i: number) => number | null;

@@ -11,11 +11,11 @@ export type Entities = Map<string, Entity>;
 export interface Snapshot {
   entities: Entities;
   step: Step | null;
-  /** what the step made. */
+  /** what the step made */
   fresh: Set<string>;
   /** by storage, the cells that hold other values, as `dtype:index` */
   written: Map<string, Set<string>>;
-  /** by `storage:dtype:index`. */
+  /** by `storage:dtype:index` */
   oldValues: Map<string, Cell>;
   /** entities with other fields, and `frame/name` for names that mean something else */
   changed: Set<string>;

@@ -16,7 +16,7 @@ export interface Life {
   kind: string;
   /** its rank by first appearance */
   order: number;
-  /** birth, death: the first and last step after which the entity is there; death is birth - 1 for what one step both made and freed. */
+  /** birth, death: the first and last step after which the entity is there; death is birth - 1 for what one step both made and freed */
   birth: number;
   death: number;
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from "../browser/commands.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { createProgramPane } from "./program_pane.ts";
+import type { createProgramPane } from "../page/program_pane.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** @returns opens it */
@@ -13,9 +13,7 @@ export function preparePalette(
 ): () => void {
   let loading: Promise<() => void> | null = null;
   return async () => {
-    loading ??= import("../command_palette/open.ts").then(({ startPalette }) =>
-      startPalette({ registry, program, state }),
-    );
+    loading ??= import("./open.ts").then(({ startPalette }) => startPalette({ registry, program, state }));
     try {
       (await loading)();
     } catch {
