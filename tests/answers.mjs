@@ -1,6 +1,6 @@
 /** Answers questions about tensors for tests: a JSON list of traces with names on stdin, the answers as a JSON list on stdout. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { RunFacts } from "../static/js/findings/run_facts.ts";
 import { resolve } from "../static/js/findings/resolve.ts";
 import { answerOf } from "../static/js/findings/tensor_question.ts";
@@ -29,4 +29,4 @@ function reply({ trace, name, step }) {
   };
 }
 
-writeFileSync(1, JSON.stringify(questions.map(reply)));
+process.stdout.write(JSON.stringify(questions.map(reply)));

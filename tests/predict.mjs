@@ -1,6 +1,6 @@
 /** The questions of predict mode for each trace of a JSON list on stdin, held against a second reading of it; on stdout, of each how many of which kind. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { questionsOf } from "../static/js/predict/questions.ts";
 import { openTrace } from "../static/js/trace/state.ts";
 import { assertTrue } from "../static/js/tests/predict_truth.ts";
@@ -10,4 +10,4 @@ const kinds = JSON.parse(readFileSync(0, "utf8")).map((trace) => {
   for (const question of questions) assertTrue(trace, question);
   return questions.map(({ kind }) => kind);
 });
-writeFileSync(1, JSON.stringify(kinds));
+process.stdout.write(JSON.stringify(kinds));
