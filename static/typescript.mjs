@@ -4,6 +4,7 @@ import { register } from "node:module";
 import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { transform } from "esbuild";
+import { TYPESCRIPT } from "./bundle.mjs";
 
 if (isMainThread) {
   register(import.meta.url);
@@ -16,6 +17,7 @@ export async function load(url, context, nextLoad) {
   const path = fileURLToPath(url);
   const { code } = await transform(await readFile(path, "utf8"), {
     loader: "ts",
+    tsconfigRaw: TYPESCRIPT,
     sourcefile: path,
     sourcemap: "inline",
     sourcesContent: false,
