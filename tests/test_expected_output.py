@@ -134,11 +134,15 @@ def verdicts(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     if node is None:
         pytest.skip("no node on this machine")
     script = (
-        "import {compareOutputs} from './static/js/outputs.js'; import fs from 'node:fs';"
+        "import {compareOutputs} from './static/js/program/outputs.ts'; import fs from 'node:fs';"
         "process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0)).map((trace) => compareOutputs(trace))))"
     )
     done = subprocess.run(
-        [node, "--input-type=module", "-e", script], input=json.dumps(traces), text=True, capture_output=True, cwd=ROOT
+        [node, "--import", "./static/typescript.mjs", "--input-type=module", "-e", script],
+        input=json.dumps(traces),
+        text=True,
+        capture_output=True,
+        cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
     compared: list[list[dict[str, Any]]] = json.loads(done.stdout)

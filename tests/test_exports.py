@@ -46,7 +46,13 @@ def size(png: bytes) -> tuple[int, int]:
 
 
 def by_node(jobs: list[list[Any]]) -> list[str]:
-    done = subprocess.run(["node", "tests/draw.mjs"], input=json.dumps(jobs), capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(
+        ["node", "--import", "./static/typescript.mjs", "tests/draw.mjs"],
+        input=json.dumps(jobs),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     assert done.returncode == 0, done.stderr
     drawn: list[str] = json.loads(done.stdout)
     return drawn
