@@ -1,13 +1,9 @@
 /** Scrolling a picture by dragging its ground. */
 
-/**
- * Scroll `root` by dragging, unless something that can be pointed at is dragged.
- * @param targetSelector their selector
- */
-export function scrollByDragging(root: HTMLElement, targetSelector: string) {
+/** Scroll `root` by dragging, unless what is dragged can be pointed at. */
+export function scrollByDragging(root: HTMLElement, canBePointedAt: (target: EventTarget | null) => boolean) {
   root.addEventListener("pointerdown", (event) => {
-    const element = event.target instanceof Element ? event.target : null;
-    if (event.button !== 0 || event.pointerType === "touch" || element?.closest(targetSelector)) return;
+    if (event.button !== 0 || event.pointerType === "touch" || canBePointedAt(event.target)) return;
     if (root.scrollWidth <= root.clientWidth && root.scrollHeight <= root.clientHeight) return;
     const from = { x: event.clientX + root.scrollLeft, y: event.clientY + root.scrollTop };
     root.setPointerCapture(event.pointerId);

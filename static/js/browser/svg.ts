@@ -1,5 +1,7 @@
 /** Light descriptions of SVG elements, and the one function that makes a document agree with them. */
 
+import { setTarget, type Target } from "./targets.ts";
+
 export const SVG = "http://www.w3.org/2000/svg";
 
 export interface VNode {
@@ -9,6 +11,8 @@ export interface VNode {
   text: string | null;
   /** what is said of it where it is pointed at */
   title: string | null;
+  /** what it stands for, for those who point at it; a picture as text leaves it out */
+  target: Target | null;
   children: VNode[];
 }
 
@@ -19,21 +23,23 @@ type ChildNode = VNode | null | undefined | false | string;
 type Child = ChildNode | ChildNode[] | ChildNode[][] | (ChildNode | ChildNode[])[];
 
 /**
- * Describe an element. `key` names it among its siblings; null, undefined and false attributes are left out. A child
+ * Describe an element. `key` names it among its siblings, `target` is what it stands for; null, undefined and false attributes are left out. A child
  * `title` without attributes becomes the element's title; what has a role is called so where it has neither label nor
  * text.
  * @param children a string becomes the element's text
  */
-export function h(tag: string, attrs: Record<string, Attr> = {}, ...children: Child[]): VNode {
+export function h(tag: string, attrs: Record<string, Attr | Target> = {}, ...children: Child[]): VNode {
   const presentAttrs: Record<string, string> = {};
   let key = null;
+  let target: Target | null = null;
   for (const name in attrs) {
     const value = attrs[name];
     if (name === "key") key = String(value);
-    else if (value !== null && value !== undefined && value !== false)
-      presentAttrs[name] = typeof value === "number" ? shortCoordinate(value) : String(value);
+    else if (value === null || value === undefined || value === false) continue;
+    else if (typeof value === "object") target = value;
+    else presentAttrs[name] = typeof value === "number" ? shortCoordinate(value) : String(value);
   }
-  const node: VNode = { tag, key, attrs: presentAttrs, text: null, title: null, children: [] };
+  const node: VNode = { tag, key, attrs: presentAttrs, text: null, title: null, target, children: [] };
   addChildren(node, children);
   if (node.title !== null && presentAttrs.role && !presentAttrs["aria-label"] && !hasText(node))
     presentAttrs["aria-label"] = node.title;
@@ -226,6 +232,7 @@ function createDrawn(document: Document, vnode: VNode): Drawn {
   const el = document.createElementNS(SVG, vnode.tag);
   for (const name in vnode.attrs) el.setAttribute(name, vnode.attrs[name]);
   if (vnode.title !== null) el.setAttribute("data-title", vnode.title);
+  if (vnode.target) setTarget(el, vnode.target);
   if (vnode.text !== null) el.textContent = vnode.text;
   const children = vnode.children.map((child) => createDrawn(document, child));
   for (const child of children) el.appendChild(child.el);
@@ -238,6 +245,7 @@ function updateDrawn(document: Document, drawn: Drawn, vnode: VNode): Drawn {
   for (const name in vnodeBefore.attrs) if (!(name in vnode.attrs)) el.removeAttribute(name);
   for (const name in vnode.attrs)
     if (vnodeBefore.attrs[name] !== vnode.attrs[name]) el.setAttribute(name, vnode.attrs[name]);
+  if (vnodeBefore.target !== vnode.target) setTarget(el, vnode.target);
   if (vnodeBefore.title !== vnode.title) writeTitle(el, vnode.title);
   if (vnodeBefore.text !== vnode.text) writeText(document, el, vnodeBefore.text, vnode.text ?? "");
   if (vnodeBefore.children !== vnode.children) drawn.inner = patchChildren(document, el, drawn.inner, vnode.children);

@@ -1,6 +1,7 @@
 /** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
 
 import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
+import { closestTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { causeIndex, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
 import { gradientCheckPanel } from "./gradient_check_panel.ts";
@@ -259,12 +260,13 @@ export function createQuestionCard(
 function focusedKey(stage: HTMLElement) {
   const focused = document.activeElement && stage.contains(document.activeElement) ? document.activeElement : null;
   const target =
-    focused ?? [...stage.querySelectorAll("[data-handle]:hover, [data-ref]:hover, [data-node]:hover")].at(-1);
-  for (const name of ["handle", "ref", "node"]) {
-    const uid = target?.closest(`[data-${name}]`)?.getAttribute(`data-${name}`);
-    if (uid) return `${name}:${uid}`;
-  }
-  return null;
+    focused ?? [...stage.querySelectorAll("[data-handle]:hover, [data-ref]:hover, [data-node]:hover")].at(-1) ?? null;
+  const handle = closestTarget(target, ["handle"]);
+  if (handle) return `handle:${handle.target.uid}`;
+  const name = closestTarget(target, ["name", "path"]);
+  if (name?.target.ref) return `ref:${name.target.ref}`;
+  const node = closestTarget(target, ["node"]);
+  return node && `node:${node.target.uid}`;
 }
 
 /** The lines for editor and timeline: of a gradient its own parts, else the chain that says why there is none. */

@@ -7,6 +7,7 @@ import { cornerMarks, loomMarks } from "../marks/loom.ts";
 import { rowAt, shelfAt, shelfOfStep } from "../marks/loom_scene.ts";
 import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
 import { patch, SVG } from "../browser/svg.ts";
+import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Loom } from "../layout/loom_plan.ts";
 
@@ -129,8 +130,8 @@ export function createLoom(
     const plan = currentPlan();
     const target = event.target instanceof Element ? event.target : null;
     if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
-    const pointStep = target.closest("[data-step]")?.getAttribute("data-step");
-    if (pointStep && target.closest(".loom-point")) return go(Number(pointStep));
+    const point = closestTarget(target, ["step"]);
+    if (point) return go(point.target.step);
     const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + HEADER_HEIGHT;
     const rowIndex = rowAt(plan, y);
     if (rowIndex >= 0) go(plan.run.rows[rowIndex].last);
@@ -138,12 +139,12 @@ export function createLoom(
 
   /** Highlight the cell under the pointer and everything that reads it, in every row. */
   function onPointer(event: Event) {
-    const target = event.target instanceof Element ? event.target.closest("[data-loom-reads], [data-loom-cell]") : null;
-    const cell = target?.getAttribute("data-loom-reads") ?? target?.getAttribute("data-loom-cell");
-    for (const el of root.querySelectorAll(".lit")) el.classList.remove("lit");
-    if (cell)
-      for (const el of root.querySelectorAll(`[data-loom-reads="${cell}"], [data-loom-cell="${cell}"]`))
-        el.classList.add("lit");
+    const cell = closestTarget(event.target, ["loom cell"])?.target;
+    for (const element of root.querySelectorAll(".lit")) element.classList.remove("lit");
+    if (!cell) return;
+    for (const { element, target } of targetsWithin(root))
+      if (target.kind === "loom cell" && target.storage === cell.storage && target.index === cell.index)
+        element.classList.add("lit");
   }
 
   root.addEventListener("click", onClick);

@@ -6,6 +6,7 @@ import { bytesText } from "../layout/format.ts";
 import { EM, textWidth, truncate } from "../layout/metrics.ts";
 import { cutPath } from "../layout/pane_names.ts";
 import { cls, h } from "../browser/svg.ts";
+import type { Target } from "../browser/targets.ts";
 import type { Columns } from "../layout/memory_columns.ts";
 import type { Labels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
@@ -50,7 +51,8 @@ function titleMark(
   const name = device?.name ?? item.uid;
   const text = (columns.phone ? totals : [name, ...totals]).join(" · ");
   const x = columns.names + 18;
-  const button = { "data-fold": item.key, role: "button", tabindex: "0", "aria-expanded": `${isOpen}` };
+  const target: Target = { kind: "fold", key: item.key, members: [] };
+  const button = { "data-fold": item.key, target, role: "button", tabindex: "0", "aria-expanded": `${isOpen}` };
   return h(
     "g",
     {
@@ -131,6 +133,7 @@ function partMark(labels: Labels, part: Part, position: string, x: number, y: nu
       key: storage ? `block ${storage}` : `part ${position}`,
       class: cls("block", state, part.gradient && "grad", part.touched && "moved", !storage && "nobody"),
       "data-block": storage,
+      target: storage ? { kind: "block", storage } : null,
       role: "img",
       tabindex: storage ? "0" : null,
       "aria-label": description,

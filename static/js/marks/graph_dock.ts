@@ -41,6 +41,7 @@ function shapingMark({ snap }: StepFacts, shaping: Shaping, top: number, isSmall
       key: `node ${uid}`,
       class: cls("node shaping", turn?.state, node?.released && "released", isNew && "fresh"),
       "data-node": uid,
+      target: { kind: "node", uid, variable: null },
       tabindex: "0",
       role: "group",
       "aria-label": node?.name ?? uid,
@@ -76,6 +77,7 @@ function leafMark(
   const node = snap.entities.get(leaf) as Node;
   const fontSize = isSmall ? 9 : 10;
   const isNew = snap.fresh.has(leaf) && !again;
+  const variable = node?.variable ?? null;
   return h(
     "g",
     {
@@ -83,7 +85,8 @@ function leafMark(
       class: cls("node accumulate", turn?.state, again && "again", isNew && "fresh"),
       "data-node": again ? null : leaf,
       "data-again": again ? leaf : null,
-      "data-variable": node?.variable ?? null,
+      "data-variable": variable,
+      target: again ? { kind: "node again", variable } : { kind: "node", uid: leaf, variable },
       tabindex: again ? null : "0",
       role: "group",
       "aria-label": `AccumulateGrad ${place.label.replace(/^\S+ /, "")}`,

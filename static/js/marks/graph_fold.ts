@@ -2,6 +2,7 @@
 
 import { textWidth } from "../layout/metrics.ts";
 import { cls, h } from "../browser/svg.ts";
+import type { Target } from "../browser/targets.ts";
 import { textThatFits } from "./graph_texts.ts";
 import type { FoldPlace } from "../layout/graph_folds.ts";
 import type { IdlePlaces } from "../layout/graph_idle.ts";
@@ -63,9 +64,11 @@ function foldSign(x: number, height: number, open: boolean) {
 
 /** What makes an element open and close a fold. */
 function foldAttributes(key: string, open: boolean, label: string, members: string[]) {
+  const target: Target = { kind: "fold", key, members };
   return {
     "data-fold": key,
     "data-members": members.length ? members.join(" ") : null,
+    target,
     tabindex: "0",
     role: "button",
     "aria-expanded": String(open),

@@ -78,6 +78,7 @@ function edgeMark({ snap }: StepFacts, edge: EdgePlace) {
       "data-edge": edge.key,
       "data-from": edge.from,
       "data-to": edge.to,
+      target: { kind: "edge", key: edge.key, from: edge.from, to: edge.to },
     },
     h("path", { key: "line", class: "edge-line", d: edge.d }),
     edge.arrow && h("path", { key: "arrow", class: "arrow", d: up ? `M${x} ${y}l-4.5 8h9z` : `M${x} ${y}l-8 -4.5v9z` }),

@@ -1,5 +1,6 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
+import { BROKEN_STATES } from "../trace/trace_index.ts";
 import { fullNumber } from "../layout/format.ts";
 import { CHIP_GAP } from "../layout/graph_sizes.ts";
 import { SLOT_FONT } from "../layout/graph_slots.ts";
@@ -38,6 +39,7 @@ function nodeMark(stepFacts: StepFacts, row: Row, railed: boolean) {
       key: "node",
       class: cls("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
       "data-node": uid,
+      target: { kind: "node", uid, variable: null },
       tabindex: "0",
       role: "group",
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
@@ -53,7 +55,7 @@ function nodeMark(stepFacts: StepFacts, row: Row, railed: boolean) {
     turn && turnMark(turn, x, cy),
     row.tag && tagMark(row.tag, row.y),
     row.flags.map((flag, i) => flagMark(flag, i, row.y)),
-    row.slots.map((slot) => slotMark(stepFacts, slot, row.y)),
+    row.slots.map((slot) => slotMark(stepFacts, uid, slot, row.y)),
     row.moreSlots && moreSlotsMark(row.moreSlots, row.y),
     h("title", { key: "title" }, nodeTitle(row, node)),
   );
@@ -106,8 +108,8 @@ function flagMark(flag: TextPlace, i: number, rowY: number) {
 }
 
 /** A saved slot. */
-function slotMark({ labels, events, snap }: StepFacts, slot: SlotChip, rowY: number) {
-  const isNew = snap.fresh.has(slot.key.slice(0, slot.key.indexOf(":")));
+function slotMark({ labels, events, snap }: StepFacts, node: string, slot: SlotChip, rowY: number) {
+  const isNew = snap.fresh.has(node);
   const text = slot.now === null ? slot.head : `${slot.head}, ${labels.now} v${slot.now}`;
   const description = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
   const { x, w, h: height } = slot;
@@ -121,6 +123,7 @@ function slotMark({ labels, events, snap }: StepFacts, slot: SlotChip, rowY: num
       "data-slot": slot.key,
       "data-saved-state": slot.saved.state,
       "data-saved-in": slot.saved.storage ?? null,
+      target: { kind: "slot", node, slot: slot.slot, broken: BROKEN_STATES.has(slot.state) },
     },
     h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
     !slot.dot &&
@@ -150,6 +153,7 @@ function hiddenLeavesMark({ labels }: StepFacts, row: Row, hidden: NonNullable<R
       class: "graph-more",
       "data-fold": hidden.key,
       "data-members": hidden.uids.join(" "),
+      target: { kind: "fold", key: hidden.key, members: hidden.uids },
       tabindex: "0",
       role: "button",
       "aria-expanded": "false",

@@ -104,7 +104,7 @@ function edgeLabel(
     {
       key: `edge ${key}`,
       class: "edge-label",
-      "data-bring": `${pane} ${Math.round(height)}`,
+      target: { kind: "out of sight", pane, y: height },
       role: "button",
       tabindex: "0",
       "aria-label": name,
@@ -136,7 +136,7 @@ export function beyondMark(
     {
       key: `beyond ${pane} ${where}`,
       class: "edge-label beyond",
-      "data-bring": `${pane} ${Math.round(height)}`,
+      target: { kind: "out of sight", pane, y: height },
       role: "button",
       tabindex: "0",
       "aria-label": text,

@@ -177,6 +177,7 @@ function visitMarks(scene: LoomScene, r: number, x: number, y: number) {
         cy: y - 4,
         r: 3.6,
         "data-step": k,
+        target: { kind: "step", step: k },
       }),
     );
   });

@@ -121,6 +121,7 @@ function windowMark(
       key: `window ${subscript}`,
       class: "loom-window",
       "data-loom-reads": `${storageUid}:${cell}`,
+      target: { kind: "loom cell", storage: storageUid, index: cell },
       "data-index": subscript,
     },
     h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE_HEIGHT - 4, rx: 3 }),

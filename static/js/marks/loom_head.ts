@@ -210,7 +210,13 @@ function valueMarks(values: Cell[], dtype: string, column: Column) {
     const centerX = cellBox.x + cellBox.w / 2;
     return h(
       "g",
-      { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${column.uid}:${i}`, "data-value": wireText(value) },
+      {
+        key: `cell ${i}`,
+        class: "loom-cell",
+        "data-loom-cell": `${column.uid}:${i}`,
+        "data-value": wireText(value),
+        target: { kind: "loom cell", storage: column.uid, index: i },
+      },
       tintMark(value, maxMagnitude, { x: cellBox.x, y: VALUE_BOX_TOP, w: cellBox.w, h: VALUE_BOX_HEIGHT }, "wash"),
       i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${cellBox.x} ${VALUE_BOX_TOP}v${VALUE_BOX_HEIGHT}` }),
       h("text", { key: "index", class: "loom-index mid", x: centerX, y: VALUE_BOX_TOP - 6 }, String(i)),

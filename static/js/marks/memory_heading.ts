@@ -9,6 +9,7 @@ import { frameTitle, HEIGHT, headingNames, headingTitle } from "../layout/memory
 import { EM, textWidth, truncate } from "../layout/metrics.ts";
 import { refOf } from "../trace/names.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
+import type { Target } from "../browser/targets.ts";
 import { rowTagMark } from "./row_tags.ts";
 import type { Columns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
@@ -82,6 +83,7 @@ function objectMark(
       class: cls("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
       transform: `translate(0 ${place.y})`,
       "data-object": item.uid,
+      target: { kind: "object", uid: item.uid },
       tabindex: "0",
       role: "group",
       "aria-label": `${item.uid} ${object ? typeText(object) : ""}`,
@@ -125,16 +127,23 @@ export function chipMark(stepFacts: StepFacts, uid: string, chip: PlacedChip) {
   const isFrame = uid[0] === "f";
   const ref = refOf(value);
   const valueX = x + textWidth(label, CHIP_FONT) + (label ? 5 : 0);
+  const isNote = kind === "note";
+  const data = { "data-value": wireText(value) };
   const attrs = isFrame
-    ? { "data-chip": wireText(value), "data-name": key, "data-frame": uid, "data-value": wireText(value) }
-    : kind === "note"
+    ? { "data-chip": wireText(value), "data-name": key, "data-frame": uid, ...data }
+    : isNote
       ? {}
-      : { "data-item": `${uid}:${key}`, "data-to": ref, "data-value": wireText(value) };
+      : { "data-item": `${uid}:${key}`, "data-to": ref, ...data };
+  const target: Target | null = isFrame
+    ? { kind: "name", frame: uid, name: key, ref: null }
+    : isNote
+      ? null
+      : { kind: "item", object: uid, item: key, ref };
   const leadsElsewhere = kind === "tensor" || kind === "object";
   const wide = textWidth(text, CHIP_FONT) + 10;
   return h(
     "g",
-    { key: `chip ${key}`, class: cls(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs },
+    { key: `chip ${key}`, class: cls(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs, target },
     h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
     label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": CHIP_FONT }, label),
     leadsElsewhere && h("path", { key: "leads", class: "leads", d: `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3` }),
@@ -163,10 +172,7 @@ function foldButton(key: string, open: boolean, place: { x: number; y: number; t
     {
       key: `fold ${key}`,
       class: "fold more",
-      "data-fold": key,
-      role: "button",
-      tabindex: "0",
-      "aria-expanded": `${open}`,
+      ...foldAttributes(key, [], open),
       "aria-label": place.text,
     },
     h("rect", { key: "ground", class: "fold-ground", x: place.x - 4, y: place.y + 3, width: w, height: 16, rx: 4 }),
@@ -180,7 +186,7 @@ function foldedMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, 
   const key = `rows ${item.section}`;
   const count = place.folded.length;
   const x = item.type === "frame" ? 0 : 12;
-  const button = { "data-fold": key, role: "button", tabindex: "0", "aria-expanded": `${count === 0}` };
+  const members = foldMembers(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
   const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
   const text = `${count} ${stepFacts.labels.folded}`;
   const w = uiWidth(text, 11) + 14;
@@ -191,8 +197,7 @@ function foldedMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, 
     {
       key: "rows",
       class: cls("fold rows", count > 0 && "closed"),
-      ...button,
-      "data-members": foldMembers(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : []))),
+      ...foldAttributes(key, members, count === 0),
       "aria-label": count ? `${text}: ${names}` : item.section,
     },
     h("rect", { key: "ground", class: "fold-ground", x: x - 4, y: 2, width: 16, height: 18, rx: 4 }),
@@ -214,11 +219,7 @@ function stateSign(item: HeadingItem) {
     {
       key: "state",
       class: "fold rows",
-      "data-fold": `state ${item.uid}`,
-      "data-members": foldMembers(open ? [] : item.state),
-      role: "button",
-      tabindex: "0",
-      "aria-expanded": `${open}`,
+      ...foldAttributes(`state ${item.uid}`, foldMembers(open ? [] : item.state), open),
       "aria-label": `${item.state.length}`,
     },
     h("rect", { key: "ground", class: "fold-ground", x: 8, y: 2, width: 16, height: 18, rx: 4 }),
@@ -252,11 +253,7 @@ export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: Fold
       key: `fold ${item.key}`,
       class: "moves fold line",
       transform: `translate(0 ${place.y})`,
-      "data-fold": item.key,
-      "data-members": foldMembers(item.blocks),
-      role: "button",
-      tabindex: "0",
-      "aria-expanded": "false",
+      ...foldAttributes(item.key, foldMembers(item.blocks), false),
     },
     h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
     h(
@@ -272,9 +269,21 @@ export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: Fold
 }
 
 /** All that a fold stands for, with the gradients beside it. @returns uids */
-function foldMembers(blocks: Block[]): string | null {
-  const uids = blocks.flatMap((block) => [...block.uids, ...[...block.grads.values()].flatMap((grad) => grad.uids)]);
-  return uids.length ? uids.join(" ") : null;
+function foldMembers(blocks: Block[]): string[] {
+  return blocks.flatMap((block) => [...block.uids, ...[...block.grads.values()].flatMap((grad) => grad.uids)]);
+}
+
+/** What makes an element open and close a fold. */
+function foldAttributes(key: string, members: string[], isOpen: boolean) {
+  const target: Target = { kind: "fold", key, members };
+  return {
+    "data-fold": key,
+    "data-members": members.length ? members.join(" ") : null,
+    target,
+    role: "button",
+    tabindex: "0",
+    "aria-expanded": `${isOpen}`,
+  };
 }
 
 /** @param text in the face of the page */

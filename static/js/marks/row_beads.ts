@@ -58,6 +58,7 @@ export function readingMark(
       key: `beads ${line.uid}`,
       class: cls("wire-set", tape, handle.kind === "array" && "array", stepFacts.snap.fresh.has(line.uid) && "fresh"),
       "data-wire": line.uid,
+      target: { kind: "wire", handle: line.uid },
     },
     open ? openMarks(stepFacts, place) : slimMarks(place),
   );
@@ -183,6 +184,14 @@ function beadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace,
         "data-reads": `${handle.storage}:${read.cell}`,
         "data-index": read.index.join(","),
         "data-dtype": band.dtype,
+        target: {
+          kind: "bead",
+          handle: line.uid,
+          index: read.k,
+          storage: handle.storage ?? "",
+          cell: read.cell,
+          dtype: band.dtype,
+        },
       },
       h("rect", { key: "box", ...box }),
       isTopmost && w > 9

@@ -50,6 +50,7 @@ function cardAttributes(stepFacts: StepFacts, uid: string, handle: Handle, named
       "data-node-ref": handle.grad_fn ?? null,
       "data-grad-ref": handle.grad ?? null,
       "data-on": handle.storage ?? null,
+      target: { kind: "handle", uid } as const,
       tabindex: "0",
       role: "group",
       "aria-label": description,

@@ -43,6 +43,7 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
     "data-cell": `${uid}:${i}`,
     "data-dtype": band.dtype,
     "data-value": wireText(value),
+    target: { kind: "cell", storage: uid, index: i, dtype: band.dtype } as const,
   };
   if (!hasNumber && !isNonfinite && !place.outline)
     return h("rect", { ...dataAttributes, ...colourAttributes, class: `${classes} ${colourAttributes.class}` }, title); // a matrix has many of them

@@ -2,6 +2,7 @@
 
 import { bandCell, MAX_SLIM, type CellBand, type RowStrip } from "../layout/row_strip.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
+import type { Target } from "../browser/targets.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, haloMark, shortDtype } from "./row_cell.ts";
 import { rowSummaryMarks, type StripPlace } from "./row_summary.ts";
@@ -65,7 +66,9 @@ function newStripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place:
       hasSeveralDtypes && dtypeMark(band, place, w),
     ];
   });
-  return h("g", { key: `strip ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid }, bands);
+  const target: Target = { kind: "strip", storage: uid };
+  const attrs = { key: `strip ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid, target };
+  return h("g", attrs, bands);
 }
 
 function outlineMark(dtype: string, place: StripPlace, y: number, w: number, height: number) {

@@ -23,6 +23,7 @@ function counterFacts(stepFacts: StepFacts, counterUid: string, handles: number)
       "data-counter-badge": counterUid,
       "data-version": value,
       "data-wearers": handles,
+      target: { kind: "counter", uid: counterUid } as const,
       role: "img",
       "aria-label": `${counterUid} v${value}`,
     },

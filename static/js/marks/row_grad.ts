@@ -67,6 +67,7 @@ function gradMark(
       "data-counter": counterUid ?? null,
       "data-on": handle?.storage ?? null,
       "data-grad-of": ownerUid,
+      target: { kind: "handle", uid },
       tabindex: "0",
       role: "group",
       "aria-label": `${path} ${shape}`,
@@ -84,7 +85,13 @@ function gradMark(
     open &&
       h(
         "g",
-        { key: "name", class: "grad-name", "data-ref": uid, "data-path": path },
+        {
+          key: "name",
+          class: "grad-name",
+          "data-ref": uid,
+          "data-path": path,
+          target: { kind: "path", path, ref: uid },
+        },
         h("text", { x: place.x + 1, y: nameY, "font-size": name.size }, name.shown),
         h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
@@ -130,7 +137,13 @@ function separateGradMark(
   const maxWidth = columns.w - 6 - place.x;
   return h(
     "g",
-    { key: `grad ${ownerUid}`, class: "grad-elsewhere", "data-grad-of": ownerUid, "data-to": uid },
+    {
+      key: `grad ${ownerUid}`,
+      class: "grad-elsewhere",
+      "data-grad-of": ownerUid,
+      "data-to": uid,
+      target: { kind: "gradient elsewhere", ref: uid },
+    },
     h(
       "text",
       { class: "meta", x: place.x, y: place.y + (open ? 19 : 12), "font-size": 10 },
@@ -154,7 +167,12 @@ function noGradientMark(
   const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
   return h(
     "g",
-    { key: `grad ${ownerUid}`, class: cls("placeholder", freedStorage && "lost"), "data-grad-of": ownerUid },
+    {
+      key: `grad ${ownerUid}`,
+      class: cls("placeholder", freedStorage && "lost"),
+      "data-grad-of": ownerUid,
+      target: { kind: "missing gradient", of: ownerUid },
+    },
     h("rect", box),
     h("text", { class: "meta", x: place.x + 8, y: place.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
     h("title", {}, `${place.path} ${stepFacts.labels.is} None`),

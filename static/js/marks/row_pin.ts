@@ -60,6 +60,7 @@ function pinMark(
       "data-state": saved.state,
       "data-expected": expected,
       "data-storage": saved.storage,
+      target: { kind: "pin", node, slot, broken: pin.broken },
       tabindex: "0",
       role: "img",
       "aria-label": description,

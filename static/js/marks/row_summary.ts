@@ -67,9 +67,7 @@ function heatMarks(heat: HeatPlace, numbers: Summary) {
       {
         key: `stretch ${k}`,
         class: "stretch",
-        "data-open": `${uid}:${from}`,
-        "data-span": String(endIndex - from),
-        "data-dtype": dtype,
+        target: { kind: "stretch", storage: uid, from, span: endIndex - from, dtype },
         "data-mean": mean === null ? null : wireText(mean),
       },
       h("rect", { key: "ground", class: "stretch-ground", ...box }),
@@ -191,7 +189,12 @@ function windowButton({ uid, dtype, y }: HeatPlace, key: string, firstElement: n
   const button = { tabindex: "0", role: "button", "aria-label": `${uid}[${firstElement}]` };
   return h(
     "g",
-    { key, class: "turn", "data-open": `${uid}:${firstElement}`, "data-dtype": dtype, ...button },
+    {
+      key,
+      class: "turn",
+      target: { kind: "stretch", storage: uid, from: firstElement, span: 0, dtype },
+      ...button,
+    },
     h("rect", { key: "ground", x: buttonX, y: y + SUMMARY.cells, width: 12, height: SUMMARY.cellH, rx: 2 }),
     h("path", { key: "arrow", class: "tick", d }),
   );

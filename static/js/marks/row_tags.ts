@@ -31,6 +31,9 @@ export function rowTagMark(
       "data-frame": tag.frame,
       "data-ref": uid,
       "data-path": isVariable ? null : tag.text,
+      target: isVariable
+        ? { kind: "name", frame: tag.frame, name: tag.name, ref: uid }
+        : { kind: "path", path: tag.text, ref: uid },
       tabindex: "0",
       role: "img",
       "aria-label": `${scope ? `${scope}: ` : ""}${tag.text}`,

@@ -80,14 +80,16 @@ export function createPrinted(
   /** one for each piece, where all of them are shown */
   let spans: HTMLSpanElement[] = [];
   let shownStep = -1;
+  const stepOfSpan = new WeakMap<Element, number>();
 
   text.addEventListener("click", (event) => {
-    const piece = event.target instanceof Element ? event.target.closest("[data-step]") : null;
-    if (piece && getSelection()?.isCollapsed !== false) go(Number(piece.getAttribute("data-step")));
+    const step = event.target instanceof Element ? stepOfSpan.get(event.target) : undefined;
+    if (step !== undefined && getSelection()?.isCollapsed !== false) go(step);
   });
 
   function spanOf({ text, step, stream }: Piece, i: number) {
     const span = document.createElement("span");
+    stepOfSpan.set(span, step);
     span.dataset.step = String(step);
     span.dataset.stream = stream;
     span.className = classOf(stream, step, i);

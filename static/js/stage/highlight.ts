@@ -1,20 +1,13 @@
 /** Highlighting: what is pointed at, or else what was selected, together with everything that it belongs to. */
 
 import { addToList } from "../trace/multimap.ts";
-import { KEY_ATTRIBUTES, keysOf, type Attributes } from "./relatives.ts";
+import { closestTarget, targetOf, targetsWithin, type Target } from "../browser/targets.ts";
+import { keysOf } from "./relatives.ts";
 
 /** What can be pointed at. */
-export const HIGHLIGHTABLE_SELECTOR =
-  "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-block],[data-fold]";
-
-/** What may belong to it. */
-const KEYED_SELECTOR = KEY_ATTRIBUTES.map((name) => `[data-${name}]`).join(",");
-
-/** Cells after this one are highlighted without a delay of their own. */
-const MAX_DELAYED_CELLS = 40;
-
-/** What of a drawn element can be selected, by the first that it has. */
-const SELECTABLE_ATTRIBUTES = [
+export const HIGHLIGHTABLE = [
+  "cell",
+  "bead",
   "handle",
   "name",
   "path",
@@ -22,21 +15,24 @@ const SELECTABLE_ATTRIBUTES = [
   "pin",
   "node",
   "edge",
-  "counter-badge",
+  "counter",
   "item",
   "object",
-  "bead",
   "block",
-];
+  "fold",
+] as const;
+
+/** Cells after this one are highlighted without a delay of their own. */
+const MAX_DELAYED_CELLS = 40;
 
 /**
  * A selection is called after what it is of, like `handle:t3`, and holds at every step where that is drawn.
- * @param relatives the keys of everything that a drawn element belongs to, at the step that is drawn
+ * @param relatives the keys of everything that a target belongs to, at the step that is drawn
  * @param onChoose called with what the reader chooses; without it that is selected
  */
 export function createHighlight(
   root: Element,
-  relatives: (attribute: Attributes) => string[],
+  relatives: (target: Target) => string[],
   onChoose?: (key: string | null) => void,
 ) {
   /** what is pointed at */
@@ -53,12 +49,12 @@ export function createHighlight(
     return keys.flatMap((key) => byKey.get(key) ?? []);
   }
 
-  function highlight(target: Element) {
+  function highlight({ element, target }: { element: Element; target: Target }) {
     clear();
-    const elements = new Set([target, ...elementsOf(relatives(attributesOf(target)))]);
+    const elements = new Set([element, ...elementsOf(relatives(target))]);
     if (elements.size < 2) return;
     lightElements(elements);
-    target.classList.add("origin");
+    element.classList.add("origin");
   }
 
   function lightElements(elements: Iterable<Element>) {
@@ -69,7 +65,7 @@ export function createHighlight(
     for (const element of elements) {
       element.classList.add("lit");
       if (element instanceof SVGElement) element.style.setProperty("--k", String(Math.min(k, MAX_DELAYED_CELLS)));
-      if (element.hasAttribute("data-cell")) k += 1;
+      if (targetOf(element)?.kind === "cell") k += 1;
     }
   }
 
@@ -81,7 +77,7 @@ export function createHighlight(
   /** Nothing is pointed at any more: only the selection is highlighted. */
   function redraw() {
     pointedElement = null;
-    const selected = selection === null ? null : selectedElement(root, selection);
+    const selected = selection && targetsWithin(root).find(({ target }) => selectionKey(target) === selection);
     if (selected) highlight(selected);
     else clear();
   }
@@ -107,48 +103,55 @@ export function createHighlight(
       redraw();
     },
     point(event: Event) {
-      const target = targetOf(event);
-      if (target === pointedElement) return;
-      if (!target) return redraw();
-      highlight(target);
-      pointedElement = target;
+      const pointed = closestTarget(event.target, HIGHLIGHTABLE);
+      if (pointed?.element === (pointedElement ?? undefined)) return;
+      if (!pointed) return redraw();
+      highlight(pointed);
+      pointedElement = pointed.element;
     },
     /** Select what was chosen; once more, or the ground, and nothing is. */
     choose(event: Event) {
-      const target = targetOf(event);
-      const key = target && selectionKey(target);
+      const chosen = closestTarget(event.target, HIGHLIGHTABLE);
+      const key = chosen && selectionKey(chosen.target);
       (onChoose ?? select)(key === selection ? null : key);
     },
     deselect: () => (onChoose ?? select)(null),
   };
 }
 
-function targetOf(event: Event) {
-  return event.target instanceof Element ? event.target.closest(HIGHLIGHTABLE_SELECTOR) : null;
-}
-
-function attributesOf(element: Element): Attributes {
-  return (name) => element.getAttribute(`data-${name}`);
-}
-
 /** The drawn elements by each of their keys. */
 function elementsByKey(root: Element) {
   const byKey = new Map<string, Element[]>();
-  for (const element of root.querySelectorAll(KEYED_SELECTOR))
-    for (const key of keysOf(attributesOf(element))) addToList(byKey, key, element);
+  for (const { element, target } of targetsWithin(root))
+    for (const key of keysOf(target)) addToList(byKey, key, element);
   return byKey;
 }
 
-/** The key of an element that can be selected, the same at every step. */
-function selectionKey(target: Element) {
-  const kind = SELECTABLE_ATTRIBUTES.find((name) => target.hasAttribute(`data-${name}`));
-  return kind ? `${kind}:${target.getAttribute(`data-${kind}`)}` : null;
-}
-
-/** The element of a selection, where it is drawn now. */
-function selectedElement(root: Element, key: string) {
-  const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key) ?? [];
-  return SELECTABLE_ATTRIBUTES.includes(kind)
-    ? ([...root.querySelectorAll(`[data-${kind}]`)].find((el) => el.getAttribute(`data-${kind}`) === value) ?? null)
-    : null;
+/** What a selection of a target is called, the same at every step; null of what can not be selected. */
+function selectionKey(target: Target) {
+  switch (target.kind) {
+    case "handle":
+    case "node":
+    case "object":
+      return `${target.kind}:${target.uid}`;
+    case "counter":
+      return `counter-badge:${target.uid}`;
+    case "name":
+      return `name:${target.name}`;
+    case "path":
+      return `path:${target.path}`;
+    case "slot":
+    case "pin":
+      return `${target.kind}:${target.node}:${target.slot}`;
+    case "edge":
+      return `edge:${target.key}`;
+    case "item":
+      return `item:${target.object}:${target.item}`;
+    case "bead":
+      return `bead:${target.handle}:${target.index}`;
+    case "block":
+      return `block:${target.storage}`;
+    default:
+      return null;
+  }
 }

@@ -1,5 +1,7 @@
 /** Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities. */
 
+import { targetsWithin, type Target } from "../browser/targets.ts";
+
 /** entities, and names as `frame/name` */
 export interface Older {
   uids: Set<string>;
@@ -7,21 +9,6 @@ export interface Older {
 }
 
 const MASKED_CLASS = "older-masked";
-/** The attributes by which what stands for an entity is found, each with its uid at the beginning. */
-const ENTITY_ATTRIBUTES = [
-  "handle",
-  "node",
-  "cell",
-  "storage-strip",
-  "counter-badge",
-  "wire",
-  "bead",
-  "object",
-  "grad-ref",
-  "pin",
-  "slot",
-];
-const MARKABLE_SELECTOR = [...ENTITY_ATTRIBUTES, "name", "path"].map((name) => `[data-${name}]`).join(",");
 
 /** Pictures in which something is marked, or was when it left. */
 const markedRoots = new WeakSet<Element>();
@@ -36,18 +23,34 @@ export function markOlder(root: Element, older: Older | null) {
   }
   if (!older) return;
   markedRoots.add(root);
-  for (const element of root.querySelectorAll(MARKABLE_SELECTOR)) {
-    if (!isOlder(element, older) || element.parentElement?.closest(`.${MASKED_CLASS}`)) continue;
+  for (const { element, target } of targetsWithin(root)) {
+    if (!isOlder(target, older) || element.parentElement?.closest(`.${MASKED_CLASS}`)) continue;
     element.classList.add(MASKED_CLASS);
     element.setAttribute("mask", `url(#older-${element.closest(".graph-pane") ? "graph" : "memory"})`);
   }
 }
 
-function isOlder(element: Element, { uids, names }: Older) {
-  const attribute = (name: string) => element.getAttribute(`data-${name}`);
-  const uid = ENTITY_ATTRIBUTES.map(attribute).find((value) => value !== null);
-  if (uid) return uids.has(uid.split(":")[0]);
-  const name = attribute("name");
-  if (name !== null) return names.has(`${attribute("frame")}/${name}`);
-  return uids.has(attribute("ref") ?? "");
+function isOlder(target: Target, { uids, names }: Older) {
+  switch (target.kind) {
+    case "handle":
+    case "node":
+    case "counter":
+    case "object":
+      return uids.has(target.uid);
+    case "cell":
+    case "strip":
+      return uids.has(target.storage);
+    case "wire":
+    case "bead":
+      return uids.has(target.handle);
+    case "pin":
+    case "slot":
+      return uids.has(target.node);
+    case "name":
+      return names.has(`${target.frame}/${target.name}`);
+    case "path":
+      return uids.has(target.ref);
+    default:
+      return false;
+  }
 }

@@ -1,46 +1,24 @@
-/** What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here. */
+/** What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here.
+ *
+ * A key names what an element stands for, or refers to: `handle:t1`, `ref:t1`, `cell:s1:0 float32`, `slot:n2:self`. It is
+ * compared with others and never taken apart. */
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
 import { refOf } from "../trace/names.ts";
 import { readsDrawnAsBeads } from "../layout/reads.ts";
+import type { Target } from "../browser/targets.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 
-/** a drawn element's data attributes, named without `data-`
- *
- * A key is `attribute:value`, as in `handle:t1`, `ref:t1`, `cell:s1:0 float32`, `storage-strip:s1`, `slot:n2:self`. */
-export type Attributes = (name: string) => string | null;
-
 /** As many parts of a container as its card lists. */
 const MAX_LISTED = 16;
-/** Attributes that give an element a key by which others find it. */
-const KEYED_ATTRIBUTES = [
-  "handle",
-  "ref",
-  "to",
-  "from",
-  "variable",
-  "wire",
-  "node",
-  "slot",
-  "pin",
-  "leader",
-  "counter-badge",
-  "storage-strip",
-  "object",
-  "block",
-] as const;
-
-/** The attributes, any of which gives an element keys. */
-export const KEY_ATTRIBUTES = [...KEYED_ATTRIBUTES, "members", "cell", "bead", "item"];
-
-/** The attributes by which what stands for an entity itself is found, by the letter of its uid. */
-const ATTRIBUTES_BY_KIND: Record<string, readonly string[]> = {
+/** The keys by which what stands for an entity itself is found, by the letter of its uid. */
+const OWN_KEYS: Record<string, readonly string[]> = {
   t: ["handle", "ref"],
   a: ["handle", "ref"],
-  s: ["storage-strip", "block"],
+  s: ["strip", "block"],
   n: ["node"],
-  c: ["counter-badge"],
+  c: ["counter"],
   o: ["object", "ref"],
 };
 
@@ -49,58 +27,68 @@ const ATTRIBUTES_BY_KIND: Record<string, readonly string[]> = {
  * @param slot `node:slot`
  */
 export function ownKeys(uids: string[], slot?: string): string[] {
-  const keys = uids.flatMap((uid) => (ATTRIBUTES_BY_KIND[uid[0]] ?? []).map((name) => `${name}:${uid}`));
-  return slot ? [...keys, `pin:${slot}`, `slot:${slot}`, `leader:${slot}`] : keys;
+  const keys = uids.flatMap((uid) => (OWN_KEYS[uid[0]] ?? []).map((name) => `${name}:${uid}`));
+  return slot ? [...keys, `pin:${slot}`, `slot:${slot}`] : keys;
 }
 
 /** The keys of a drawn element. */
-export function keysOf(attribute: Attributes): string[] {
-  const keys = [];
-  for (const name of KEYED_ATTRIBUTES) {
-    const value = attribute(name);
-    if (value !== null) keys.push(`${name}:${value}`);
+export function keysOf(target: Target): string[] {
+  switch (target.kind) {
+    case "handle":
+    case "counter":
+    case "object":
+      return [`${target.kind}:${target.uid}`];
+    case "wire":
+      return [`wire:${target.handle}`];
+    case "strip":
+    case "block":
+      return [`${target.kind}:${target.storage}`];
+    case "slot":
+    case "pin":
+      return [`${target.kind}:${target.node}:${target.slot}`];
+    case "cell":
+      return [`cell:${cellKey(target.storage, target.index, target.dtype)}`];
+    case "bead":
+      return [`bead:${target.handle}`, `reads:${cellKey(target.storage, target.cell, target.dtype)}`];
+    case "node":
+      return [`node:${target.uid}`, ...variableKeys(target.variable)];
+    case "node again":
+      return variableKeys(target.variable);
+    case "edge":
+      return [`from:${target.from}`, `to:${target.to}`];
+    case "item":
+      return [`item:${target.object}`, ...(target.ref === null ? [] : [`to:${target.ref}`])];
+    case "name":
+      return target.ref === null ? [] : [`ref:${target.ref}`];
+    case "path":
+      return [`ref:${target.ref}`];
+    case "gradient elsewhere":
+      return [`to:${target.ref}`];
+    case "fold":
+      return target.members.map((uid) => `node:${uid}`);
+    default:
+      return [];
   }
-  for (const uid of attribute("members")?.split(" ") ?? []) keys.push(`node:${uid}`);
-  const cell = attribute("cell");
-  if (cell !== null) keys.push(`cell:${cell} ${attribute("dtype") ?? ""}`);
-  const beadValue = attribute("bead");
-  if (beadValue !== null) {
-    keys.push(`bead:${beadValue.slice(0, beadValue.indexOf(":"))}`);
-    keys.push(`reads:${attribute("reads")} ${attribute("dtype") ?? ""}`);
-  }
-  const item = attribute("item");
-  if (item !== null) keys.push(`item:${item.slice(0, item.indexOf(":"))}`);
-  return keys;
+}
+
+function variableKeys(variable: string | null) {
+  return variable === null ? [] : [`variable:${variable}`];
+}
+
+function cellKey(storage: string, index: number, dtype: string) {
+  return `${storage}:${index} ${dtype}`;
 }
 
 /**
  * The keys of everything that a drawn thing belongs to, in the order in which it is to light up.
  * @param i the step
- * @param attribute of the thing that is pointed at
+ * @param target what is pointed at
  * @returns each once
  */
-export function relatedKeys(opened: OpenTrace, i: number, attribute: Attributes): string[] {
-  const collected = new RelatedKeys(opened, i);
-  const cell = attribute("cell");
-  const beadValue = attribute("bead");
-  const slot = attribute("slot") ?? attribute("pin");
-  const counterUid = attribute("counter-badge");
-  const members = attribute("members");
-  const dtype = attribute("dtype") ?? "";
-  if (cell !== null) collected.cell(cell, dtype);
-  else if (beadValue !== null) {
-    collected.handle(beadValue.slice(0, beadValue.indexOf(":")), false);
-    collected.add("cell", `${attribute("reads")} ${dtype}`);
-  } else if (attribute("handle") !== null) collected.handle(attribute("handle") ?? "");
-  else if (slot !== null) collected.slot(slot);
-  else if (counterUid !== null) collected.counter(counterUid);
-  else if (attribute("block") !== null) collected.block(attribute("block") ?? "");
-  else if (attribute("node") !== null) collected.graphNode(attribute("node") ?? "");
-  else if (members !== null) collected.fold(members.split(" "));
-  else if (attribute("edge") !== null) {
-    for (const end of ["from", "to"]) collected.node(attribute(end) ?? "");
-  } else collected.reference(attribute("ref") ?? attribute("to") ?? attribute("object") ?? "");
-  return [...collected.keys];
+export function relatedKeys(opened: OpenTrace, i: number, target: Target): string[] {
+  const related = new RelatedKeys(opened, i);
+  related.target(target);
+  return [...related.keys];
 }
 
 /** Gathers keys; what a uid is and whom it shares with come from the state and the index of its step. */
@@ -120,6 +108,38 @@ class RelatedKeys {
     this.keys.add(`${name}:${value}`);
   }
 
+  target(target: Target) {
+    switch (target.kind) {
+      case "cell":
+        return this.cell(target.storage, target.index, target.dtype);
+      case "bead":
+        this.handle(target.handle, false);
+        return this.add("cell", cellKey(target.storage, target.cell, target.dtype));
+      case "handle":
+        return this.handle(target.uid);
+      case "slot":
+      case "pin":
+        return this.slot(target.node, target.slot);
+      case "counter":
+        return this.counter(target.uid);
+      case "block":
+        return this.block(target.storage);
+      case "node":
+        return this.graphNode(target.uid);
+      case "fold":
+        return this.fold(target.members);
+      case "edge":
+        this.node(target.from);
+        return this.node(target.to);
+      case "object":
+        return this.reference(target.uid);
+      case "name":
+      case "path":
+      case "item":
+        return this.reference(target.ref ?? "");
+    }
+  }
+
   /** A node's mark, or that of the fold that it is in. */
   node(uid: string) {
     this.add("node", uid);
@@ -131,7 +151,7 @@ class RelatedKeys {
     const handle = this.entities.get(uid);
     this.add("handle", uid);
     if (handle?.kind === "tensor") {
-      if (handle.counter) this.add("counter-badge", handle.counter);
+      if (handle.counter) this.add("counter", handle.counter);
       if (handle.grad_fn) this.node(handle.grad_fn);
     }
     for (const name of ["ref", "to", "variable"]) this.add(name, uid);
@@ -139,51 +159,47 @@ class RelatedKeys {
     if (handle.storage) this.add("block", handle.storage);
     if (!withCells) return;
     this.add("bead", uid);
-    for (const [cell, dtype] of this.cellsOf(handle)) this.add("cell", `${cell} ${dtype}`);
+    for (const cell of this.cellsOf(handle)) this.add("cell", cell);
     this.add("wire", uid);
   }
 
-  /** @returns `storage:index` and dtype */
-  cellsOf(handle: Handle): [string, string][] {
+  /** The keys of the cells that a handle reads. */
+  cellsOf(handle: Handle): string[] {
     const storage = this.entities.get(handle.storage ?? "");
     if (storage?.kind !== "storage") return [];
     const { dtype, reads } = readsDrawnAsBeads(handle, storage);
-    return reads.map(({ cell }) => [`${handle.storage}:${cell}`, dtype]);
+    return reads.map(({ cell }) => cellKey(handle.storage ?? "", cell, dtype));
   }
 
-  /** The handles that read a cell. @param cell `storage:index` */
-  cell(cell: string, dtype: string) {
-    this.add("cell", `${cell} ${dtype}`);
-    this.add("reads", `${cell} ${dtype}`);
-    for (const uid of this.index.handlesOf(cell.slice(0, cell.indexOf(":")), this.i)) {
+  /** The handles that read a cell. */
+  cell(storage: string, index: number, dtype: string) {
+    const key = cellKey(storage, index, dtype);
+    this.add("cell", key);
+    this.add("reads", key);
+    for (const uid of this.index.handlesOf(storage, this.i)) {
       const handle = this.entities.get(uid);
-      if (
-        isHandle(handle) &&
-        this.cellsOf(handle).some(([cellKey, cellDtype]) => cellKey === cell && cellDtype === dtype)
-      )
-        this.handle(uid, false);
+      if (isHandle(handle) && this.cellsOf(handle).includes(key)) this.handle(uid, false);
     }
   }
 
-  /** A saved slot with its pin, its storage and its node. @param key `node:slot` */
-  slot(key: string) {
-    for (const name of ["pin", "leader", "slot"]) this.add(name, key);
-    const colon = key.indexOf(":");
-    const node = this.entities.get(key.slice(0, colon));
-    const storageUid = node?.kind === "node" ? node.saved?.[key.slice(colon + 1)]?.storage : null;
-    if (storageUid) this.add("storage-strip", storageUid);
-    this.node(key.slice(0, colon));
+  /** A saved slot with its pin, its storage and its node. */
+  slot(nodeUid: string, slot: string) {
+    for (const name of ["pin", "slot"]) this.add(name, `${nodeUid}:${slot}`);
+    const node = this.entities.get(nodeUid);
+    const storageUid = node?.kind === "node" ? node.saved?.[slot]?.storage : null;
+    if (storageUid) this.add("strip", storageUid);
+    this.node(nodeUid);
   }
 
   /** A counter with all that share it. */
   counter(counterUid: string) {
     for (const uid of this.index.sharersOf(counterUid, this.i)) this.handle(uid, false);
-    this.add("counter-badge", counterUid);
+    this.add("counter", counterUid);
   }
 
   /** A block of the allocator: its storage with all that read it. */
   block(storageUid: string) {
-    for (const name of ["block", "storage-strip"]) this.add(name, storageUid);
+    for (const name of ["block", "strip"]) this.add(name, storageUid);
     for (const uid of this.index.handlesOf(storageUid, this.i)) this.handle(uid);
   }
 
@@ -194,7 +210,7 @@ class RelatedKeys {
     this.add("to", uid);
     const node = this.entities.get(uid);
     if (node?.kind !== "node") return;
-    for (const slot of Object.keys(node.saved ?? {})) this.slot(`${uid}:${slot}`);
+    for (const slot of Object.keys(node.saved ?? {})) this.slot(uid, slot);
     for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid);
     if (node.variable) this.handle(node.variable);
   }

@@ -1,7 +1,8 @@
 /** The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together. */
 
 import { find } from "../trace/entities.ts";
-import { createHighlight, HIGHLIGHTABLE_SELECTOR } from "./highlight.ts";
+import { createHighlight, HIGHLIGHTABLE } from "./highlight.ts";
+import { closestTarget, targetsWithin, type Target } from "../browser/targets.ts";
 import { selectedUid } from "../layout/pane.ts";
 import {
   HEADING,
@@ -51,6 +52,11 @@ interface Stage {
 const SCALE_BUTTONS_HEIGHT = 36;
 const SMALLEST_SCALE = 0.4;
 const LARGEST_SCALE = 4;
+
+/** What does something of its own when it is chosen; whatever else can be pointed at is selected. */
+const CHOOSABLE = ["out of sight", "fold", "stretch", "pin", "slot", "missing gradient", "cell"] as const;
+
+type Stretch = Extract<Target, { kind: "stretch" }>;
 
 interface StageOptions {
   labels?: Partial<Labels>;
@@ -104,7 +110,7 @@ export function createStage(
   const rowAnchor = createRowAnchor(row);
   const highlight = createHighlight(
     row,
-    (attribute) => (shown ? relatedKeys(shown.opened, shown.i, attribute) : []),
+    (target) => (shown ? relatedKeys(shown.opened, shown.i, target) : []),
     selected,
   );
 
@@ -189,43 +195,25 @@ export function createStage(
     const key = event instanceof KeyboardEvent ? event.key : null;
     if (key === "Escape") return highlight.deselect();
     if (key !== null && key !== "Enter") return;
-    const closest = (selector: string) => (event.target instanceof Element ? event.target.closest(selector) : null);
-    const linkEnd = closest("[data-bring]");
-    if (linkEnd) return scrollToTarget(linkEnd.getAttribute("data-bring") ?? "");
-    const fold = closest("[data-fold]");
-    if (fold) return toggleFold(fold.getAttribute("data-fold") ?? "");
-    const strip = closest("[data-open]");
-    if (strip) return openStrip(strip, event);
-    const brokenPin = closest("[data-pin].stale, [data-pin].changed, [data-slot].stale, [data-slot].changed");
-    if (brokenPin && pin) {
-      const [node, slot] = (brokenPin.getAttribute("data-pin") ?? brokenPin.getAttribute("data-slot") ?? "").split(
-        /:(.*)/s,
-      );
-      return pin(node, slot);
-    }
-    const missingGrad = closest(".placeholder[data-grad-of]");
-    if (missingGrad && asked) return asked(missingGrad.getAttribute("data-grad-of") ?? "");
-    const cellBox = closest("[data-cell]");
-    if (!cellBox) return highlight.choose(event);
-    const [storage, index] = (cellBox.getAttribute("data-cell") ?? "").split(":");
-    cell?.(storage, Number(index), cellBox.getAttribute("data-dtype") ?? "");
+    const chosen = closestTarget(event.target, CHOOSABLE);
+    const target = chosen?.target;
+    if (target?.kind === "out of sight") panes[target.pane].scrollTo(target.y);
+    else if (target?.kind === "fold") toggleFold(target.key);
+    else if (target?.kind === "stretch") openStretch(target, shareOfWidth(chosen?.element, event));
+    else if (target?.kind === "cell") cell?.(target.storage, target.index, target.dtype);
+    else if (target?.kind === "missing gradient" && asked) asked(target.of);
+    else if ((target?.kind === "pin" || target?.kind === "slot") && target.broken && pin) pin(target.node, target.slot);
+    else highlight.choose(event);
   }
 
-  /** Scroll to the end of a link that was out of sight. @param target a pane and a height in it */
-  function scrollToTarget(target: string) {
-    const [side, y] = target.split(" ");
-    panes[side === "graph" ? "graph" : "memory"].scrollTo(Number(y));
-  }
-
-  /** Show a big storage's cells from the point of its strip on that was clicked; those that the trace does not have
-   * are asked for. */
-  function openStrip(strip: Element, event: Event) {
-    const [uid, first] = (strip.getAttribute("data-open") ?? "").split(":");
-    const { left, width } = strip.getBoundingClientRect();
-    const share = event instanceof MouseEvent && width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
-    const from = Number(first) + Math.floor(share * Number(strip.getAttribute("data-span") ?? 0));
+  /**
+   * Show a big storage's cells from a point of a stretch of it on; those that the trace does not have are asked for.
+   * @param share where the point is, from 0 to 1
+   */
+  function openStretch({ storage: uid, from: first, span, dtype }: Stretch, share: number) {
+    const from = first + Math.floor(share * span);
     const storage = shown ? find(shown.opened.state(shown.i), uid, "storage") : undefined;
-    const windows = storage?.windows?.[strip.getAttribute("data-dtype") ?? ""] ?? [];
+    const windows = storage?.windows?.[dtype] ?? [];
     if (!windows.some(([start, values]) => start <= from && from < start + values.length)) return elements?.(uid, from);
     windowStarts.set(uid, from);
     draw();
@@ -237,7 +225,7 @@ export function createStage(
     if (!toggled.delete(key)) toggled.add(key);
     draw(true);
     drawLinks();
-    const fold = [...root.querySelectorAll("[data-fold]")].find((el) => el.getAttribute("data-fold") === key);
+    const fold = targetsWithin(root).find(({ target }) => target.kind === "fold" && target.key === key)?.element;
     if (fold instanceof SVGElement) fold.focus({ preventScroll: true });
   }
 
@@ -262,7 +250,7 @@ export function createStage(
   row.addEventListener("focusin", highlight.point);
   row.addEventListener("focusout", highlight.redraw);
   for (const { scroller } of Object.values(panes)) {
-    scrollByDragging(scroller, HIGHLIGHTABLE_SELECTOR);
+    scrollByDragging(scroller, (target) => closestTarget(target, HIGHLIGHTABLE) !== null);
     scroller.addEventListener("scroll", onScroll, { passive: true });
   }
   new ResizeObserver(() => {
@@ -314,6 +302,13 @@ export function createStage(
     },
     toggled: () => toggled,
   };
+}
+
+/** Where in an element's width a pointer chose it; 0 for a key. */
+function shareOfWidth(element: Element | undefined, event: Event) {
+  if (!element || !(event instanceof MouseEvent)) return 0;
+  const { left, width } = element.getBoundingClientRect();
+  return width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
 }
 
 /**

@@ -9,19 +9,20 @@ export function createTabs(document: Document, labels: Labels, onChosen: (side: 
   const element = document.createElement("div");
   element.className = "stage-tabs";
   element.hidden = true;
+  let other: Side = "graph";
   const buttons = (["memory", "graph"] as Side[]).map((side) => {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = side === "memory" ? labels.memoryTab : labels.graph;
     button.dataset.side = side;
     button.addEventListener("click", () => onChosen(side));
-    return button;
+    return { side, button };
   });
   const newsButton = document.createElement("button");
   newsButton.type = "button";
   newsButton.className = "stage-news";
-  newsButton.addEventListener("click", () => onChosen(newsButton.dataset.side as Side));
-  element.append(...buttons, newsButton);
+  newsButton.addEventListener("click", () => onChosen(other));
+  element.append(...buttons.map(({ button }) => button), newsButton);
 
   return {
     element,
@@ -34,9 +35,8 @@ export function createTabs(document: Document, labels: Labels, onChosen: (side: 
     show(narrow: boolean, side: Side, stepFacts: StepFacts) {
       element.hidden = !narrow;
       if (!narrow) return;
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === side));
-      const other = side === "memory" ? "graph" : "memory";
-      newsButton.dataset.side = other;
+      for (const each of buttons) each.button.setAttribute("aria-pressed", String(each.side === side));
+      other = side === "memory" ? "graph" : "memory";
       newsButton.textContent = paneNews(other, stepFacts, labels);
     },
   };

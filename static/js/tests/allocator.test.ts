@@ -133,9 +133,9 @@ test("a splice changes the blocks of a device", () => {
 
 test("a block lights its storage, and a handle its block", () => {
   const { opened } = drawn(gpuTrace);
-  const from = (name: string, value: string) => relatedKeys(opened, 0, (asked) => (asked === name ? value : null));
-  assert.ok(from("block", "s1").includes("storage-strip:s1") && from("block", "s1").includes("handle:t1"));
-  assert.ok(from("handle", "t1").includes("block:s1"));
+  const ofBlock = relatedKeys(opened, 0, { kind: "block", storage: "s1" });
+  assert.ok(ofBlock.includes("strip:s1") && ofBlock.includes("handle:t1"));
+  assert.ok(relatedKeys(opened, 0, { kind: "handle", uid: "t1" }).includes("block:s1"));
 });
 
 test("a device without blocks has its sums alone, and one that was never used nothing", () => {

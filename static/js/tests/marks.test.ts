@@ -142,11 +142,8 @@ test("a big storage's strip says the mean of every stretch, what was written, an
     means.map(wireText),
   );
   assert.deepEqual(
-    stretches.slice(0, 2).map((v) => [v.attrs["data-open"], v.attrs["data-span"]]),
-    [
-      ["s1:0", "100"],
-      ["s1:100", "100"],
-    ],
+    stretches.slice(0, 2).map((v) => v.target),
+    [0, 100].map((from) => ({ kind: "stretch", storage: "s1", from, span: 100, dtype: "float32" })),
   );
   assert.equal(having(list, "data-wrote")[0].attrs["data-wrote"], "3000:3000");
   const box = stretches[30].children[0].attrs;

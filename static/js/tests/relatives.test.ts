@@ -1,4 +1,5 @@
-/** What lights up together: held against the drawn elements, which refer to each other by their data attributes. */
+/** What lights up together, found by targets: held against the data attributes by which the drawn elements refer to each
+ * other. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -26,6 +27,8 @@ const carriers = (nodes: VNode[]): VNode[] =>
   ]);
 const attributes = (node: VNode) => (name: string) => node.attrs[`data-${name}`] ?? null;
 
+const keysOfNode = ({ target }: VNode) => (target ? keysOf(target) : []);
+
 /** The elements related to one, by what the elements themselves say. */
 function related(drawn: VNode[], target: VNode) {
   const out = new Set([target]);
@@ -50,7 +53,7 @@ function related(drawn: VNode[], target: VNode) {
     all((at) => at("wire") === uid);
   };
   const slot = (key: string) => {
-    for (const at of all((at) => [at("pin"), at("leader"), at("slot")].includes(key)))
+    for (const at of all((at) => [at("pin"), at("slot")].includes(key)))
       if (at("saved-in")) all((other) => other("storage-strip") === at("saved-in"));
     node(key.split(":")[0]);
   };
@@ -121,8 +124,9 @@ for (const [name, made] of TRACES)
           const kind = LIGHTABLE.find((attribute) => at(attribute) !== null);
           if (!kind || (tried.get(kind) ?? 0) > 4) continue;
           tried.set(kind, (tried.get(kind) ?? 0) + 1);
-          const keys = new Set(relatedKeys(opened, i, at));
-          const lit = drawn.filter((node) => node === target || keysOf(attributes(node)).some((key) => keys.has(key)));
+          assert.ok(target.target, `step ${i}: ${kind} ${at(kind)} has no target`);
+          const keys = new Set(relatedKeys(opened, i, target.target));
+          const lit = drawn.filter((node) => node === target || keysOfNode(node).some((key) => keys.has(key)));
           const missing = [...related(drawn, target)].filter((node) => !lit.includes(node));
           assert.deepEqual(
             missing.map((node) => node.key),

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { h, patch, svgText } from "../browser/svg.ts";
+import { targetOf } from "../browser/targets.ts";
 import { createRandom } from "./random.ts";
 
 /** As much of an element as a patch uses; counts what is inserted. */
@@ -111,4 +112,19 @@ test("one that comes or leaves in the middle moves no other", () => {
     drawAndCheck(host, keys);
     assert.equal(FakeElement.insertions - before - rects, insertions, keys.join(" "));
   }
+});
+
+test("an element stands for what its description does, and for nothing where that has no target", () => {
+  const host = new FakeElement("g");
+  const draw = (index: number | null) => {
+    const target = index === null ? null : ({ kind: "loom cell", storage: "s1", index } as const);
+    const vnode = h("g", { key: "cell", target });
+    patch(document, host as any, [vnode]);
+    assert.equal(host.children[0].markup, svgText(vnode));
+    assert.equal(svgText(vnode), "<g></g>");
+    return targetOf(host.children[0] as any);
+  };
+  assert.deepEqual(draw(0), { kind: "loom cell", storage: "s1", index: 0 });
+  assert.deepEqual(draw(1), { kind: "loom cell", storage: "s1", index: 1 });
+  assert.equal(draw(null), null);
 });

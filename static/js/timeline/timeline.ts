@@ -180,12 +180,10 @@ export function createTimeline(
     goTo(cause === null || cause === currentStep ? step : cause); // once more, and it is the step itself
   });
 
-  chainHost.addEventListener("click", (event) => {
-    const mark = event.target instanceof Element ? event.target.closest("[data-step]") : null;
-    if (!mark) return;
+  function goToMark(step: number) {
     pause();
-    goTo(Number(mark.getAttribute("data-step")));
-  });
+    goTo(step);
+  }
 
   /** The step that a key leads to; undefined where it is no key of the timeline. */
   function stepOfKey(key: string, shift: boolean): number | undefined {
@@ -206,7 +204,9 @@ export function createTimeline(
     markChain(chainMarks: ChainMark[]) {
       if (chainHost.hidden && !chainMarks.length) return; // to ask for the width costs a layout
       chainHost.hidden = !chainMarks.length;
-      chainHost.replaceChildren(...(chainMarks.length ? chainElements(chainMarks, count, marksHost.clientWidth) : []));
+      chainHost.replaceChildren(
+        ...(chainMarks.length ? chainElements(chainMarks, count, marksHost.clientWidth, goToMark) : []),
+      );
     },
     open(steps: Step[], options: OpenOptions = {}) {
       if (!options.goesOn) pause();
@@ -250,8 +250,8 @@ export function createTimeline(
   };
 }
 
-/** @param count of steps @param width in pixels */
-function chainElements(chainMarks: ChainMark[], count: number, width: number) {
+/** @param count of steps @param width in pixels @param onChosen called with the step of a mark */
+function chainElements(chainMarks: ChainMark[], count: number, width: number, onChosen: (step: number) => void) {
   const shareOf = ({ step }: { step: number }) => (count > 1 ? step / (count - 1) : 0);
   const cause = chainMarks.find(({ isCause }) => isCause) ?? chainMarks[0];
   const effect = chainMarks.at(-1);
@@ -268,6 +268,7 @@ function chainElements(chainMarks: ChainMark[], count: number, width: number) {
     const box = document.createElement("span");
     box.className = `chain-mark${mark.isCause ? " cause" : ""}`;
     box.dataset.step = String(mark.step);
+    box.addEventListener("click", () => onChosen(mark.step));
     box.style.setProperty("--at", String(shareOf(mark)));
     box.append(roleIcon(mark.role));
     return box;
