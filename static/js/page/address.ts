@@ -51,6 +51,7 @@ export function createAddress(currentState: () => PageState, onLink: (address: A
 
   return {
     render(state: PageState, before: PageState | null) {
+      if (!before) return; // the address is read first
       if (differs(state, before, "text", "settings", "opened", "step", "selection", "view", "requestedStep", "predict"))
         scheduleWrite();
     },

@@ -1,10 +1,12 @@
 /** The commands of the page: of the program, the steps, the picture, the files and the other pages. */
 
+import { createRegistry, type Command } from "../browser/commands.ts";
+import { startKeys } from "../browser/keys.ts";
+import { preparePalette } from "../command_palette/loader.ts";
 import { isRunning } from "../page_state/selectors.ts";
-import type { Command } from "../browser/commands.ts";
+import type { PageHost } from "./page_host.ts";
 import type { createPicturePane } from "./picture_pane.ts";
 import type { createProgramPane } from "./program_pane.ts";
-import type { PageState } from "../page_state/state.ts";
 
 type ProgramPane = ReturnType<typeof createProgramPane>;
 type PicturePane = ReturnType<typeof createPicturePane>;
@@ -24,13 +26,30 @@ const STEP_MOVES: [string, string][] = [
   ["previous_mark", "p"],
 ];
 
-interface PageParts {
-  /** an element of the page, by its id */
-  element: <T extends HTMLElement>(id: string) => T;
-  state: () => PageState;
+interface PageParts extends Pick<PageHost, "element" | "state"> {
   program: ProgramPane;
   picture: PicturePane;
   openPalette: () => void;
+}
+
+/** Gives the commands to keys, to the palette, and to the dialog of help, which leads to the palette. */
+export function startCommands(host: PageHost, program: ProgramPane, picture: PicturePane) {
+  const { element, state, dispatch } = host;
+  const openPalette = preparePalette({ available: () => registry.available() }, program, { state, dispatch });
+  const registry = createRegistry(pageCommands({ element, state, program, picture, openPalette }));
+  const pressWithControl = (name: string) => registry.press(`Mod+${name}`);
+  startKeys(program, {}, { run: () => pressWithControl("Enter"), key: registry.press, letter: pressWithControl });
+
+  const helpDialog = element<HTMLDialogElement>("help");
+  element("help-button").addEventListener("click", () => helpDialog.showModal());
+  helpDialog.addEventListener("click", (event) => {
+    if (event.target === helpDialog) helpDialog.close(); // on the backdrop
+  });
+  for (const button of document.querySelectorAll("[data-commands]"))
+    button.addEventListener("click", () => {
+      helpDialog.close();
+      openPalette();
+    });
 }
 
 /** @returns in the order of the palette */

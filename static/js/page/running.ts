@@ -5,7 +5,8 @@ import { ROOT } from "../requests/root.ts";
 import { loadTrace, problemOfResponse, startRun, TraceError, type Problem } from "../requests/trace_source.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
-import type { Request } from "../page_state/state.ts";
+import { runsProgram } from "../page_state/selectors.ts";
+import type { PageState, Request } from "../page_state/state.ts";
 
 /** What the server is sent. */
 const requestBody = ({ source, settings, focus }: Request) => ({ source, ...settings, ...(focus && { focus }) });
@@ -25,7 +26,6 @@ async function cachedTrace(request: Request): Promise<Trace | null> {
 /**
  * One request at a time: the next one replaces it.
  * @param pageTraceUrl of the trace that belongs to the page's own program
- * @returns stop: ends the run, and its trace comes as far as it got; cancel: nobody waits for it any more
  */
 export function createRunner(pageTraceUrl: string | null, dispatch: (action: Action) => void) {
   let activeRequest: Request | null = null;
@@ -96,6 +96,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     dispatch(trace ? { type: "traceArrived", id, trace } : { type: "traceMissing", id });
   }
 
+  /** Nobody waits for it any more. */
   function cancel() {
     followedRun?.abandon();
     followedRun = null;
@@ -103,21 +104,29 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     activeRequest = null;
   }
 
+  function start(request: Request) {
+    cancel();
+    activeRequest = request;
+    if (request.reason === "lookup") void lookUpTrace(request);
+    else if (request.reason === "page") void fetchTrace(request.id, pageTraceUrl ?? "");
+    else void sendRequest(request);
+  }
+
   window.addEventListener("pagehide", () => followedRun?.abandon());
   return {
-    start(request: Request) {
-      cancel();
-      activeRequest = request;
-      if (request.reason === "lookup") void lookUpTrace(request);
-      else if (request.reason === "page") void fetchTrace(request.id, pageTraceUrl ?? "");
-      else void sendRequest(request);
+    /** Asks for what is pending. @param beforeRun called before a program runs */
+    render({ pending }: PageState, before: PageState | null, beforeRun: () => void) {
+      if (pending?.id === before?.pending?.id) return;
+      if (!pending) return cancel();
+      if (runsProgram(pending)) beforeRun();
+      start(pending);
     },
+    /** Ends the run: its trace comes as far as it got. */
     stop() {
       if (followedRun) return followedRun.stop();
       const id = activeRequest?.id;
       cancel(); // no answer has come yet
       if (id !== undefined) dispatch({ type: "runCancelled", id });
     },
-    cancel,
   };
 }

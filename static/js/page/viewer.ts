@@ -10,6 +10,7 @@ import { createCodeListing } from "../editor/code_listing.ts";
 import { startKeys } from "../browser/keys.ts";
 import { glossText, messages } from "../program/messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
+import { element } from "./page_host.ts";
 import { createPicturePane } from "./picture_pane.ts";
 import { dueQuestion } from "../predict/mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
@@ -23,8 +24,6 @@ import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
-
-const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
 /** @param step where the fragment doesn't say one */
 function addressOf(fragment: string, step: number | null): url.Address {
@@ -81,11 +80,14 @@ export function startViewer(
     files: trace.program.files,
     onLine: (line) => dispatch({ type: "lineChosen", line }),
   });
-  const picture = createPicturePane(element, store, say, {
-    about: () => about,
-    loadFindings,
-    markLines: (marks) => code.showChain(marks, say),
-  });
+  const picture = createPicturePane(
+    { element, ...store, say },
+    {
+      about: () => about,
+      loadFindings,
+      markLines: (marks) => code.showChain(marks, say),
+    },
+  );
 
   const showStepLine = ({ line, kind }: Step) => code.setStepLine(line, lineTone(kind));
 

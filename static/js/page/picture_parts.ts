@@ -1,0 +1,144 @@
+/** The parts of the pane of pictures: each is made here, with what it does when its reader chooses something. */
+
+import { loomLabels, stageLabels, stepTitle } from "../captions/captions.ts";
+import { createCurves } from "../timeline/curves.ts";
+import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
+import { createLoomLoader } from "../loom/loader.ts";
+import { createPrinted } from "./printed.ts";
+import { createQuestionCard } from "../explain/question_card.ts";
+import { ownKeys } from "../stage/relatives.ts";
+import { causingStep } from "../trace/saved_slots.ts";
+import { createStage } from "../stage/stage.ts";
+import { createTimeline } from "../timeline/timeline.ts";
+import { createViews } from "./views.ts";
+import type { Fixing } from "../explain/fix_list.ts";
+import type { CheckGradients } from "../requests/gradient_check.ts";
+import type { Locale } from "../words/sentences.ts";
+import type { PageHost } from "./page_host.ts";
+
+export interface PictureOptions {
+  loadFindings: LoadFindings;
+  fixes?: Fixing;
+  checkGradients?: CheckGradients;
+  /** whether a step is at a breakpoint */
+  stopsAt?: (i: number) => boolean;
+  /** called with the scale that is drawn */
+  scaled?: (k: number, chosen: boolean) => void;
+  /** whether elements that the trace left out can be asked for */
+  canRun?: boolean;
+  /** called with the chain of the finding that is open */
+  markLines?: (marks: ChainMark[], errorExplained: boolean) => void;
+}
+
+export type PictureParts = ReturnType<typeof createPictureParts>;
+
+export function createPictureParts(host: PageHost, options: PictureOptions) {
+  const { element, dispatch, say } = host;
+  const go = (step: number) => dispatch({ type: "stepChosen", step });
+  const stage = createPageStage(host, options);
+  const timeline = createPageTimeline(host, go, options.stopsAt);
+  const chain = createChainMarks((marks, errorExplained) => {
+    timeline.markChain(marks);
+    options.markLines?.(marks, errorExplained);
+  });
+  return {
+    stage,
+    timeline,
+    loom: createLoomLoader([element("loom"), document, { labels: loomLabels(say), go }], () =>
+      dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+    ),
+    printed: createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go),
+    curves: createCurves(element("curves"), say, go),
+    findings: createFindingsCard(element("findings"), say, {
+      load: options.loadFindings,
+      fixes: options.fixes,
+      go,
+      light: (link) => stage.light(link ? ownKeys(link.uids, link.slot) : []),
+      mark: chain.ofFinding,
+    }),
+    question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
+      load: options.loadFindings,
+      go,
+      light: (uids) => stage.light(ownKeys(uids)),
+      mark: chain.ofAnswer,
+      check: options.checkGradients,
+      ask: (uid) => dispatch({ type: "questionAsked", uid }),
+      close: () => dispatch({ type: "questionClosed" }),
+    }),
+    views: createViews(element("views"), (view) => dispatch({ type: "viewChosen", view })),
+  };
+}
+
+/** The stage; a choice on it becomes an action. */
+function createPageStage({ element, dispatch, say }: PageHost, { scaled, canRun = false }: PictureOptions) {
+  return createStage(element("stage"), document, {
+    labels: stageLabels(say),
+    scaled,
+    cell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
+    elements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
+    selected: (key) => dispatch({ type: "selectionChanged", key }),
+    pin: (node, slot) => dispatch({ type: "pinChosen", node, slot }),
+    asked(uid) {
+      dispatch({ type: "selectionChanged", key: `handle:${uid}` });
+      dispatch({ type: "questionAsked", uid });
+    },
+  });
+}
+
+/** The timeline of the trace that is open. */
+function createPageTimeline(
+  { element, state, say }: PageHost,
+  go: (step: number) => void,
+  stopsAt: (i: number) => boolean = () => false,
+) {
+  const parts = {
+    root: element("timeline"),
+    slider: element<HTMLInputElement>("slider"),
+    marks: element("marks"),
+    chain: element("chain"),
+    label: element("where"),
+  };
+  return createTimeline(parts, {
+    go,
+    stopsAt,
+    describe(i) {
+      const { opened } = state();
+      return opened?.count ? stepTitle(opened.trace, i, say) : say("no_steps");
+    },
+    causeOf(i) {
+      const { opened } = state();
+      return opened && opened.trace.outcome.error?.step === i ? causingStep(opened) : null;
+    },
+    reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,
+  });
+}
+
+/** The lines of the answer that is open, or else of the finding. */
+function createChainMarks(show: (marks: ChainMark[], errorExplained: boolean) => void) {
+  let findingMarks: ChainMark[] = [];
+  let answerMarks: ChainMark[] | null = null;
+  let isErrorExplained = false;
+  return {
+    ofFinding(marks: ChainMark[], errorExplained: boolean) {
+      findingMarks = marks;
+      isErrorExplained = errorExplained;
+      show(answerMarks ?? findingMarks, isErrorExplained);
+    },
+    /** @param marks null: none is open */
+    ofAnswer(marks: ChainMark[] | null) {
+      answerMarks = marks;
+      show(answerMarks ?? findingMarks, isErrorExplained);
+    },
+  };
+}
+
+/** The place of an answer, before the findings. */
+function answerSection(say: Locale["say"], findings: HTMLElement) {
+  const section = document.createElement("section");
+  section.id = "answer";
+  section.className = "findings";
+  section.hidden = true;
+  section.setAttribute("aria-label", say("answer"));
+  findings.before(section);
+  return section;
+}

@@ -1,0 +1,33 @@
+/** What the cards over the picture ask the server of the run that is shown: to check its gradients, to try fixes. */
+
+import { compareAddress } from "../compare/address.ts";
+import { checkGradients, type CheckGradients } from "../requests/gradient_check.ts";
+import { tryFixes } from "../requests/fixes.ts";
+import { fixedText } from "../program/repair.ts";
+import type { PageHost } from "./page_host.ts";
+import type { Fixing } from "../explain/fix_list.ts";
+
+export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | "dispatch">): {
+  checkGradients: CheckGradients;
+  fixes: Fixing;
+} {
+  /** The program as it was run. */
+  function shownProgram() {
+    const { opened, settings } = state();
+    const { source, pasted } = opened?.trace.program ?? { source: "" };
+    return { source: pasted ?? source, ...settings };
+  }
+
+  return {
+    checkGradients: (backward) => checkGradients(shownProgram(), backward),
+    fixes: {
+      attempt: (finding, signal) =>
+        tryFixes({ ...shownProgram(), language: document.documentElement.lang }, finding, signal),
+      apply: (edits) => dispatch({ type: "fixApplied", edits }),
+      compareAddress(edits) {
+        const source = state().opened?.trace.program.source ?? "";
+        return compareAddress(source, fixedText({ source }, edits));
+      },
+    },
+  };
+}

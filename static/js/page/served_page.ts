@@ -1,0 +1,35 @@
+/** What the server sent with the page, and what this reader's browser kept of earlier visits. */
+
+import { readLivePreference } from "./live_loader.ts";
+import { readDraft } from "./draft.ts";
+import { element } from "./page_host.ts";
+import { ROOT } from "../requests/root.ts";
+import { asksToPredict } from "../page_state/url.ts";
+import type { Page } from "../page_state/state.ts";
+
+const served = JSON.parse(element("first").textContent ?? "{}");
+
+/** The series that the program is shown of, if one. */
+export const servedSeries = served.series ?? null;
+
+export function servedPage(): Page {
+  const { source = "", trace_url: traceUrl = null, saved = null } = served;
+  const device = document.getElementById("device") as HTMLSelectElement | null;
+  const devices = [...(device?.options ?? [])].map(({ value }) => value);
+  const isLive = readLivePreference(element("workbench").dataset.live ?? "off");
+  return {
+    source,
+    traceUrl,
+    trace: null,
+    saved,
+    devices,
+    draft: readDraft(),
+    isLive,
+    predicts: asksToPredict(location.search),
+  };
+}
+
+/** Whether it is the page of every first visit, with the program that opens it. */
+export function isFrontPage({ saved }: Page) {
+  return saved === null && location.pathname === `${ROOT}/` && location.hash === "";
+}

@@ -1,0 +1,60 @@
+/** What is said of the step around the timeline: modes in force, memory alive, and the iterations skipped before it, one of
+ * which a form asks for. */
+
+import { activeModes, bytesLabel, liveBytes } from "../trace/memory_totals.ts";
+import { skippedGap } from "../page_state/selectors.ts";
+import { differs } from "../browser/store.ts";
+import type { PageHost } from "./page_host.ts";
+import type { Gap } from "../trace/skipped_iterations.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { PageState } from "../page_state/state.ts";
+
+export function createStepStatus(host: PageHost) {
+  const { element, say } = host;
+  const showGap = createSkippedForm(host);
+  /** bytes alive after each step */
+  let bytesByStep: number[] = [];
+
+  function showModes(opened: OpenTrace, step: number) {
+    const chips = activeModes(opened.at(step).entities).map((name) => {
+      const chip = document.createElement("span");
+      chip.className = "mode";
+      chip.textContent = name;
+      return chip;
+    });
+    element("modes").replaceChildren(...chips);
+  }
+
+  return {
+    render(state: PageState, before: PageState | null) {
+      const { opened, step } = state;
+      if (differs(state, before, "opened", "step", "text")) showGap(state.predict ? null : skippedGap(state));
+      if (!differs(state, before, "opened", "step")) return;
+      element("modes").replaceChildren();
+      element("alive").textContent = "";
+      if (!opened?.count) return;
+      if (differs(state, before, "opened")) bytesByStep = liveBytes(opened);
+      showModes(opened, step);
+      element("alive").textContent = say("alive", { size: bytesLabel(bytesByStep[step]) });
+    },
+  };
+}
+
+/** @returns shows which iterations were skipped; null: none */
+function createSkippedForm({ element, dispatch, say }: PageHost): (gap: Gap | null) => void {
+  const field = element<HTMLInputElement>("unseen-at");
+  element("unseen").addEventListener("submit", (event) => {
+    event.preventDefault();
+    dispatch({ type: "iterationRequested", index: Number(field.value) });
+  });
+  return (gap) => {
+    element("unseen").hidden = !gap;
+    if (!gap) return;
+    const { skipped, from, to } = gap;
+    const key = to === null ? "unseen_to_end" : from === to ? "unseen_one" : "unseen_between";
+    element("unseen-text").textContent = say(key, { n: skipped, from, to });
+    field.min = String(from);
+    field.max = to === null ? "" : String(to);
+    field.value = String(from);
+  };
+}
