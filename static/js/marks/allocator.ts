@@ -132,7 +132,6 @@ function partMark(labels: Labels, part: Part, position: string, x: number, y: nu
     {
       key: storage ? `block ${storage}` : `part ${position}`,
       class: cls("block", state, part.gradient && "grad", part.touched && "moved", !storage && "nobody"),
-      "data-block": storage,
       target: storage ? { kind: "block", storage } : null,
       role: "img",
       tabindex: storage ? "0" : null,

@@ -201,7 +201,6 @@ function columnMarks({ plan, band, labels }: LoomScene, column: Column) {
           key: `rail ${counter}`,
           class: cls("loom-rail", counter !== life.counters[0] && "second"),
           d: `M${railX} ${y0}V${y1}`,
-          "data-loom-rail": counter,
         }),
       );
   if (y0 === from)
@@ -251,7 +250,7 @@ function unnamedMarks({ plan }: LoomScene, rows: number[]) {
     return [
       h(
         "g",
-        { key: `unnamed ${r}`, class: "loom-unnamed", "data-loom-unnamed": n },
+        { key: `unnamed ${r}`, class: "loom-unnamed" },
         n > 0 && h("rect", { key: "bar", class: "loom-band", x: unnamed.x, y, width, height }),
         changed && h("text", { key: "count", class: "loom-note", x: unnamed.x + 4, y: y + 14 }, String(n)),
         h("title", { key: "title" }, `${n} · ${bytesText(unnamed.bytes[r])}`),

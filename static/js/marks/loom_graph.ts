@@ -50,7 +50,6 @@ export function edgeMarks({ plan, opened, band, now, i }: LoomScene) {
             visitStep === i && "running",
           ),
           "data-loom-edge": edge.key,
-          "data-loom-to": edge.to,
         },
         h("path", { key: "line", class: "loom-edge", d }),
         (flowsNow || y0 - y1 < 4000) &&

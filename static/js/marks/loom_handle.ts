@@ -41,7 +41,6 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
       h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }),
     );
   parts.push(...threadMarks({ plan, labels }, reader, r, (rail ?? lastX) + 5, cy));
-  const { x, w } = plan.memory;
   return h(
     "g",
     {
@@ -54,8 +53,6 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
         r === now && reader.step > i && "coming",
       ),
       "data-loom-handle": reader.uid,
-      "data-loom-on": column.uid,
-      "data-x": x + w,
     },
     parts,
     h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`),

@@ -49,14 +49,7 @@ export function nodeMarks(scene: LoomScene, r: number) {
     const title = dot.fold.length
       ? dot.fold.map((uid) => `${plan.run.nodes.get(uid)?.name} ${uid}`).join("\n")
       : `${dot.name} ${dot.uid}`;
-    out.push(
-      h(
-        "g",
-        { key: `node ${dot.group}`, class: "loom-knot", "data-loom-node": dot.uid },
-        parts,
-        h("title", { key: "title" }, title),
-      ),
-    );
+    out.push(h("g", { key: `node ${dot.group}`, class: "loom-knot" }, parts, h("title", { key: "title" }, title)));
   }
   return out;
 }

@@ -43,7 +43,6 @@ export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
       "data-loom-pin": pin.key,
       "data-state": state,
       "data-expected": pin.expected,
-      "data-loom-on": pin.storage,
     },
     parts,
     h(
