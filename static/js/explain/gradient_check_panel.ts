@@ -20,7 +20,7 @@ const VERDICTS_BY_SEVERITY: Verdict[] = ["differs", "cut", "unknown", "kink", "r
 /** by the open trace and the call of backward */
 const replies = new WeakMap<object, Map<number | null, CheckReply>>();
 
-interface GradientQuestion {
+export interface GradientQuestion {
   opened: object;
   backward: number | null;
   /** what the tensor is called that the answer is about */

@@ -4,13 +4,12 @@ import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
 import { closestTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { causeIndex, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
-import { gradientCheckPanel } from "./gradient_check_panel.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import type { Link, Place } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/run_facts.ts";
 import type { Answer } from "../findings/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";
-import type { CheckGradients } from "../requests/gradient_check.ts";
+import type { GradientQuestion } from "./gradient_check_panel.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -21,6 +20,9 @@ interface Question {
   uid: string;
   step: number;
 }
+
+type CheckPanel = (question: Omit<GradientQuestion, "check">) => HTMLElement;
+export type LoadCheckPanel = () => Promise<CheckPanel>;
 
 interface QuestionCardOptions {
   load: LoadFindings;
@@ -33,17 +35,18 @@ interface QuestionCardOptions {
   /** ask, close: the reader asks about a tensor, or has read the answer */
   ask: (uid: string) => void;
   close: () => void;
-  /** how gradients are checked, where there is a server to run them */
-  check?: CheckGradients;
+  /** what makes the panel that checks gradients, where there is a server to run them; fetched with the first answer */
+  loadCheckPanel?: LoadCheckPanel;
 }
 
 /** @param hosts where the answer and the button that asks are put */
 export function createQuestionCard(
   { card, stage }: { card: HTMLElement; stage: HTMLElement },
   say: Locale["say"],
-  { load, go, light: lightUids, mark: markChain, ask, close, check: checkGradients }: QuestionCardOptions,
+  { load, go, light: lightUids, mark: markChain, ask, close, loadCheckPanel }: QuestionCardOptions,
 ) {
   let findingsApi: Surface | null = null;
+  let checkPanel: CheckPanel | null = null;
   /** the sentences of findings, once they are there */
   let sayFinding: Locale["say"] | null = null;
   let factsOfRun: { opened: OpenTrace; facts: RunFacts } | null = null;
@@ -97,6 +100,7 @@ export function createQuestionCard(
     lightUids([]);
     const showId = ++showCount;
     const loaded = opened && question ? await factsOf(opened) : null;
+    if (loaded && loadCheckPanel) checkPanel ??= await loadCheckPanel().catch(() => null);
     if (showId !== showCount) return;
     if (!loaded || !opened || !question) {
       if (!card.hidden) markChain(null);
@@ -139,7 +143,7 @@ export function createQuestionCard(
 
   /** Where the gradients of the last backward can be checked. */
   function checkPanels({ uid, step }: Answer, opened: OpenTrace): HTMLElement[] {
-    if (!checkGradients || !findingsApi || factsOfRun?.opened !== opened) return [];
+    if (!checkPanel || !findingsApi || factsOfRun?.opened !== opened) return [];
     const { facts } = factsOfRun;
     const { checkableBackward, resolve } = findingsApi;
     const backward = checkableBackward(facts, step);
@@ -151,12 +155,11 @@ export function createQuestionCard(
     };
     const askedName = typeof name === "object" && "code" in name ? name.code : "";
     return [
-      gradientCheckPanel({
+      checkPanel({
         opened,
         backward: backward.number,
         asked: askedName,
         say: sayText(),
-        check: checkGradients,
         light: lightLeaf,
       }),
     ];

@@ -1,6 +1,6 @@
 /** What a sentence calls an operation of torch. */
 
-import { opName } from "../layout/op_name.ts";
+import { opName } from "../layout/format.ts";
 
 /** `aten::add_.Tensor` is `add_`, `SigmoidBackward0` is `sigmoid`. @param name of an operation or a node */
 export function operationName(name: string) {

@@ -98,3 +98,8 @@ function refText(uid: string, entities?: Entities) {
 function quote(text: string) {
   return `'${text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/'/g, "\\'")}'`;
 }
+
+/** The short name of a node or operation. @param name as torch calls a node */
+export function opName(name: string) {
+  return name.slice(name.lastIndexOf(":") + 1).replace(/Backward\d*$/, "");
+}

@@ -1,7 +1,7 @@
 /** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a node. */
 
 import { isHandle, type Entity } from "../trace/entities.ts";
-import { opName } from "./op_name.ts";
+import { opName } from "./format.ts";
 import { spokenName } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { Block, Purpose } from "./memory_parts.ts";

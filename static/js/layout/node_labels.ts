@@ -1,6 +1,6 @@
 /** What the graph's nodes are called for short: torch's name without its ending, numbered where a graph has it more than once. */
 
-import { opName } from "./op_name.ts";
+import { opName } from "./format.ts";
 
 const SUBSCRIPTS = [..."₀₁₂₃₄₅₆₇₈₉"];
 

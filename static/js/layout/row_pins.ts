@@ -1,7 +1,7 @@
 /** The pins of a row: which saved values are told above its strip, which at its end, and what broke them. */
 
 import { find, sameValue } from "../trace/entities.ts";
-import { opName } from "./op_name.ts";
+import { opName } from "./format.ts";
 import { textWidth } from "./metrics.ts";
 import { extent } from "./reads.ts";
 import type { OpenTrace } from "../trace/state.ts";

@@ -5,21 +5,20 @@ import { createCurves } from "../timeline/curves.ts";
 import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
 import { createLoomLoader } from "../loom/loader.ts";
 import { createPrinted } from "./printed.ts";
-import { createQuestionCard } from "../explain/question_card.ts";
+import { createQuestionCard, type LoadCheckPanel } from "../explain/question_card.ts";
 import { ownKeys } from "../stage/relatives.ts";
 import { causingStep } from "../trace/saved_slots.ts";
 import { createStage } from "../stage/stage.ts";
 import { createTimeline } from "../timeline/timeline.ts";
 import { createViews } from "./views.ts";
 import type { Fixing } from "../explain/fix_list.ts";
-import type { CheckGradients } from "../requests/gradient_check.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageHost } from "./page_host.ts";
 
 export interface PictureOptions {
   loadFindings: LoadFindings;
   fixes?: Fixing;
-  checkGradients?: CheckGradients;
+  loadCheckPanel?: LoadCheckPanel;
   /** whether a step is at a breakpoint */
   stopsAt?: (i: number) => boolean;
   /** called with the scale that is drawn */
@@ -61,7 +60,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       go,
       light: (uids) => stage.light(ownKeys(uids)),
       mark: chain.ofAnswer,
-      check: options.checkGradients,
+      loadCheckPanel: options.loadCheckPanel,
       ask: (uid) => dispatch({ type: "questionAsked", uid }),
       close: () => dispatch({ type: "questionClosed" }),
     }),

@@ -1,14 +1,15 @@
 /** What the cards over the picture ask the server of the run that is shown: to check its gradients, to try fixes. */
 
 import { compareAddress } from "../compare/address.ts";
-import { checkGradients, type CheckGradients } from "../requests/gradient_check.ts";
+import { checkGradients } from "../requests/gradient_check.ts";
 import { tryFixes } from "../requests/fixes.ts";
 import { fixedText } from "../program/repair.ts";
 import type { PageHost } from "./page_host.ts";
 import type { Fixing } from "../explain/fix_list.ts";
+import type { LoadCheckPanel } from "../explain/question_card.ts";
 
 export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | "dispatch">): {
-  checkGradients: CheckGradients;
+  loadCheckPanel: LoadCheckPanel;
   fixes: Fixing;
 } {
   /** The program as it was run. */
@@ -19,7 +20,11 @@ export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | 
   }
 
   return {
-    checkGradients: (backward) => checkGradients(shownProgram(), backward),
+    async loadCheckPanel() {
+      const { gradientCheckPanel } = await import("../explain/gradient_check_panel.ts");
+      const check = (backward: number | null) => checkGradients(shownProgram(), backward);
+      return (question) => gradientCheckPanel({ ...question, check });
+    },
     fixes: {
       attempt: (finding, signal) =>
         tryFixes({ ...shownProgram(), language: document.documentElement.lang }, finding, signal),
