@@ -1,7 +1,6 @@
 /** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
 
-import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
-import { LABELS, type Labels } from "../marks/labels.ts";
+import { LABELS, type Labels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { notes } from "./notes.ts";
 import { hidesFuture } from "../trace/future.ts";
 import { EVENTS } from "../trace/registry.ts";

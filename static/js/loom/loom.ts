@@ -5,7 +5,7 @@ import { loomLayout as makeLoom } from "../layout/loom.ts";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
 import { cornerMarks, loomMarks } from "../marks/loom.ts";
 import { rowAt, shelfAt, shelfOfStep } from "../marks/loom_scene.ts";
-import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
+import { LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { patch, SVG } from "../browser/svg.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";

@@ -9,7 +9,7 @@ import { cls, h, type VNode } from "../browser/svg.ts";
 import { codeMarks } from "./loom_code.ts";
 import { edgeMarks } from "./loom_graph.ts";
 import { handleMark } from "./loom_handle.ts";
-import { LOOM_LABELS, type LoomLabels } from "./loom_labels.ts";
+import { LOOM_LABELS, type LoomLabels } from "./labels.ts";
 import { headMarks } from "./loom_head.ts";
 import { nodeMarks } from "./loom_node.ts";
 import { pinMark } from "./loom_pin.ts";

@@ -10,7 +10,7 @@ import { cls, h, type VNode } from "../browser/svg.ts";
 import type { Unnamed } from "../layout/loom_unnamed.ts";
 import type { Snapshot } from "../trace/state.ts";
 import type { Storage, Summary } from "../trace/wire.ts";
-import type { LoomLabels } from "./loom_labels.ts";
+import type { LoomLabels } from "./labels.ts";
 import type { LoomScene } from "./loom_scene.ts";
 import type { Loom } from "../layout/loom_plan.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Band } from "../layout/view.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { LoomLabels } from "./loom_labels.ts";
+import type { LoomLabels } from "./labels.ts";
 import type { Loom } from "../layout/loom_plan.ts";
 
 export interface LoomScene {

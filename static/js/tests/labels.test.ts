@@ -6,8 +6,7 @@ import en from "../../locales/en.json" with { type: "json" };
 import zh from "../../locales/zh.json" with { type: "json" };
 import { loomLabels, stageLabels, stepTitle } from "../captions/captions.ts";
 import { locale } from "../words/locale.ts";
-import { LABELS, roleLabel } from "../marks/labels.ts";
-import { LOOM_LABELS } from "../marks/loom_labels.ts";
+import { LABELS, roleLabel, LOOM_LABELS } from "../marks/labels.ts";
 import { trace } from "./entities.ts";
 
 for (const [prefix, labels] of [
