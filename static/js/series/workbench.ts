@@ -1,8 +1,9 @@
 /** The parts of the workbench that are about series: a saved program joins one, or is shown as one of a series. */
 
-import { startAdding } from "./add.ts";
 import { fetchNote, startSeries, type Series } from "./reader.ts";
-import { startSeriesTools } from "./tools.ts";
+import { ROOT } from "../requests/root.ts";
+import { readDraft, writeDraft } from "./draft.ts";
+import { iframeCode } from "../sharing/sharing.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -32,4 +33,38 @@ export function startSeriesParts(
   if (!series) return;
   startSeries(series, store, say, { note: () => fetchNote(series.notes, series.place), isSaved });
   startSeriesTools(element("series-frame"), series, { copied, failed });
+}
+
+/** @param step that is shown */
+function startAdding(button: HTMLElement, { id, title }: { id: string; title: string }, step: () => number) {
+  button.addEventListener("click", () => {
+    const draft = readDraft();
+    draft.items.push({ program: id, title, note: "", step: null, seen: step() });
+    writeDraft(draft);
+    location.assign(`${ROOT}/series/new?lang=${document.documentElement.lang}&item=${draft.items.length}`);
+  });
+}
+
+/** It fits the column of an article. */
+const FRAME_SIZE = { width: 700, height: 560 };
+
+/** @param url of the series, absolute */
+export const frameAddress = (url: string) => url.replace(/\/series\/([^/?#]+).*$/, "/embed/series/$1");
+
+/** @param series url: of its page */
+function startSeriesTools(
+  button: HTMLElement,
+  { url, title }: { url: string; title: string },
+  { copied, failed }: { copied: (name: string) => void; failed: () => void },
+) {
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(
+        iframeCode(frameAddress(new URL(url, location.href).href), title, FRAME_SIZE),
+      );
+      copied(button.textContent ?? "");
+    } catch {
+      failed();
+    }
+  });
 }

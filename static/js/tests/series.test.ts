@@ -4,7 +4,7 @@ import { draftOf, movedItems, parseDraft, programId, requestBody } from "../seri
 import { noteParts } from "../series/note_nodes.ts";
 import { itemAt } from "../series/offline.ts";
 import { atNote, orderOf, shownNoteStep } from "../series/reader.ts";
-import { frameAddress } from "../series/tools.ts";
+import { frameAddress } from "../series/workbench.ts";
 
 /** @param note the addresses that become links */
 const links = (note: string) => noteParts(note).flatMap(({ url }) => (url ? [url] : []));
