@@ -1,7 +1,6 @@
 /** What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue. */
 
 import { ROOT } from "../requests/root.ts";
-import { keyLabel } from "./key_labels.ts";
 import type { Command } from "../browser/commands.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { Entry } from "./match.ts";
@@ -82,4 +81,22 @@ export async function fetchScenariosAndOperations(
     fetchJson<{ operations: Operation[] }>(`/api/operations?lang=${language}`),
   ]);
   return { scenarios, operations };
+}
+
+const KEY_SIGNS: Record<string, string> = {
+  Mod: "⌃",
+  Shift: "⇧",
+  ArrowRight: "→",
+  ArrowLeft: "←",
+  Enter: "⏎",
+  " ": "Space",
+  "-": "−",
+};
+
+/** @param key like `Mod+Shift+z`, of a command's keys @returns like `⌃⇧Z`; empty where there is none */
+export function keyLabel(key: string | undefined): string {
+  if (!key) return "";
+  const parts = key === "+" ? ["+"] : key.split("+");
+  const isChord = parts.length > 1;
+  return parts.map((part) => KEY_SIGNS[part] ?? (isChord ? part.toUpperCase() : part)).join("");
 }

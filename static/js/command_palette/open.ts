@@ -3,11 +3,22 @@
 import { commandEntries, fetchScenariosAndOperations, operationEntries, scenarioEntries } from "./entries.ts";
 import { insertOperation } from "./insert.ts";
 import { createPalette } from "./palette.ts";
-import { loadCommandLocale } from "./words.ts";
+import { createLocale, type Locale } from "../words/sentences.ts";
 import type { Command } from "../browser/commands.ts";
 import type { createProgramPane } from "../page/program_pane.ts";
 import type { Entry } from "./match.ts";
 import type { PageState } from "../page_state/state.ts";
+
+const SENTENCES: Record<string, () => Promise<{ default: Record<string, string> }>> = {
+  en: () => import("../../locales/commands.en.json", { with: { type: "json" } }),
+  zh: () => import("../../locales/commands.zh.json", { with: { type: "json" } }),
+};
+
+async function loadCommandLocale(language: string): Promise<{ say: Locale["say"]; english: Record<string, string> }> {
+  const knownLanguage = language in SENTENCES ? language : "en";
+  const [sentences, english] = await Promise.all([SENTENCES[knownLanguage](), SENTENCES.en()]);
+  return { say: createLocale({ [knownLanguage]: sentences.default })(knownLanguage).say, english: english.default };
+}
 
 interface PaletteParts {
   registry: { available: () => Command[] };

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import english from "../../locales/commands.en.json" with { type: "json" };
-import { commandEntries, operationEntries } from "../command_palette/entries.ts";
-import { keyLabel } from "../command_palette/key_labels.ts";
+import { commandEntries, operationEntries, keyLabel } from "../command_palette/entries.ts";
 import { matchScore, search, type Group } from "../command_palette/match.ts";
 import { createRegistry } from "../browser/commands.ts";
 import { pageCommands } from "../page/page_commands.ts";
