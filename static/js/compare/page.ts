@@ -7,10 +7,19 @@ import { ROOT } from "../requests/root.ts";
 import { startTheme } from "../browser/theme.ts";
 import { compareFragment, readCompareAddress } from "./address.ts";
 import { startComparisonDownloads } from "./downloads.ts";
-import { EXAMPLE } from "./example.ts";
 import { createSide, type InitialSide } from "./side.ts";
 import { createComparisonView } from "./view.ts";
 import type { Problem } from "../requests/trace_source.ts";
+
+const PROGRAM = `import torch
+a = torch.tensor([1., 2., 3.], requires_grad=True)
+b = a.clone()
+c = a * b
+c.sum().backward()
+print(a.grad)
+`;
+
+const EXAMPLE = { left: PROGRAM, right: PROGRAM.replace("a.clone()", "a.detach()") };
 
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 

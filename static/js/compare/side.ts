@@ -4,8 +4,9 @@ import { createEditor } from "../editor/editor.ts";
 import { messages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
-import { createChangedLines } from "./changed_lines.ts";
 import { createSideView, partOf } from "./side_view.ts";
+import { StateEffect, StateField, type Extension, type StateEffectType } from "@codemirror/state";
+import { Decoration, EditorView, ViewPlugin } from "@codemirror/view";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -97,4 +98,25 @@ export function createSide(
       return editor.text() === ranText;
     },
   };
+}
+
+function createChangedLines(): { extension: Extension; show: (lines: Set<number>) => void } {
+  let view: EditorView | null = null;
+  const setLines: StateEffectType<Set<number>> = StateEffect.define();
+  const changedMarks = StateField.define({
+    create: () => Decoration.none,
+    update(current, { effects, changes, state }) {
+      const setEffect = effects.find((effect) => effect.is(setLines));
+      if (!setEffect) return current.map(changes);
+      const validLines = [...(setEffect.value as Set<number>)].filter((line) => line >= 1 && line <= state.doc.lines);
+      const starts = validLines.sort((a, b) => a - b).map((line) => state.doc.line(line).from);
+      return Decoration.set(starts.map((start) => Decoration.line({ class: "cm-changed" }).range(start)));
+    },
+    provide: (field) => EditorView.decorations.from(field),
+  });
+  const viewCapture = ViewPlugin.define((editorView) => {
+    view = editorView;
+    return {};
+  });
+  return { extension: [changedMarks, viewCapture], show: (lines) => view?.dispatch({ effects: setLines.of(lines) }) };
 }
