@@ -1,6 +1,5 @@
 /** The loom's graph: lanes for the nodes, and the way of every edge. */
 
-import { Lanes } from "./lanes.ts";
 import { unqualifiedNodeName } from "./node_labels.ts";
 import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE_HEIGHT, SLOT_HEIGHT } from "./loom_sizes.ts";
 import { EM, textWidth, truncate } from "./metrics.ts";
@@ -156,4 +155,24 @@ function slotWidth(plan: Loom, dot: Dot, slot: string) {
   const text = pin && !plan.stacked ? `${slot} = ${plan.run.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
   const suffixWidth = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
   return textWidth(text, 10.5) + 12 + suffixWidth;
+}
+
+export class Lanes {
+  /** until where each lane is held */
+  endOfLane: number[] = [];
+
+  get count() {
+    return this.endOfLane.length;
+  }
+
+  /** The lane wished for where it ends here, else the first free one. Calls come from top to bottom. */
+  allocateLane(from: number, to: number, preferred?: number) {
+    let lane =
+      preferred !== undefined && this.endOfLane[preferred] <= from
+        ? preferred
+        : this.endOfLane.findIndex((y) => y < from);
+    if (lane < 0) lane = this.endOfLane.length;
+    this.endOfLane[lane] = to;
+    return lane;
+  }
 }

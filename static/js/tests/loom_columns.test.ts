@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lanes } from "../layout/lanes.ts";
+import { Lanes } from "../layout/loom_graph.ts";
 import { loomLayout } from "../layout/loom.ts";
 import { namesThatFit, pathThatFits } from "../layout/loom_names.ts";
 import { loomMarks } from "../marks/loom.ts";
