@@ -2,7 +2,7 @@
 
 import { find } from "../trace/entities.ts";
 import { cls, h } from "../browser/svg.ts";
-import { versionText } from "./rail.ts";
+import { textWidth } from "../layout/metrics.ts";
 import type { Columns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 
@@ -93,4 +93,23 @@ export function gradCounterMark(stepFacts: StepFacts, counterUid: string, x: num
     h("text", { key: "version", class: "badge-text", x: x + 9.5, y: y + 10.4, "font-size": Math.min(9.5, size) }, text),
     title,
   );
+}
+
+/** The size of letter under which a version is told with fewer of them. */
+const MIN_FONT_SIZE = 7;
+
+/**
+ * What of a version fits into its window: the step it made, else the version, else its last digits.
+ * @param maxWidth pixels
+ */
+export function versionText(
+  before: number | undefined,
+  value: number | string,
+  bumped: boolean,
+  maxWidth: number,
+): { text: string; size: number } {
+  const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-4)}`];
+  const sizeOf = (text: string) => Math.min(text.length > 4 ? 9.5 : 12, maxWidth / textWidth(text, 1));
+  const text = texts.find((text) => sizeOf(text) >= MIN_FONT_SIZE) ?? texts[texts.length - 1];
+  return { text, size: Math.floor(sizeOf(text) * 10) / 10 };
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roundedPath } from "../marks/path.ts";
+import { roundedPath } from "../marks/loom_graph.ts";
 import { fullNumber, shortNumber, wireText } from "../layout/format.ts";
 import { extent, linesOfReads, cellReads } from "../layout/reads.ts";
 import { Packer, Slots } from "../layout/packing.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textWidth } from "../layout/metrics.ts";
-import { versionText } from "../marks/rail.ts";
+import { versionText } from "../marks/row_counter.ts";
 import { wireText } from "../layout/format.ts";
 import { stepPicture } from "../marks/still.ts";
 import { openTrace } from "../trace/state.ts";
