@@ -1,7 +1,7 @@
 /** Relations between a trace's entities over the whole run: who shares a storage, a counter or a node, and when. */
 
 import { EVENTS } from "./registry.ts";
-import { Relation } from "./relation.ts";
+import { addToList } from "./multimap.ts";
 import type { Delta } from "./wire.ts";
 
 /** what a step set of an entity */
@@ -189,5 +189,38 @@ export class TraceIndex {
   sortByAppearance(uids: string[]) {
     const orderOf = (uid: string) => this.lives.get(uid)?.order ?? 0;
     return uids.length > 1 ? uids.sort((a, b) => orderOf(a) - orderOf(b)) : uids;
+  }
+}
+
+interface Stretch {
+  uid: string;
+  /** from, to: the first and last step */
+  from: number;
+  to: number;
+}
+
+/** Each thing is at no more than one other at a time. */
+class Relation {
+  stretches = new Map<string, Stretch[]>();
+  current = new Map<string, { target: string; stretch: Stretch }>();
+
+  /** @param target null where it is at none any more */
+  set(uid: string, target: string | null | undefined, step: number) {
+    const open = this.current.get(uid);
+    if (open?.target === target) return;
+    if (open) {
+      open.stretch.to = step - 1;
+      this.current.delete(uid);
+    }
+    if (!target) return;
+    const stretch = { uid, from: step, to: Infinity };
+    addToList(this.stretches, target, stretch);
+    this.current.set(uid, { target, stretch });
+  }
+
+  uidsAt(target: string, step: number): string[] {
+    const out = [];
+    for (const { uid, from, to } of this.stretches.get(target) ?? []) if (from <= step && step <= to) out.push(uid);
+    return out;
   }
 }
