@@ -14,6 +14,7 @@ const SENTENCES: Record<string, () => Promise<{ default: Record<string, string> 
   zh: () => import("../../locales/commands.zh.json", { with: { type: "json" } }),
 };
 
+/** The labels of the commands: in the reader's language, and in English, by which they are found as well. */
 async function loadCommandLocale(language: string): Promise<{ say: Locale["say"]; english: Record<string, string> }> {
   const knownLanguage = language in SENTENCES ? language : "en";
   const [sentences, english] = await Promise.all([SENTENCES[knownLanguage](), SENTENCES.en()]);

@@ -11,6 +11,7 @@ import { createSide, type InitialSide } from "./side.ts";
 import { createComparisonView } from "./view.ts";
 import type { Problem } from "../requests/trace_source.ts";
 
+/** What is compared when the page is opened without programs: a copy that gradients pass through, and one that they don't. */
 const PROGRAM = `import torch
 a = torch.tensor([1., 2., 3.], requires_grad=True)
 b = a.clone()

@@ -100,6 +100,7 @@ export function createSide(
   };
 }
 
+/** Highlights lines of an editor: those that the other side does not have. */
 function createChangedLines(): { extension: Extension; show: (lines: Set<number>) => void } {
   let view: EditorView | null = null;
   const setLines: StateEffectType<Set<number>> = StateEffect.define();

@@ -102,7 +102,10 @@ export function startGallery() {
 const RETRY_MS = 2500;
 const MAX_TRIES = 3;
 
-/** @param images each with its address in `data-still` */
+/**
+ * The stills of cards: loaded as they come into sight, in the page's theme, once more where one is not made yet.
+ * @param images each with its address in `data-still`
+ */
 function startStills(images: HTMLImageElement[]) {
   const observer = new IntersectionObserver(
     (entries) => {

@@ -157,6 +157,7 @@ function slotWidth(plan: Loom, dot: Dot, slot: string) {
   return textWidth(text, 10.5) + 12 + suffixWidth;
 }
 
+/** Lanes side by side, each held from one height to another. */
 export class Lanes {
   /** until where each lane is held */
   endOfLane: number[] = [];

@@ -90,7 +90,10 @@ function placeBelowEachOther(placed: PlacedItem[]): number {
   return y + HEIGHT.top;
 }
 
-/** @returns by storage */
+/**
+ * Places for storages without a name, among the lines below the named ones: each keeps its own while steps touch it.
+ * @returns by storage
+ */
 function namelessPlaces({
   opened,
   homes,

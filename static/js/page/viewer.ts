@@ -2,7 +2,6 @@
 
 import { aboutLines } from "../sharing/about.ts";
 import { setProgramFiles } from "../trace/program_files.ts";
-import { recordedText } from "../captions/recorded.ts";
 import { captionItems } from "../captions/caption_list.ts";
 import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
@@ -134,4 +133,19 @@ export function startViewer(
   window.addEventListener("hashchange", () =>
     dispatch({ type: "linkOpened", address: addressOf(location.hash, null) }),
   );
+}
+
+/** Where a run was recorded that no server ran: by whom, with what, and which part of it. @returns empty for a server's run */
+function recordedText({ runtime, steps }: Trace, say: Locale["say"]): string {
+  if (!runtime.recorded) return "";
+  const { torch, python, device, device_name: name } = runtime;
+  const sentences = [say("recorded_own", { torch, python, device: name ? `${device} (${name})` : device })];
+  for (const { name: label, first_line: first, last_line: last } of (runtime.regions ?? []).slice(0, 3)) {
+    if (label) sentences.push(say("recorded_region", { label }));
+    if (first && last) sentences.push(say("recorded_lines", { first, last }));
+  }
+  const more = (runtime.regions?.length ?? 0) - 3;
+  if (more > 0) sentences.push(say("recorded_more", { n: more }));
+  if (steps.some(({ skipped }) => skipped)) sentences.push(say("recorded_thinned"));
+  return sentences.join(" ");
 }

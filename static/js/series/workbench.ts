@@ -35,7 +35,7 @@ export function startSeriesParts(
   startSeriesTools(element("series-frame"), series, { copied, failed });
 }
 
-/** @param step that is shown */
+/** The button on a saved program's page that puts it into the series in the making. @param step that is shown */
 function startAdding(button: HTMLElement, { id, title }: { id: string; title: string }, step: () => number) {
   button.addEventListener("click", () => {
     const draft = readDraft();
@@ -51,7 +51,7 @@ const FRAME_SIZE = { width: 700, height: 560 };
 /** @param url of the series, absolute */
 export const frameAddress = (url: string) => url.replace(/\/series\/([^/?#]+).*$/, "/embed/series/$1");
 
-/** @param series url: of its page */
+/** The button that copies the code of a frame for another site's page. @param series url: of its page */
 function startSeriesTools(
   button: HTMLElement,
   { url, title }: { url: string; title: string },

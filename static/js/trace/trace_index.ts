@@ -199,7 +199,8 @@ interface Stretch {
   to: number;
 }
 
-/** Each thing is at no more than one other at a time. */
+/** A relation that changes from step to step: which things are at which other thing, for stretches of steps. Each is at no
+ * more than one other at a time. */
 class Relation {
   stretches = new Map<string, Stretch[]>();
   current = new Map<string, { target: string; stretch: Stretch }>();
