@@ -1,7 +1,6 @@
 /** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
 
 import { link, type Facts } from "./finding.ts";
-import { viewsToBase, type ViewStep } from "./view_chain.ts";
 import type { Tensor } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
@@ -88,4 +87,30 @@ export function customFunctionNode(facts: RunFacts, { uid, views, base, step }: 
       return { node: nodeUid, handle: handleUid };
   }
   return null;
+}
+
+/** a view and the operation that made it of `op.inputs[0]` */
+interface ViewStep {
+  uid: string;
+  op: Operation;
+}
+
+const MAX_VIEWS = 64;
+
+/**
+ * The views from a handle back to the tensor that is none, the handle's own first.
+ * @param step at which the handle is looked at
+ */
+function viewsToBase(facts: RunFacts, uid: string, step: number): { views: ViewStep[]; base: string } {
+  const views: ViewStep[] = [];
+  let base = uid;
+  const storageUid = facts.handle(uid, step)?.storage;
+  while (views.length < MAX_VIEWS) {
+    const op = facts.producer(base);
+    const source = op?.inputs[0];
+    if (!op || !source || op.step > step || !storageUid || facts.handle(source, op.step)?.storage !== storageUid) break;
+    views.push({ uid: base, op });
+    base = source;
+  }
+  return { views, base };
 }

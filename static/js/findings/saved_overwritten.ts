@@ -4,7 +4,6 @@ import { extent, plainDtype, cellReads } from "../layout/reads.ts";
 import { code, fix, link, nameOf, namesOf, phrase, type Diagnosis, type Facts, type FixHint } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
 import { isInPlace } from "./refused_write.ts";
-import { isOwnResult, savedHandle } from "./saved_values.ts";
 import { writerKindAt, type Writer } from "./write_facts.ts";
 import type { SavedSlot } from "../trace/trace_index.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -144,4 +143,22 @@ function fixesFor(writerKind: Writer, facts: RunFacts, slot: SavedSlot, step: nu
     fix("out_of_place", writePlace, { name: nameOf(findingFacts.y) }),
     fix("clone_saved", savedPlace, { name: nameOf(findingFacts.x) }),
   ];
+}
+
+/** The handle that a slot keeps: the tensor that was saved, else the node's own output, else whatever reads that
+ * memory under a name, else what lived only in that step. */
+function savedHandle(facts: RunFacts, slot: SavedSlot): string | null {
+  const { node, birth, storage, tensor } = slot;
+  if (tensor && facts.nameText(tensor, birth)) return tensor;
+  const readers = facts.index.handlesOf(storage, birth);
+  const outputs = facts.index.outputsOf(node, birth);
+  const candidates = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
+  const results = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
+  const temporary = results.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
+  return candidates.find((uid) => facts.nameText(uid, birth)) ?? tensor ?? candidates[0] ?? temporary ?? null;
+}
+
+/** Whether a node saved its own result. */
+function isOwnResult({ slot }: SavedSlot) {
+  return slot === "result" || /^result\d*$|^output$|^grid$/.test(slot);
 }
