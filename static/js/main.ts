@@ -31,7 +31,7 @@ import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, differs } from "./browser/store.ts";
 import { startTheme } from "./browser/theme.ts";
 import { readAddress } from "./page_state/url.ts";
-import { preferredView } from "./page/views.ts";
+import { preferredView } from "./page/view_switch.ts";
 import type { PageState } from "./page_state/state.ts";
 
 const { say } = await loadLocale(document.documentElement.lang);
@@ -54,7 +54,7 @@ const picture = createPicturePane(host, {
   markLines: program.markLines,
   loadFindings: loadFindingsOfRun,
   ...createRunRequests(host),
-  scaled: showScale,
+  onScale: showScale,
 });
 const siblings = createSiblingChips(
   element("siblings"),

@@ -103,7 +103,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     if (changed("opened", "step", "selection"))
       question.offer(opened && hidesFuture(opened.trace) ? null : opened, selection, step);
     if (changed("question")) question.show(opened, state.question);
-    if (revealed && changed("revealed")) stage.peek(revealed.storage, revealed.at);
+    if (revealed && changed("revealed")) stage.showElements(revealed.storage, revealed.at);
   };
 }
 

@@ -10,7 +10,7 @@ import { ownKeys } from "../stage/relatives.ts";
 import { causingStep } from "../trace/saved_slots.ts";
 import { createStage } from "../stage/stage.ts";
 import { createTimeline } from "../timeline/timeline.ts";
-import { createViews } from "./views.ts";
+import { createViewSwitch } from "./view_switch.ts";
 import type { Fixing } from "../explain/fix_list.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageHost } from "./page_host.ts";
@@ -22,7 +22,7 @@ export interface PictureOptions {
   /** whether a step is at a breakpoint */
   stopsAt?: (i: number) => boolean;
   /** called with the scale that is drawn */
-  scaled?: (k: number, chosen: boolean) => void;
+  onScale?: (k: number, isChosen: boolean) => void;
   /** whether elements that the trace left out can be asked for */
   canRun?: boolean;
   /** called with the chain of the finding that is open */
@@ -52,32 +52,32 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       load: options.loadFindings,
       fixes: options.fixes,
       go,
-      light: (link) => stage.light(link ? ownKeys(link.uids, link.slot) : []),
+      light: (link) => stage.highlight(link ? ownKeys(link.uids, link.slot) : []),
       mark: chain.ofFinding,
     }),
     question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
       load: options.loadFindings,
       go,
-      light: (uids) => stage.light(ownKeys(uids)),
+      light: (uids) => stage.highlight(ownKeys(uids)),
       mark: chain.ofAnswer,
       loadCheckPanel: options.loadCheckPanel,
       ask: (uid) => dispatch({ type: "questionAsked", uid }),
       close: () => dispatch({ type: "questionClosed" }),
     }),
-    views: createViews(element("views"), (view) => dispatch({ type: "viewChosen", view })),
+    views: createViewSwitch(element("views"), (view) => dispatch({ type: "viewChosen", view })),
   };
 }
 
 /** The stage; a choice on it becomes an action. */
-function createPageStage({ element, dispatch, say }: PageHost, { scaled, canRun = false }: PictureOptions) {
+function createPageStage({ element, dispatch, say }: PageHost, { onScale, canRun = false }: PictureOptions) {
   return createStage(element("stage"), document, {
     labels: stageLabels(say),
-    scaled,
-    cell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
-    elements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
-    selected: (key) => dispatch({ type: "selectionChanged", key }),
-    pin: (node, slot) => dispatch({ type: "pinChosen", node, slot }),
-    asked(uid) {
+    onScale,
+    onCell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
+    onUnknownElements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
+    onSelect: (key) => dispatch({ type: "selectionChanged", key }),
+    onBrokenSlot: (node, slot) => dispatch({ type: "pinChosen", node, slot }),
+    onMissingGradient(uid) {
       dispatch({ type: "selectionChanged", key: `handle:${uid}` });
       dispatch({ type: "questionAsked", uid });
     },

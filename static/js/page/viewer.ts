@@ -18,7 +18,7 @@ import { lineTone } from "../trace/stepping.ts";
 import { createStore, differs } from "../browser/store.ts";
 import { startTheme } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
-import { preferredView } from "./views.ts";
+import { preferredView } from "./view_switch.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";

@@ -24,7 +24,7 @@ import { scrollByDragging } from "../browser/scrolling.ts";
 import { createDivider } from "./divider.ts";
 import { createStagePane, MOVE_MS } from "./stage_pane.ts";
 import { markOlder, type Older } from "./older.ts";
-import { createRowAnchor } from "./row_hold.ts";
+import { createRowAnchor } from "./row_anchor.ts";
 import { createTabs } from "./tabs.ts";
 import { patch, SVG } from "../browser/svg.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
@@ -37,11 +37,11 @@ interface Stage {
   /** the scale at which nothing has to close, and again the one that reads best */
   toggleFit: () => void;
   /** show a big storage's cells from there on */
-  peek: (storage: string, from: number) => void;
+  showElements: (storage: string, from: number) => void;
   /** highlight what stays so, see `highlight.ts` */
   select: (key: string | null) => void;
   /** highlight what has one of these keys for a while, nothing where there are none */
-  light: (keys: string[]) => void;
+  highlight: (keys: string[]) => void;
   /** mark what is of an earlier text */
   markOlder: (older: Older | null) => void;
   /** the folds that the reader opened or closed */
@@ -61,23 +61,23 @@ type Stretch = Extract<Target, { kind: "stretch" }>;
 interface StageOptions {
   labels?: Partial<Labels>;
   /** called with the cell that was chosen by a click or by Enter */
-  cell?: (storage: string, index: number, dtype: string) => void;
-  /** with those of a big storage that the trace does not know */
-  elements?: (storage: string, from: number) => void;
+  onCell?: (storage: string, index: number, dtype: string) => void;
+  /** with a place of a big storage whose elements the trace does not know */
+  onUnknownElements?: (storage: string, from: number) => void;
   /** with the scale that is drawn */
-  scaled?: (k: number, chosen: boolean) => void;
+  onScale?: (k: number, isChosen: boolean) => void;
   /** with what the reader chose to stay highlighted */
-  selected?: (key: string | null) => void;
+  onSelect?: (key: string | null) => void;
   /** with a broken slot that was chosen */
-  pin?: (node: string, slot: string) => void;
+  onBrokenSlot?: (node: string, slot: string) => void;
   /** with the tensor whose missing gradient was */
-  asked?: (uid: string) => void;
+  onMissingGradient?: (uid: string) => void;
 }
 
 export function createStage(
   host: HTMLElement,
   document: Document,
-  { labels = {}, cell, elements, scaled, selected, pin, asked }: StageOptions = {},
+  { labels = {}, ...callbacks }: StageOptions = {},
 ): Stage {
   const labelTexts = { ...LABELS, ...labels };
   const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, labelTexts, {
@@ -111,7 +111,7 @@ export function createStage(
   const highlight = createHighlight(
     row,
     (target) => (shown ? relatedKeys(shown.opened, shown.i, target) : []),
-    selected,
+    callbacks.onSelect,
   );
 
   function modelOf(opened: OpenTrace) {
@@ -156,7 +156,7 @@ export function createStage(
     shown = { ...shown, plan, facts };
     tabs.show(narrow, chosenSide ?? sideOf(model, shown.i), facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
-    if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
+    if (scale !== drawnScale) callbacks.onScale?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
     markOlder(row, olderMarks);
     highlight.drawn();
@@ -200,9 +200,10 @@ export function createStage(
     if (target?.kind === "out of sight") panes[target.pane].scrollTo(target.y);
     else if (target?.kind === "fold") toggleFold(target.key);
     else if (target?.kind === "stretch") openStretch(target, shareOfWidth(chosen?.element, event));
-    else if (target?.kind === "cell") cell?.(target.storage, target.index, target.dtype);
-    else if (target?.kind === "missing gradient" && asked) asked(target.of);
-    else if ((target?.kind === "pin" || target?.kind === "slot") && target.broken && pin) pin(target.node, target.slot);
+    else if (target?.kind === "cell") callbacks.onCell?.(target.storage, target.index, target.dtype);
+    else if (target?.kind === "missing gradient" && callbacks.onMissingGradient) callbacks.onMissingGradient(target.of);
+    else if ((target?.kind === "pin" || target?.kind === "slot") && target.broken && callbacks.onBrokenSlot)
+      callbacks.onBrokenSlot(target.node, target.slot);
     else highlight.choose(event);
   }
 
@@ -214,7 +215,8 @@ export function createStage(
     const from = first + Math.floor(share * span);
     const storage = shown ? find(shown.opened.state(shown.i), uid, "storage") : undefined;
     const windows = storage?.windows?.[dtype] ?? [];
-    if (!windows.some(([start, values]) => start <= from && from < start + values.length)) return elements?.(uid, from);
+    if (!windows.some(([start, values]) => start <= from && from < start + values.length))
+      return callbacks.onUnknownElements?.(uid, from);
     windowStarts.set(uid, from);
     draw();
   }
@@ -284,12 +286,12 @@ export function createStage(
       draw(true);
       drawLinks();
     },
-    light: highlight.light,
+    highlight: highlight.light,
     markOlder(next) {
       markOlder(row, next);
       olderMarks = next;
     },
-    peek(uid, from) {
+    showElements(uid, from) {
       windowStarts.set(uid, from);
       draw();
       const strip = shown?.plan?.memory?.anchors.get(uid);

@@ -11,7 +11,7 @@ export function preferredView(): View {
 }
 
 /** @param root holds a button with `data-view` for each */
-export function createViews(root: HTMLElement, onChoose: (view: View) => void) {
+export function createViewSwitch(root: HTMLElement, onChoose: (view: View) => void) {
   const buttons = [...root.querySelectorAll("button")];
   let currentView: View = "stage";
 
