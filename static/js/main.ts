@@ -22,6 +22,7 @@ import { element, type PageHost } from "./page/page_host.ts";
 import { aboutProgram } from "./page/program_name.ts";
 import { createRunRequests } from "./page/run_requests.ts";
 import { createRunner } from "./page/running.ts";
+import { createRunStatus } from "./page/run_status.ts";
 import { isFrontPage, servedPage, servedSeries } from "./page/served_page.ts";
 import { createStepStatus } from "./page/step_status.ts";
 import { startSharingParts } from "./sharing/workbench.ts";
@@ -62,6 +63,7 @@ const siblings = createSiblingChips(
   (change) => dispatch({ type: "siblingChosen", ...change }),
   element("workbench").dataset.live === "off" ? null : element("live-foot"),
 );
+const runStatus = createRunStatus(host);
 const stepStatus = createStepStatus(host);
 const draft = createDraftKeeper(host);
 const runner = createRunner(page.traceUrl, dispatch);
@@ -98,6 +100,7 @@ function showPanes(state: PageState, before: PageState | null) {
 /** Draws a change of the state, part by part. @param before null: the first time */
 function render(state: PageState, before: PageState | null) {
   program.render(state, before);
+  runStatus.render(state, before);
   showPanes(state, before);
   picture.render(state, before);
   siblings.render(state.predict ? { ...state, opened: null } : state);

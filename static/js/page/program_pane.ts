@@ -1,27 +1,24 @@
 /** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
 
-import { outcomeSentence } from "../captions/captions.ts";
 import { createCards } from "./cards.ts";
+import { showOutcome } from "./run_status.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createEditor } from "../editor/editor.ts";
 import { createInputBox } from "../editor/input_box.ts";
-import { messages, generalNotices } from "../program/messages.ts";
+import { messages } from "../program/messages.ts";
 import { outputMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
-import { isCurrent, isPageProgram, isRunning, isUpToDate } from "../page_state/selectors.ts";
+import { isCurrent, isPageProgram, isUpToDate } from "../page_state/selectors.ts";
 import { hidesFuture } from "../trace/future.ts";
 import { dueQuestion } from "../predict/mode.ts";
-import { causingStep } from "../trace/saved_slots.ts";
 import { createSettingsFields } from "../page_state/settings.ts";
 import { lineTone } from "../trace/stepping.ts";
 import { differs } from "../browser/store.ts";
 import type { PreviewStage } from "../builder/card_preview.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { OpenTrace } from "../trace/state.ts";
 import type { Repair } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { Problem } from "../requests/trace_source.ts";
 import type { PageState } from "../page_state/state.ts";
 import type { Message } from "../program/message.ts";
 
@@ -141,28 +138,6 @@ export function createProgramPane(
     nextLine = line;
   }
 
-  /** A sentence about the server or an address, not about the program. */
-  function showProblem(problem: Problem | null) {
-    const saveButton = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
-    element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...saveButton);
-    element("problem").hidden = !problem;
-  }
-
-  /** The page says so where the server could run no program when it was loaded; a run shows that it can now. */
-  function forgetMissingWorkers(state: PageState, before: PageState | null) {
-    if (before?.pending && !state.pending && state.opened !== before.opened)
-      document.getElementById("no-workers")?.remove();
-  }
-
-  function showRunProgress(state: PageState) {
-    const running = isRunning(state);
-    document.body.classList.toggle("busy", running);
-    element("stop").hidden = !running;
-    const { ahead } = state;
-    const key = !running ? "run" : ahead === null ? "running" : ahead ? "queued" : "queued_next";
-    element("run-word").textContent = say(key, { ahead });
-  }
-
   /** @param before null: the first time */
   function render(state: PageState, before: PageState | null) {
     const { opened, text } = state;
@@ -187,9 +162,6 @@ export function createProgramPane(
     if (isProgramChanged || differs(state, before, "step", "predict")) showNextLine(state);
     if (isProgramChanged || differs(state, before, "settings", "isLive"))
       element("edited").hidden = state.isLive || isUpToDate(state);
-    if (differs(state, before, "problem")) showProblem(state.problem);
-    forgetMissingWorkers(state, before);
-    if (differs(state, before, "pending", "ahead")) showRunProgress(state);
   }
 
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding
@@ -222,46 +194,4 @@ export function createProgramPane(
 function editorTexts(say: Locale["say"]) {
   const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
   return { label: say("program"), leaveHint: `Esc Tab: ${say("help_leave")}`, nonce };
-}
-
-/** How the program ended; an error leads to its step. */
-function showOutcome(
-  element: <T extends HTMLElement>(id: string) => T,
-  opened: OpenTrace | null,
-  say: Locale["say"],
-  go: (step: number) => void,
-) {
-  const outcomeElement = element("outcome");
-  outcomeElement.replaceChildren();
-  element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
-  outcomeElement.className = "outcome";
-  if (!opened || hidesFuture(opened.trace)) return;
-  const { status, error } = opened.trace.outcome;
-  outcomeElement.className = `outcome ${status}`;
-  if (status !== "raised" || !error) {
-    outcomeElement.textContent = outcomeSentence(opened.trace, say).text;
-    return;
-  }
-  const summary = error.line ? error.type : outcomeSentence(opened.trace, say).text;
-  const label = error.line ? say("raised_at", { line: error.line }) : error.type;
-  outcomeElement.replaceChildren(
-    linkButton(label, () => go(error.step ?? opened.count - 1)),
-    ` ${summary}`,
-  );
-  const cause = causingStep(opened);
-  if (cause === null) return;
-  const causeLine = opened.trace.steps[cause].line;
-  outcomeElement.append(
-    " · ",
-    linkButton(say("caused_at", { line: causeLine }), () => go(cause)),
-  );
-}
-
-function linkButton(text: string, onClick: () => void) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "link";
-  button.textContent = text;
-  button.addEventListener("click", onClick);
-  return button;
 }
