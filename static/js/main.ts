@@ -2,19 +2,19 @@
 
 import { startCommands } from "./page/page_commands.ts";
 import { createProgramPane } from "./page/program_pane.ts";
-import { compareAddress } from "./compare/address.ts";
+import { comparisonAddress } from "./compare/address.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
-import { startOpening } from "./open_file/workbench.ts";
+import { startFileOpeningOnWorkbench } from "./open_file/workbench.ts";
 import { startLessonOf } from "./page/lesson_loader.ts";
 import { startLegend } from "./page/legend.ts";
 import { createAddress } from "./page/address.ts";
 import { startLive } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
-import { isSavedProgram, programText } from "./page_state/selectors.ts";
+import { isSavedProgram, programTextForAddress } from "./page_state/selectors.ts";
 import { initialState, reduce } from "./page_state/page_state.ts";
 import { startPredict } from "./page/predict_loader.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
-import { startPaneBorder } from "./browser/pane_border.ts";
+import { makePaneBorderDraggable } from "./browser/pane_border.ts";
 import { createPicturePane } from "./page/picture_pane.ts";
 import { onFirstInteraction } from "./browser/first_interaction.ts";
 import { createDraftKeeper } from "./page/draft.ts";
@@ -27,10 +27,10 @@ import { isFrontPage, servedPage, servedSeries } from "./page/served_page.ts";
 import { createStepStatus } from "./page/step_status.ts";
 import { startSharingParts } from "./sharing/workbench.ts";
 import { createSiblingChips } from "./siblings/chips.ts";
-import { atNote } from "./series/reader.ts";
+import { addressAtNoteStep } from "./series/reader.ts";
 import { startSeriesParts } from "./series/workbench.ts";
-import { createStore, differs } from "./browser/store.ts";
-import { startTheme } from "./browser/theme.ts";
+import { createStore, hasChangedField } from "./browser/store.ts";
+import { startThemeButton } from "./browser/theme.ts";
 import { readAddress } from "./page_state/url.ts";
 import { preferredView } from "./page/view_switch.ts";
 import type { PageState } from "./page_state/state.ts";
@@ -86,7 +86,7 @@ function showScale(k: number, isChosen: boolean) {
 
 /** What there is to see: the picture, why there is none, or a program that waits to be run. */
 function showPanes(state: PageState, before: PageState | null) {
-  if (!differs(state, before, "opened", "waiting")) return;
+  if (!hasChangedField(state, before, "opened", "waiting")) return;
   const { opened, waiting } = state;
   const isEmpty = opened !== null && !opened.count;
   element("waiting").hidden = !waiting;
@@ -115,8 +115,8 @@ function startPageLinks() {
   const compareLink = document.querySelector<HTMLAnchorElement>("a[data-compare]");
   compareLink?.addEventListener("click", async (event) => {
     event.preventDefault();
-    const source = programText(currentState());
-    location.assign(source.trim() ? await compareAddress(source, source) : compareLink.href);
+    const source = programTextForAddress(currentState());
+    location.assign(source.trim() ? await comparisonAddress(source, source) : compareLink.href);
   });
   for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-keep]"))
     link.addEventListener("click", () => {
@@ -136,10 +136,10 @@ startPredict(element, store, say, {
   fetched: ({ saved }) => page.saved && Object.assign(page.saved, saved),
 });
 void startLessonOf(document.getElementById("lesson"), store, say, { run: program.run, edit: program.editor.focus });
-startTheme(element("theme"));
-startOpening({ button: element("open-file"), field: element("file") }, dispatch);
+startThemeButton(element("theme"));
+startFileOpeningOnWorkbench({ button: element("open-file"), field: element("file") }, dispatch);
 startLegend(element("legend"));
-startPaneBorder(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
+makePaneBorderDraggable(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
 element("closer").addEventListener("click", picture.zoom.in);
 element("further").addEventListener("click", picture.zoom.out);
 element("scale").addEventListener("click", picture.zoom.fit);
@@ -161,7 +161,10 @@ startPageLinks();
 
 render(currentState(), null);
 store.subscribe(render);
-const opening = atNote(await readAddress(location.hash), page.predicts ? null : (servedSeries?.step ?? null));
+const opening = addressAtNoteStep(
+  await readAddress(location.hash),
+  page.predicts ? null : (servedSeries?.step ?? null),
+);
 const chosenSettings = program.chosenSettings();
 dispatch({ type: "pageOpened", address: opening });
 if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings }); // made while the page was getting ready

@@ -2,36 +2,36 @@
 
 import { commandEntries, fetchScenariosAndOperations, operationEntries, scenarioEntries } from "./entries.ts";
 import { insertOperation } from "./insert.ts";
-import { createPalette } from "./palette.ts";
+import { createCommandPalette } from "./palette.ts";
 import { createLocale, type Locale } from "../words/sentences.ts";
 import type { Command } from "../browser/commands.ts";
 import type { createProgramPane } from "../page/program_pane.ts";
-import type { Entry } from "./match.ts";
+import type { PaletteEntry } from "./match.ts";
 import type { PageState } from "../page_state/state.ts";
 
-const SENTENCES: Record<string, () => Promise<{ default: Record<string, string> }>> = {
+const LABEL_LOADERS: Record<string, () => Promise<{ default: Record<string, string> }>> = {
   en: () => import("../../locales/commands.en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/commands.zh.json", { with: { type: "json" } }),
 };
 
 /** The labels of the commands: in the reader's language, and in English, by which they are found as well. */
 async function loadCommandLocale(language: string): Promise<{ say: Locale["say"]; english: Record<string, string> }> {
-  const knownLanguage = language in SENTENCES ? language : "en";
-  const [sentences, english] = await Promise.all([SENTENCES[knownLanguage](), SENTENCES.en()]);
+  const knownLanguage = language in LABEL_LOADERS ? language : "en";
+  const [sentences, english] = await Promise.all([LABEL_LOADERS[knownLanguage](), LABEL_LOADERS.en()]);
   return { say: createLocale({ [knownLanguage]: sentences.default })(knownLanguage).say, english: english.default };
 }
 
-interface PaletteParts {
+interface CommandPaletteParts {
   registry: { available: () => Command[] };
   program: ReturnType<typeof createProgramPane>;
   state: () => PageState;
 }
 
 /** @returns opens it */
-export async function startPalette({ registry, program, state }: PaletteParts): Promise<() => void> {
+export async function startCommandPalette({ registry, program, state }: CommandPaletteParts): Promise<() => void> {
   const { lang: language } = document.documentElement;
   const { say, english } = await loadCommandLocale(language);
-  const palette = createPalette(say);
+  const palette = createCommandPalette(say);
   let catalogue: Awaited<ReturnType<typeof fetchScenariosAndOperations>> = { scenarios: [], operations: [] };
 
   async function insert(operation: string) {
@@ -52,7 +52,7 @@ export async function startPalette({ registry, program, state }: PaletteParts): 
     },
     { name: "operations", entries: operationEntries(catalogue.operations, insert) },
   ];
-  let commands: Entry[] = [];
+  let commands: PaletteEntry[] = [];
 
   async function fetchLists() {
     try {

@@ -1,23 +1,29 @@
 /** A side that can be written: an editor, the run of its program, and what came of it. */
 
 import { createEditor } from "../editor/editor.ts";
-import { messages } from "../program/messages.ts";
+import { programMessages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
-import { createSideView, partOf } from "./side_view.ts";
+import {
+  loadTrace,
+  problemOfResponse,
+  requestTrace,
+  TraceError,
+  type RequestProblem,
+} from "../requests/trace_source.ts";
+import { createSideView, elementOfSide } from "./side_view.ts";
 import { StateEffect, StateField, type Extension, type StateEffectType } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin } from "@codemirror/view";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** what the server sent of a side */
-export interface InitialSide {
+export interface InitialComparisonSide {
   source: string;
   trace_url: string | null;
   title: string;
 }
 
-interface SideOptions {
+interface EditableSideOptions {
   nonce: string;
   onRun: () => void;
   onChange: () => void;
@@ -25,14 +31,14 @@ interface SideOptions {
 }
 
 /** @param root the side's part of the page */
-export function createSide(
+export function createEditableSide(
   root: HTMLElement,
-  initial: InitialSide,
+  initial: InitialComparisonSide,
   say: Locale["say"],
-  { nonce, onRun, onChange, onLine }: SideOptions,
+  { nonce, onRun, onChange, onLine }: EditableSideOptions,
 ) {
-  const changedLines = createChangedLines();
-  const editor = createEditor(partOf(root, "code"), {
+  const changedLines = createChangedLineHighlights();
+  const editor = createEditor(elementOfSide(root, "code"), {
     source: initial.source,
     label: root.getAttribute("aria-label") ?? "",
     leaveHint: `Esc Tab: ${say("help_leave")}`,
@@ -48,9 +54,9 @@ export function createSide(
   let ranText = "";
   let traceFetch = new AbortController();
 
-  function showProblem(problem: Problem | null) {
-    partOf(root, "problem").hidden = problem === null;
-    partOf(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
+  function showProblem(problem: RequestProblem | null) {
+    elementOfSide(root, "problem").hidden = problem === null;
+    elementOfSide(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
   }
 
   /** What was pasted may have been cleaned before it ran: the editor shows what ran. */
@@ -61,7 +67,7 @@ export function createSide(
       editor.setText(trace.program.source);
       ranText = trace.program.source;
     }
-    editor.setMessages(messages(trace, say, () => {}).filter(({ kind }) => kind === "error"));
+    editor.setMessages(programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error"));
   }
 
   return {
@@ -101,7 +107,7 @@ export function createSide(
 }
 
 /** Highlights lines of an editor: those that the other side does not have. */
-function createChangedLines(): { extension: Extension; show: (lines: Set<number>) => void } {
+function createChangedLineHighlights(): { extension: Extension; show: (lines: Set<number>) => void } {
   let view: EditorView | null = null;
   const setLines: StateEffectType<Set<number>> = StateEffect.define();
   const changedMarks = StateField.define({

@@ -1,23 +1,23 @@
 /** Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place. */
 
-import { codeNodes, element } from "../browser/elements.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import { compareTraces, differencesAt, type Comparison } from "./comparison.ts";
-import { lanesElement } from "./lanes.ts";
+import { timelineLanesElement } from "./lanes.ts";
 import { statementTexts } from "./align.ts";
 import {
   changesByName,
-  nameClause,
+  clauseAboutName,
   compareLocale,
   lineOfRow,
   outcomeText,
-  outputText,
+  outputDifferenceText,
   comparisonSummary,
 } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { SideView } from "./side_view.ts";
 
 /** Differences that are numbered and listed at a place. */
-const MAX_LISTED = 12;
+const MAX_LISTED_DIFFERENCES = 12;
 
 /** @param root with the parts of `_comparison.html` @param onMoved called with each place that is shown */
 export function createComparisonView(
@@ -64,7 +64,7 @@ export function createComparisonView(
     const { left, right, rows } = comparison;
     const stepsAtRow = rows[row];
     const before = rows[row - 1] ?? { left: -1, right: -1 };
-    const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
+    const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED_DIFFERENCES);
     const markedNames = (uid: "leftUid" | "rightUid") =>
       groups.map((group, k) => ({
         number: k + 1,
@@ -91,9 +91,11 @@ export function createComparisonView(
 
   function listDifferences(groups: ReturnType<typeof differencesAt>[]) {
     if (!comparison) return;
-    const items = groups.map((group) => sentenceItem(nameClause(group, say)));
+    const items = groups.map((group) => sentenceItem(clauseAboutName(group, say)));
     const outputsHere = comparison.output.filter((difference) => difference.row === row);
-    const output = outputsHere.map((difference) => sentenceItem(outputText(difference, say), "printed-difference"));
+    const output = outputsHere.map((difference) =>
+      sentenceItem(outputDifferenceText(difference, say), "printed-difference"),
+    );
     const emptyItems = items.length || output.length ? [] : [element("li", "none", say("compare.no_difference_here"))];
     elementById("differences").replaceChildren(...items, ...output, ...emptyItems);
   }
@@ -117,16 +119,16 @@ export function createComparisonView(
     open(leftTrace: Trace, rightTrace: Trace, initialRow: number | null) {
       comparison = compareTraces(leftTrace, rightTrace);
       const { left, right, rows, apart } = comparison;
-      elementById("verdict").replaceChildren(...codeNodes(comparisonSummary(comparison, say)));
+      elementById("verdict").replaceChildren(...nodesWithCode(comparisonSummary(comparison, say)));
       for (const [side, opened] of [
         ["left", left],
         ["right", right],
       ] as const) {
         const { outcome } = opened.trace;
         sides[side].showOutcome(outcomeText(outcome, say), outcome.status === "finished");
-        sides[side].showChanged(changedLines(comparison, side));
+        sides[side].showChanged(linesOfChangedStatements(comparison, side));
       }
-      elementById("lanes").replaceChildren(lanesElement(comparison));
+      elementById("lanes").replaceChildren(timelineLanesElement(comparison));
       elementById("track").style.setProperty("--apart", apart === null ? "0" : String(apart / rows.length));
       elementById("track").style.setProperty("--rows", String(Math.max(rows.length, 1)));
       elementById("apart").textContent =
@@ -169,13 +171,13 @@ export function createComparisonView(
 function sentenceItem(text: string, className = "") {
   const item = element("li", className);
   const sentence = element("span", "");
-  sentence.append(...codeNodes(text));
+  sentence.append(...nodesWithCode(text));
   item.append(sentence);
   return item;
 }
 
 /** Lines of a side's statements that the other side does not have, or has in other words. */
-function changedLines({ left, right, statements }: Comparison, side: "left" | "right"): Set<number> {
+function linesOfChangedStatements({ left, right, statements }: Comparison, side: "left" | "right"): Set<number> {
   const texts = { left: statementTexts(left.trace.program), right: statementTexts(right.trace.program) };
   const ownStatements = (side === "left" ? left : right).trace.program.statements ?? [];
   const lines = new Set<number>();

@@ -1,11 +1,11 @@
 /** A write into one of several views that one operation made at once: unbind, split, chunk, iterating over a tensor. */
 
-import { fix, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function multiViewInplace(facts: RunFacts): Diagnosis[] {
+export function diagnoseInPlaceWriteToMultiView(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   const view = write && multiOutputView(write);
   if (!write?.op.grad_mode || !view || !write.tensor.requires_grad) return [];
@@ -13,7 +13,7 @@ export function multiViewInplace(facts: RunFacts): Diagnosis[] {
   const { step, op } = write;
   const x = facts.nameFact(view.uid, step);
   const y = facts.nameFact(view.op.inputs[0], viewStep);
-  const isLoop = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.code(viewStep));
+  const isLoop = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.statementCode(viewStep));
   const viewOperation = operationName(view.op.name);
   const findingFacts = {
     x,
@@ -29,12 +29,12 @@ export function multiViewInplace(facts: RunFacts): Diagnosis[] {
       variant: isLoop ? "loop" : undefined,
       cause: facts.place(step),
       chain: linksFromViewToRefusal(facts, write, view, findingFacts),
-      names: namesOf(x, y),
+      names: namesInFacts(x, y),
       facts: findingFacts,
       fixes: [
-        fix("under_no_grad", facts.place(isLoop ? viewStep : step), { name }),
-        fix("out_of_place", facts.place(step), { name }),
-        fix("clone_before", facts.place(step), { name }),
+        fixHint("under_no_grad", facts.place(isLoop ? viewStep : step), { name }),
+        fixHint("out_of_place", facts.place(step), { name }),
+        fixHint("clone_before", facts.place(step), { name }),
       ],
       explainsError: true,
     },

@@ -1,6 +1,6 @@
 /** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
 
-import { link, type Facts } from "./finding.ts";
+import { chainLink, type Facts } from "./finding.ts";
 import type { Tensor } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
@@ -19,13 +19,13 @@ const IN_PLACE_OPERATION = /^aten::(?:__i\w+__|\w*[a-z\d]_)(?:\.|$)/;
 const OUT_OPERATION = /\.(?:\w*_)?out$/;
 
 /** Whether an operation writes its first argument. */
-export function isInPlace(name: string) {
+export function isInPlaceOperation(name: string) {
   return IN_PLACE_OPERATION.test(name);
 }
 
 export function findRefusedWrite(facts: RunFacts): RefusedWrite | null {
   const op = facts.failedOperation;
-  if (!op || (!isInPlace(op.name) && !OUT_OPERATION.test(op.name))) return null;
+  if (!op || (!isInPlaceOperation(op.name) && !OUT_OPERATION.test(op.name))) return null;
   const uid = OUT_OPERATION.test(op.name) ? op.inputs.at(-1) : op.inputs[0];
   const tensor = facts.tensor(uid, op.step);
   if (!uid || !tensor) return null;
@@ -36,7 +36,7 @@ export function findRefusedWrite(facts: RunFacts): RefusedWrite | null {
  * What is written, by a name: the handle's own, else that of the view it was made of.
  * @returns the uid of what is named
  */
-export function namedTarget(facts: RunFacts, { uid, views, base, step }: RefusedWrite): string {
+export function namedWriteTarget(facts: RunFacts, { uid, views, base, step }: RefusedWrite): string {
   const handles = [...views.map((view) => view.uid), base];
   return handles.find((handleUid) => facts.nameText(handleUid, step)) ?? uid;
 }
@@ -50,7 +50,7 @@ export function multiOutputView({ views }: RefusedWrite) {
 }
 
 /** The view that was made while nothing was recorded, of a tensor that requires grad. */
-export function unrecordedView(facts: RunFacts, { op: write, views }: RefusedWrite) {
+export function viewMadeUnderNoGrad(facts: RunFacts, { op: write, views }: RefusedWrite) {
   if (!write.grad_mode) return undefined;
   return views.find(({ op }) => !op.grad_mode && facts.tensor(op.inputs[0], op.step)?.requires_grad);
 }
@@ -66,8 +66,11 @@ export function linksFromViewToRefusal(
   findingFacts: Facts,
 ) {
   return [
-    link(facts.place(op.step), "shares", { ...findingFacts, code: facts.codeFact(op.step) }, [uid, op.inputs[0]]),
-    link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [uid]),
+    chainLink(facts.place(op.step), "shares", { ...findingFacts, code: facts.statementFact(op.step) }, [
+      uid,
+      op.inputs[0],
+    ]),
+    chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [uid]),
   ];
 }
 
@@ -77,7 +80,7 @@ export function hasRepeatedCells({ shape, stride }: Tensor) {
 }
 
 /** The node of a custom function whose output a write would change. */
-export function customFunctionNode(facts: RunFacts, { uid, views, base, step }: RefusedWrite) {
+export function customFunctionNodeOfTarget(facts: RunFacts, { uid, views, base, step }: RefusedWrite) {
   for (const handleUid of [uid, ...views.map((view) => view.op.inputs[0]), base]) {
     const nodeUid = facts.tensor(handleUid, step)?.grad_fn;
     if (
@@ -95,7 +98,7 @@ interface ViewStep {
   op: Operation;
 }
 
-const MAX_VIEWS = 64;
+const MAX_VIEWS_FOLLOWED = 64;
 
 /**
  * The views from a handle back to the tensor that is none, the handle's own first.
@@ -105,8 +108,8 @@ function viewsToBase(facts: RunFacts, uid: string, step: number): { views: ViewS
   const views: ViewStep[] = [];
   let base = uid;
   const storageUid = facts.handle(uid, step)?.storage;
-  while (views.length < MAX_VIEWS) {
-    const op = facts.producer(base);
+  while (views.length < MAX_VIEWS_FOLLOWED) {
+    const op = facts.producingOperation(base);
     const source = op?.inputs[0];
     if (!op || !source || op.step > step || !storageUid || facts.handle(source, op.step)?.storage !== storageUid) break;
     views.push({ uid: base, op });

@@ -1,8 +1,8 @@
 /** The few words that stage and loom themselves say; a page passes its own language's. */
 
-export type Labels = Record<keyof typeof LABELS, string>;
+export type StageLabels = Record<keyof typeof STAGE_LABELS, string>;
 
-export const LABELS = {
+export const STAGE_LABELS = {
   names: "Names",
   handles: "Tensors",
   storages: "Storages",
@@ -81,7 +81,7 @@ export const LABELS = {
 };
 
 /** What a handle is to autograd, in the reader's words. @param role of `handleCardText` */
-export function roleLabel(role: string, labels: Labels): string {
+export function autogradRoleLabel(role: string, labels: StageLabels): string {
   return { leaf: labels.leaf, node: labels.node, "read-only": labels.readOnly }[role] ?? role;
 }
 

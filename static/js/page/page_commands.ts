@@ -1,8 +1,8 @@
 /** The commands of the page: of the program, the steps, the picture, the files and the other pages. */
 
-import { createRegistry, type Command } from "../browser/commands.ts";
-import { startKeys } from "../browser/keys.ts";
-import { preparePalette } from "../command_palette/loader.ts";
+import { createCommandRegistry, type Command } from "../browser/commands.ts";
+import { startKeyboardShortcuts } from "../browser/keys.ts";
+import { prepareCommandPalette } from "../command_palette/loader.ts";
 import { isRunning } from "../page_state/selectors.ts";
 import type { PageHost } from "./page_host.ts";
 import type { createPicturePane } from "./picture_pane.ts";
@@ -35,10 +35,14 @@ interface PageParts extends Pick<PageHost, "element" | "state"> {
 /** Gives the commands to keys, to the palette, and to the dialog of help, which leads to the palette. */
 export function startCommands(host: PageHost, program: ProgramPane, picture: PicturePane) {
   const { element, state, dispatch } = host;
-  const openPalette = preparePalette({ available: () => registry.available() }, program, { state, dispatch });
-  const registry = createRegistry(pageCommands({ element, state, program, picture, openPalette }));
+  const openPalette = prepareCommandPalette({ available: () => registry.available() }, program, { state, dispatch });
+  const registry = createCommandRegistry(pageCommands({ element, state, program, picture, openPalette }));
   const pressWithControl = (name: string) => registry.press(`Mod+${name}`);
-  startKeys(program, {}, { run: () => pressWithControl("Enter"), key: registry.press, letter: pressWithControl });
+  startKeyboardShortcuts(
+    program,
+    {},
+    { run: () => pressWithControl("Enter"), key: registry.press, letter: pressWithControl },
+  );
 
   const helpDialog = element<HTMLDialogElement>("help");
   element("help-button").addEventListener("click", () => helpDialog.showModal());

@@ -2,11 +2,11 @@
  * each change of the state into its parts. */
 
 import { printHead, type About } from "../sharing/about.ts";
-import { captionItems } from "../captions/caption_list.ts";
-import { sentences } from "../captions/captions.ts";
+import { captionListItems } from "../captions/caption_list.ts";
+import { captionSentences } from "../captions/captions.ts";
 import { onFirstInteraction } from "../browser/first_interaction.ts";
-import { hidesFuture } from "../trace/future.ts";
-import { differs } from "../browser/store.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -56,7 +56,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   }
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
-    const hidesMore = opened !== null && hidesFuture(opened.trace);
+    const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
     const goesOn = predict !== null && predict.whole === before?.predict?.whole;
     printed.open(opened?.trace ?? null, hidesMore);
     curves.open(opened?.trace ?? null);
@@ -93,7 +93,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   /** @param before null: the first time */
   return function render(state: PageState, before: PageState | null) {
     const { opened, step, selection, revealed } = state;
-    const changed = (...fields: (keyof PageState)[]) => differs(state, before, ...fields);
+    const changed = (...fields: (keyof PageState)[]) => hasChangedField(state, before, ...fields);
     if (changed("view")) showView(state);
     if (changed("opened")) openRun(state, before);
     if (opened?.count && changed("opened", "step", "view")) drawStep(opened, state);
@@ -101,7 +101,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     if (opened?.count && changed("opened", "step")) showStep(opened, state);
     if (changed("selection")) stage.select(selection);
     if (changed("opened", "step", "selection"))
-      question.offer(opened && hidesFuture(opened.trace) ? null : opened, selection, step);
+      question.offer(opened && hasHiddenSteps(opened.trace) ? null : opened, selection, step);
     if (changed("question")) question.show(opened, state.question);
     if (revealed && changed("revealed")) stage.showElements(revealed.storage, revealed.at);
   };
@@ -135,7 +135,7 @@ function createPreview(host: PageHost, { stage, timeline }: PictureParts) {
 /** What a step did. @param more what is said besides */
 function showSentences({ element, say }: PageHost, opened: OpenTrace, step: number, more: string[] = []) {
   const moreSentences = more.map((text) => ({ text, tone: "going" }));
-  element("sentences").replaceChildren(...captionItems([...sentences(opened, step, say), ...moreSentences]));
+  element("sentences").replaceChildren(...captionListItems([...captionSentences(opened, step, say), ...moreSentences]));
 }
 
 /** On paper the whole run stands under a heading. @param host of the loom */

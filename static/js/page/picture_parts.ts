@@ -1,23 +1,23 @@
 /** The parts of the pane of pictures: each is made here, with what it does when its reader chooses something. */
 
 import { loomLabels, stageLabels, stepTitle } from "../captions/captions.ts";
-import { createCurves } from "../timeline/curves.ts";
+import { createSeriesCurves } from "../timeline/curves.ts";
 import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
-import { createLoomLoader } from "../loom/loader.ts";
+import { createLazyLoom } from "../loom/loader.ts";
 import { createPrinted } from "./printed.ts";
 import { createQuestionCard, type LoadCheckPanel } from "../explain/question_card.ts";
 import { ownKeys } from "../stage/relatives.ts";
-import { causingStep } from "../trace/saved_slots.ts";
+import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
 import { createStage } from "../stage/stage.ts";
 import { createTimeline } from "../timeline/timeline.ts";
 import { createViewSwitch } from "./view_switch.ts";
-import type { Fixing } from "../explain/fix_list.ts";
+import type { FixActions } from "../explain/fix_list.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageHost } from "./page_host.ts";
 
 export interface PictureOptions {
   loadFindings: LoadFindings;
-  fixes?: Fixing;
+  fixes?: FixActions;
   loadCheckPanel?: LoadCheckPanel;
   /** whether a step is at a breakpoint */
   stopsAt?: (i: number) => boolean;
@@ -43,11 +43,11 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   return {
     stage,
     timeline,
-    loom: createLoomLoader([element("loom"), document, { labels: loomLabels(say), go }], () =>
+    loom: createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
       dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),
     printed: createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go),
-    curves: createCurves(element("curves"), say, go),
+    curves: createSeriesCurves(element("curves"), say, go),
     findings: createFindingsCard(element("findings"), say, {
       load: options.loadFindings,
       fixes: options.fixes,
@@ -106,7 +106,7 @@ function createPageTimeline(
     },
     causeOf(i) {
       const { opened } = state();
-      return opened && opened.trace.outcome.error?.step === i ? causingStep(opened) : null;
+      return opened && opened.trace.outcome.error?.step === i ? stepThatMadeBackwardFail(opened) : null;
     },
     reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,
   });

@@ -1,6 +1,6 @@
 /** What the program on the page is called, and what a paper or a file that leaves the page says of it. */
 
-import { firstStatement, isPageProgram } from "../page_state/selectors.ts";
+import { titleFromFirstStatement, isPageProgram } from "../page_state/selectors.ts";
 import type { PageHost } from "./page_host.ts";
 import type { About } from "../sharing/about.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -17,7 +17,7 @@ export function programName(element: Element, { page }: PageState, { source, pas
   const { scenario, saved, title } = element("workbench").dataset;
   const name = scenario ?? saved;
   if (name && title && [source, pasted].includes(page.source)) return { name, title };
-  return { name: "program", title: firstStatement(source) };
+  return { name: "program", title: titleFromFirstStatement(source) };
 }
 
 export function aboutProgram(element: Element, state: PageState): About {

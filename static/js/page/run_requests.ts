@@ -1,16 +1,16 @@
 /** What the cards over the picture ask the server of the run that is shown: to check its gradients, to try fixes. */
 
-import { compareAddress } from "../compare/address.ts";
+import { comparisonAddress } from "../compare/address.ts";
 import { checkGradients } from "../requests/gradient_check.ts";
 import { tryFixes } from "../requests/fixes.ts";
-import { fixedText } from "../program/repair.ts";
+import { textAfterFix } from "../program/repair.ts";
 import type { PageHost } from "./page_host.ts";
-import type { Fixing } from "../explain/fix_list.ts";
+import type { FixActions } from "../explain/fix_list.ts";
 import type { LoadCheckPanel } from "../explain/question_card.ts";
 
 export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | "dispatch">): {
   loadCheckPanel: LoadCheckPanel;
-  fixes: Fixing;
+  fixes: FixActions;
 } {
   /** The program as it was run. */
   function shownProgram() {
@@ -31,7 +31,7 @@ export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | 
       apply: (edits) => dispatch({ type: "fixApplied", edits }),
       compareAddress(edits) {
         const source = state().opened?.trace.program.source ?? "";
-        return compareAddress(source, fixedText({ source }, edits));
+        return comparisonAddress(source, textAfterFix({ source }, edits));
       },
     },
   };

@@ -1,20 +1,20 @@
 /** How a run goes and how it ended, in words beside the program. */
 
 import { outcomeSentence } from "../captions/captions.ts";
-import { generalNotices } from "../program/messages.ts";
+import { wholeProgramNoticesText } from "../program/messages.ts";
 import { isRunning } from "../page_state/selectors.ts";
-import { hidesFuture } from "../trace/future.ts";
-import { causingStep } from "../trace/saved_slots.ts";
-import { differs } from "../browser/store.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
+import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
+import { hasChangedField } from "../browser/store.ts";
 import type { PageHost } from "./page_host.ts";
 import type { PageState } from "../page_state/state.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 
 export function createRunStatus({ element, say }: PageHost) {
   /** A sentence about the server or an address, not about the program. */
-  function showProblem(problem: Problem | null) {
+  function showProblem(problem: RequestProblem | null) {
     const saveButton = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
     element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...saveButton);
     element("problem").hidden = !problem;
@@ -37,9 +37,9 @@ export function createRunStatus({ element, say }: PageHost) {
 
   return {
     render(state: PageState, before: PageState | null) {
-      if (differs(state, before, "problem")) showProblem(state.problem);
+      if (hasChangedField(state, before, "problem")) showProblem(state.problem);
       forgetMissingWorkers(state, before);
-      if (differs(state, before, "pending", "ahead")) showRunProgress(state);
+      if (hasChangedField(state, before, "pending", "ahead")) showRunProgress(state);
     },
   };
 }
@@ -53,9 +53,9 @@ export function showOutcome(
 ) {
   const outcomeElement = element("outcome");
   outcomeElement.replaceChildren();
-  element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
+  element("notices").textContent = opened ? wholeProgramNoticesText(opened.trace, say) : "";
   outcomeElement.className = "outcome";
-  if (!opened || hidesFuture(opened.trace)) return;
+  if (!opened || hasHiddenSteps(opened.trace)) return;
   const { status, error } = opened.trace.outcome;
   outcomeElement.className = `outcome ${status}`;
   if (status !== "raised" || !error) {
@@ -68,7 +68,7 @@ export function showOutcome(
     linkButton(label, () => go(error.step ?? opened.count - 1)),
     ` ${summary}`,
   );
-  const cause = causingStep(opened);
+  const cause = stepThatMadeBackwardFail(opened);
   if (cause === null) return;
   const causeLine = opened.trace.steps[cause].line;
   outcomeElement.append(

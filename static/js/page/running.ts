@@ -2,17 +2,17 @@
 
 import { followRun } from "../requests/run_events.ts";
 import { ROOT } from "../requests/root.ts";
-import { loadTrace, problemOfResponse, startRun, TraceError, type Problem } from "../requests/trace_source.ts";
+import { loadTrace, problemOfResponse, startRun, TraceError, type RequestProblem } from "../requests/trace_source.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
-import { runsProgram } from "../page_state/selectors.ts";
-import type { PageState, Request } from "../page_state/state.ts";
+import { doesRequestRunProgram } from "../page_state/selectors.ts";
+import type { PageState, TraceRequest } from "../page_state/state.ts";
 
 /** What the server is sent. */
-const requestBody = ({ source, settings, focus }: Request) => ({ source, ...settings, ...(focus && { focus }) });
+const requestBody = ({ source, settings, focus }: TraceRequest) => ({ source, ...settings, ...(focus && { focus }) });
 
 /** The trace that the server has from before; null where it would have to be run. */
-async function cachedTrace(request: Request): Promise<Trace | null> {
+async function cachedTrace(request: TraceRequest): Promise<Trace | null> {
   try {
     const headers = { "Content-Type": "application/json" };
     const body = JSON.stringify(requestBody(request));
@@ -28,7 +28,7 @@ async function cachedTrace(request: Request): Promise<Trace | null> {
  * @param pageTraceUrl of the trace that belongs to the page's own program
  */
 export function createRunner(pageTraceUrl: string | null, dispatch: (action: Action) => void) {
-  let activeRequest: Request | null = null;
+  let activeRequest: TraceRequest | null = null;
   /** The run that goes on after its request was answered. */
   let followedRun: ReturnType<typeof followRun> | null = null;
   let fetching = new AbortController();
@@ -38,7 +38,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     dispatch({ type: "traceArrived", id: requestId, trace });
   }
 
-  function reportFailure(requestId: number, problem: Problem) {
+  function reportFailure(requestId: number, problem: RequestProblem) {
     if (requestId === activeRequest?.id) activeRequest = followedRun = null;
     dispatch({ type: "runFailed", id: requestId, problem });
   }
@@ -82,14 +82,14 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     });
   }
 
-  const sendRequest = (request: Request) =>
+  const sendRequest = (request: TraceRequest) =>
     fetchFor(
       request.id,
       (signal) => startRun(requestBody(request), signal),
       (answer) => ("runId" in answer ? awaitRun(request.id, answer.runId) : reportTrace(request.id, answer.trace)),
     );
 
-  async function lookUpTrace(request: Request) {
+  async function lookUpTrace(request: TraceRequest) {
     const { id } = request;
     const trace = await cachedTrace(request);
     if (id === activeRequest?.id) activeRequest = null;
@@ -104,7 +104,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     activeRequest = null;
   }
 
-  function start(request: Request) {
+  function start(request: TraceRequest) {
     cancel();
     activeRequest = request;
     if (request.reason === "lookup") void lookUpTrace(request);
@@ -118,7 +118,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     render({ pending }: PageState, before: PageState | null, beforeRun: () => void) {
       if (pending?.id === before?.pending?.id) return;
       if (!pending) return cancel();
-      if (runsProgram(pending)) beforeRun();
+      if (doesRequestRunProgram(pending)) beforeRun();
       start(pending);
     },
     /** Ends the run: its trace comes as far as it got. */

@@ -5,14 +5,14 @@ import { readDraft } from "./draft.ts";
 import { element } from "./page_host.ts";
 import { ROOT } from "../requests/root.ts";
 import { asksToPredict } from "../page_state/url.ts";
-import type { Page } from "../page_state/state.ts";
+import type { ServedPage } from "../page_state/state.ts";
 
 const served = JSON.parse(element("first").textContent ?? "{}");
 
 /** The series that the program is shown of, if one. */
 export const servedSeries = served.series ?? null;
 
-export function servedPage(): Page {
+export function servedPage(): ServedPage {
   const { source = "", trace_url: traceUrl = null, saved = null } = served;
   const device = document.getElementById("device") as HTMLSelectElement | null;
   const devices = [...(device?.options ?? [])].map(({ value }) => value);
@@ -30,6 +30,6 @@ export function servedPage(): Page {
 }
 
 /** Whether it is the page of every first visit, with the program that opens it. */
-export function isFrontPage({ saved }: Page) {
+export function isFrontPage({ saved }: ServedPage) {
   return saved === null && location.pathname === `${ROOT}/` && location.hash === "";
 }

@@ -1,11 +1,11 @@
 /** What is said of the step around the timeline: modes in force, memory alive, and the iterations skipped before it, one of
  * which a form asks for. */
 
-import { activeModes, bytesLabel, liveBytes } from "../trace/memory_totals.ts";
-import { skippedGap } from "../page_state/selectors.ts";
-import { differs } from "../browser/store.ts";
+import { nonDefaultModes, bytesLabel, liveBytesByStep } from "../trace/memory_totals.ts";
+import { skippedIterationsBeforeStep } from "../page_state/selectors.ts";
+import { hasChangedField } from "../browser/store.ts";
 import type { PageHost } from "./page_host.ts";
-import type { Gap } from "../trace/skipped_iterations.ts";
+import type { SkippedIterations } from "../trace/skipped_iterations.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -16,7 +16,7 @@ export function createStepStatus(host: PageHost) {
   let bytesByStep: number[] = [];
 
   function showModes(opened: OpenTrace, step: number) {
-    const chips = activeModes(opened.at(step).entities).map((name) => {
+    const chips = nonDefaultModes(opened.at(step).entities).map((name) => {
       const chip = document.createElement("span");
       chip.className = "mode";
       chip.textContent = name;
@@ -28,12 +28,13 @@ export function createStepStatus(host: PageHost) {
   return {
     render(state: PageState, before: PageState | null) {
       const { opened, step } = state;
-      if (differs(state, before, "opened", "step", "text")) showGap(state.predict ? null : skippedGap(state));
-      if (!differs(state, before, "opened", "step")) return;
+      if (hasChangedField(state, before, "opened", "step", "text"))
+        showGap(state.predict ? null : skippedIterationsBeforeStep(state));
+      if (!hasChangedField(state, before, "opened", "step")) return;
       element("modes").replaceChildren();
       element("alive").textContent = "";
       if (!opened?.count) return;
-      if (differs(state, before, "opened")) bytesByStep = liveBytes(opened);
+      if (hasChangedField(state, before, "opened")) bytesByStep = liveBytesByStep(opened);
       showModes(opened, step);
       element("alive").textContent = say("alive", { size: bytesLabel(bytesByStep[step]) });
     },
@@ -41,7 +42,7 @@ export function createStepStatus(host: PageHost) {
 }
 
 /** @returns shows which iterations were skipped; null: none */
-function createSkippedForm({ element, dispatch, say }: PageHost): (gap: Gap | null) => void {
+function createSkippedForm({ element, dispatch, say }: PageHost): (gap: SkippedIterations | null) => void {
   const field = element<HTMLInputElement>("unseen-at");
   element("unseen").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,8 +1,8 @@
 /** The parts of the workbench that are about series: a saved program joins one, or is shown as one of a series. */
 
-import { fetchNote, startSeries, type Series } from "./reader.ts";
+import { fetchSeriesNote, startSeriesReader, type Series } from "./reader.ts";
 import { ROOT } from "../requests/root.ts";
-import { readDraft, writeDraft } from "./draft.ts";
+import { readSeriesDraft, writeSeriesDraft } from "./draft.ts";
 import { iframeCode } from "../sharing/sharing.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -25,31 +25,31 @@ interface SeriesPartsOptions {
 export function startSeriesParts(
   element: <T extends HTMLElement>(id: string) => T,
   { saved, series }: SeriesPartsPage,
-  store: Parameters<typeof startSeries>[1],
+  store: Parameters<typeof startSeriesReader>[1],
   say: Locale["say"],
   { isSaved, copied, failed }: SeriesPartsOptions,
 ) {
-  if (saved) startAdding(element("add-to-series"), saved, () => store.state().step);
+  if (saved) startAddToSeriesButton(element("add-to-series"), saved, () => store.state().step);
   if (!series) return;
-  startSeries(series, store, say, { note: () => fetchNote(series.notes, series.place), isSaved });
+  startSeriesReader(series, store, say, { note: () => fetchSeriesNote(series.notes, series.place), isSaved });
   startSeriesTools(element("series-frame"), series, { copied, failed });
 }
 
 /** The button on a saved program's page that puts it into the series in the making. @param step that is shown */
-function startAdding(button: HTMLElement, { id, title }: { id: string; title: string }, step: () => number) {
+function startAddToSeriesButton(button: HTMLElement, { id, title }: { id: string; title: string }, step: () => number) {
   button.addEventListener("click", () => {
-    const draft = readDraft();
+    const draft = readSeriesDraft();
     draft.items.push({ program: id, title, note: "", step: null, seen: step() });
-    writeDraft(draft);
+    writeSeriesDraft(draft);
     location.assign(`${ROOT}/series/new?lang=${document.documentElement.lang}&item=${draft.items.length}`);
   });
 }
 
 /** It fits the column of an article. */
-const FRAME_SIZE = { width: 700, height: 560 };
+const EMBED_FRAME_SIZE = { width: 700, height: 560 };
 
 /** @param url of the series, absolute */
-export const frameAddress = (url: string) => url.replace(/\/series\/([^/?#]+).*$/, "/embed/series/$1");
+export const embedFrameAddress = (url: string) => url.replace(/\/series\/([^/?#]+).*$/, "/embed/series/$1");
 
 /** The button that copies the code of a frame for another site's page. @param series url: of its page */
 function startSeriesTools(
@@ -60,7 +60,7 @@ function startSeriesTools(
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(
-        iframeCode(frameAddress(new URL(url, location.href).href), title, FRAME_SIZE),
+        iframeCode(embedFrameAddress(new URL(url, location.href).href), title, EMBED_FRAME_SIZE),
       );
       copied(button.textContent ?? "");
     } catch {

@@ -4,14 +4,20 @@ import { startCopyLink } from "./copy_link.ts";
 import { startRerun } from "./rerun.ts";
 import { startSaving } from "./saving.ts";
 import { startSharing } from "./sharing.ts";
-import { startDownloads } from "../picture/download.ts";
+import { startDownloadMenu } from "../picture/download.ts";
 import { ROOT } from "../requests/root.ts";
 import { fragmentOf } from "../page/address.ts";
 import { aboutProgram, programName } from "../page/program_name.ts";
-import { addressStep, isSavedProgram, isUpToDate, programText, shownFocus } from "../page_state/selectors.ts";
+import {
+  stepForAddress,
+  isSavedProgram,
+  isUpToDate,
+  programTextForAddress,
+  shownFocus,
+} from "../page_state/selectors.ts";
 import { predictFragment, stepFragment, viewFragment } from "../page_state/url.ts";
 import type { PageHost } from "../page/page_host.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 
 /** What is done where something was copied, and where it could not be. */
 interface CopyCallbacks {
@@ -22,10 +28,10 @@ interface CopyCallbacks {
 /** @param toggledFolds the stage's folds that the reader opened or closed */
 export function startSharingParts(host: PageHost, toggledFolds: () => ReadonlySet<string>, onCopy: CopyCallbacks) {
   const { element, state, dispatch, say } = host;
-  const showProblem = (problem: Problem) => dispatch({ type: "problemFound", problem });
+  const showProblem = (problem: RequestProblem) => dispatch({ type: "problemFound", problem });
   const { saved } = state().page;
   startCopyLink(element("copy"), () => fragmentOf(state()), say, showProblem);
-  startDownloads(
+  startDownloadMenu(
     { button: element("takeaway"), menu: element("takeaway-menu"), body: element<HTMLTemplateElement>("offline") },
     () => shownRun(host, toggledFolds()),
     () => showProblem({ key: "take_failed" }),
@@ -58,7 +64,7 @@ function savedContent(host: PageHost) {
   const parent = saved && (isSavedProgram(state) ? saved.parent : saved.id);
   const focus = shownFocus(state);
   return {
-    source: programText(state),
+    source: programTextForAddress(state),
     language: document.documentElement.lang,
     settings: { ...state.settings, ...(focus && { focus }) },
     ...(parent && { parent }),
@@ -74,7 +80,7 @@ function initialFields({ element, state }: PageHost) {
 }
 
 function openSaved({ state }: PageHost, id: string) {
-  const step = state().opened ? addressStep(state()) : null;
+  const step = state().opened ? stepForAddress(state()) : null;
   location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${stepFragment(step)}`);
 }
 

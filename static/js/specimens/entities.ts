@@ -1,6 +1,6 @@
 /** Entities as a trace tells them, and small traces made of them: for specimens and for tests. */
 
-export const ref = (uid: string) => ({ ref: uid });
+export const entityRef = (uid: string) => ({ ref: uid });
 
 export const counter = (value = 0) => ({ kind: "counter", value });
 
@@ -60,7 +60,7 @@ export const frame = (vars: Record<string, any>) => ({
   vars,
 });
 
-export function trace(source: string, steps: any[]) {
+export function makeTrace(source: string, steps: any[]) {
   return {
     program: { source, lines: [], statements: [], notices: [] },
     steps: steps.map((step, i) => ({

@@ -4,8 +4,8 @@
  * compared with others and never taken apart. */
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
-import { readsDrawnAsBeads } from "../layout/reads.ts";
+import { referencedUid } from "../trace/names.ts";
+import { readsDrawnSingly } from "../layout/reads.ts";
 import type { Target } from "../browser/targets.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
@@ -167,7 +167,7 @@ class RelatedKeys {
   cellsOf(handle: Handle): string[] {
     const storage = this.entities.get(handle.storage ?? "");
     if (storage?.kind !== "storage") return [];
-    const { dtype, reads } = readsDrawnAsBeads(handle, storage);
+    const { dtype, reads } = readsDrawnSingly(handle, storage);
     return reads.map(({ cell }) => cellKey(handle.storage ?? "", cell, dtype));
   }
 
@@ -176,7 +176,7 @@ class RelatedKeys {
     const key = cellKey(storage, index, dtype);
     this.add("cell", key);
     this.add("reads", key);
-    for (const uid of this.index.handlesOf(storage, this.i)) {
+    for (const uid of this.index.handlesOfStorage(storage, this.i)) {
       const handle = this.entities.get(uid);
       if (isHandle(handle) && this.cellsOf(handle).includes(key)) this.handle(uid, false);
     }
@@ -193,14 +193,14 @@ class RelatedKeys {
 
   /** A counter with all that share it. */
   counter(counterUid: string) {
-    for (const uid of this.index.sharersOf(counterUid, this.i)) this.handle(uid, false);
+    for (const uid of this.index.handlesSharingCounter(counterUid, this.i)) this.handle(uid, false);
     this.add("counter", counterUid);
   }
 
   /** A block of the allocator: its storage with all that read it. */
   block(storageUid: string) {
     for (const name of ["block", "strip"]) this.add(name, storageUid);
-    for (const uid of this.index.handlesOf(storageUid, this.i)) this.handle(uid);
+    for (const uid of this.index.handlesOfStorage(storageUid, this.i)) this.handle(uid);
   }
 
   /** A node with its edges, its slots, what it made, and the leaf whose gradient it accumulates. */
@@ -211,14 +211,14 @@ class RelatedKeys {
     const node = this.entities.get(uid);
     if (node?.kind !== "node") return;
     for (const slot of Object.keys(node.saved ?? {})) this.slot(uid, slot);
-    for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid);
+    for (const handleUid of this.index.outputsOfNode(uid, this.i)) this.handle(handleUid);
     if (node.variable) this.handle(node.variable);
   }
 
   /** The nodes of a fold with what they made and their pins. */
   fold(members: string[]) {
     for (const uid of members) {
-      for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid, false);
+      for (const handleUid of this.index.outputsOfNode(uid, this.i)) this.handle(handleUid, false);
       const node = this.entities.get(uid);
       if (node?.kind === "node") for (const slot of Object.keys(node.saved ?? {})) this.add("pin", `${uid}:${slot}`);
     }
@@ -245,5 +245,7 @@ class RelatedKeys {
 /** What a container's items and attributes refer to. */
 function containedUids(object: Container): string[] {
   const values = (object.items ?? []).slice(0, MAX_LISTED).map((item) => (Array.isArray(item) ? item[1] : item));
-  return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap((value) => refOf(value) ?? []);
+  return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap(
+    (value) => referencedUid(value) ?? [],
+  );
 }

@@ -1,8 +1,8 @@
 /** Entities and steps for hand-written traces, each with the fields that torch 2.13 gives it. */
 
-import { frame as specimenFrame, trace as specimenTrace } from "../specimens/entities.ts";
+import { frame as specimenFrame, makeTrace as specimenTrace } from "../specimens/entities.ts";
 
-export { counter, ndarray, node, ref, storage, tensor } from "../specimens/entities.ts";
+export { counter, ndarray, node, entityRef as ref, storage, tensor } from "../specimens/entities.ts";
 
 export function trace(source: string, steps: any[]) {
   return { schema: 1, runtime: {}, cost: {}, ...specimenTrace(source, steps) };

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { wireText } from "../layout/format.ts";
+import { encodedValueJson } from "../layout/format.ts";
 import { pictureExtent } from "../marks/extent.ts";
-import { resolveTokens, stylesFor } from "../marks/svg_styles.ts";
+import { resolveTokens, pictureStylesheet } from "../marks/svg_styles.ts";
 import { wrapText } from "../marks/svg_document.ts";
-import { jsonForScript, offlineDocument } from "../picture/standalone.ts";
+import { jsonForScriptElement, offlineHtml } from "../picture/standalone.ts";
 import { findHandle } from "../trace/entities.ts";
 import { openTrace } from "../trace/state.ts";
 import { h } from "../browser/svg.ts";
@@ -57,7 +57,7 @@ for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]
         .map((e) => `${e.attrs.get("data-cell")} ${e.attrs.get("data-dtype")} ${e.attrs.get("data-value")}`);
       const expected = [...opened.at(i).entities].flatMap(([uid, e]) =>
         Object.entries(e.cells ?? {}).flatMap(([dtype, row]) =>
-          row.map((value: any, k: number) => `${uid}:${k} ${dtype} ${wireText(value)}`),
+          row.map((value: any, k: number) => `${uid}:${k} ${dtype} ${encodedValueJson(value)}`),
         ),
       );
       const unique = new Set(cells);
@@ -107,7 +107,7 @@ test("light and dark are the tokens' own colours", () => {
   assert.match(dark, /\.paper\{fill: #16191f\}/);
   assert.equal(resolveTokens(":root { --a: light-dark(#fff, #000); --b: 1px; }", "dark").get("a"), "#000");
   assert.equal(
-    stylesFor(
+    pictureStylesheet(
       ".a:hover, .b { cursor: pointer; fill: var(--c); } @media print { .b { fill: red; } } .a { fill: blue; }",
       "--c: light-dark(red, green);",
       "dark",
@@ -161,7 +161,7 @@ test("hostile names and texts stay texts, and what XML can't hold is replaced", 
 
 test("an offline file's texts stay texts", () => {
   const evil = "</script><!-- <script>alert(1)</script> ]]>\u2028";
-  const html = offlineDocument({
+  const html = offlineHtml({
     title: evil,
     language: "en",
     theme: "dark",
@@ -175,7 +175,7 @@ test("an offline file's texts stay texts", () => {
   assert.equal(html.match(/<\/script/g)?.length, 2);
   assert.doesNotMatch(html, /<!--/);
   assert.match(html, /default-src 'none'; script-src 'nonce-ab'/);
-  assert.equal(JSON.parse(jsonForScript(evil)), evil);
+  assert.equal(JSON.parse(jsonForScriptElement(evil)), evil);
   const script = html.slice(html.lastIndexOf('nonce="ab">') + 11, html.lastIndexOf("</script>"));
   assert.equal(new Function(`${script}; return a;`)(), "</script><!--");
 });

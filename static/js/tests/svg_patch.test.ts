@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { h, patch, svgText } from "../browser/svg.ts";
+import { h, patchHost, vnodeToSvg } from "../browser/svg.ts";
 import { targetOf } from "../browser/targets.ts";
 import { createRandom } from "./random.ts";
 
@@ -77,8 +77,8 @@ const described = (keys: string[]) =>
 /** @returns the elements with a key, by it */
 function drawAndCheck(host: FakeElement, keys: string[]): Map<string, FakeElement> {
   const vnodes = described(keys);
-  patch(document, host as any, vnodes);
-  assert.equal(host.children.map((child) => child.markup).join(""), vnodes.map(svgText).join(""), keys.join(" "));
+  patchHost(document, host as any, vnodes);
+  assert.equal(host.children.map((child) => child.markup).join(""), vnodes.map(vnodeToSvg).join(""), keys.join(" "));
   return new Map(host.children.map((child, k) => [keys[k], child]));
 }
 
@@ -119,9 +119,9 @@ test("an element stands for what its description does, and for nothing where tha
   const draw = (index: number | null) => {
     const target = index === null ? null : ({ kind: "loom cell", storage: "s1", index } as const);
     const vnode = h("g", { key: "cell", target });
-    patch(document, host as any, [vnode]);
-    assert.equal(host.children[0].markup, svgText(vnode));
-    assert.equal(svgText(vnode), "<g></g>");
+    patchHost(document, host as any, [vnode]);
+    assert.equal(host.children[0].markup, vnodeToSvg(vnode));
+    assert.equal(vnodeToSvg(vnode), "<g></g>");
     return targetOf(host.children[0] as any);
   };
   assert.deepEqual(draw(0), { kind: "loom cell", storage: "s1", index: 0 });
