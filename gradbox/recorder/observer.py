@@ -154,7 +154,12 @@ class Observer:
 
     def _walk_graph(self, observation: Observation) -> None:
         """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed."""
-        all_nodes = observation.observe_all or observation.counters_ambiguous or self._saved_handle_displaced()
+        all_nodes = (
+            observation.observe_all
+            or observation.counters_ambiguous
+            or self._saved_handle_displaced()
+            or self.saved_tensors.has_number_in(self.storages.allocated)
+        )
         if all_nodes:
             self.tensors.collect_graph_roots()
         done = 0
@@ -196,7 +201,7 @@ class Observer:
     def _slot_events(self, transition: Transition, observation: Observation) -> list[events.Event]:
         node, slot, state, before = transition
         slot_events: list[events.Event] = []
-        if before is None and state not in ("freed", "unknown"):
+        if before is None and state not in ("freed", "unknown") and not self.saved_tensors.is_number(node, slot):
             slot_events.append({"kind": "event", "event": "saved", "node": node, "slot": slot})
         name = _TRANSITION_EVENTS.get(state)
         if name is not None:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, cast
 import torch
 
 from gradbox.recorder.probes import cells, handles
+from gradbox.recorder.probes.cells import wire_number
 from gradbox.recorder.probes.counters import Counters
 from gradbox.recorder.probes.holders import Holders
-from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.probe import DISPATCH_KEYS, ProbeContext
 from gradbox.recorder.probes.stale_views import StaleViews
-from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.probes.storages import Storages, storage_address_of
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
 
@@ -25,6 +26,13 @@ MAX_SAMPLED_SLOTS = 64
 
 _RUNNING_STATISTICS = ("running_mean", "running_var")
 """Slots of a batch norm that its backward reads only where it was not in training: each forward writes them."""
+
+_WRAPPED_NUMBERS = {
+    torch.float64: torch.zeros((), dtype=torch.float16),
+    torch.int64: torch.zeros((), dtype=torch.int8),
+    torch.complex128: torch.zeros((), dtype=torch.complex64),
+}
+"""By the dtype that torch gives a number of the program, a tensor whose dtype such a number leaves as it is."""
 
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 
@@ -47,6 +55,9 @@ def state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int |
         return "unknown", None
     return "ok", None
 
+
+SlotKey = tuple[str, str]
+"""A slot: its node's uid, its name."""
 
 Slots = dict[str, entities.Slot]
 """The slots of one node by name."""
@@ -78,11 +89,13 @@ class SavedTensors:
         self._holders, self._stale_views = holders, stale_views
         self._attributes: dict[type, list[str]] = {}
         self.slots: dict[str, Slots] = {}
-        self._saved_bytes: dict[tuple[str, str], bytes] = {}
-        self._non_leaf: dict[tuple[str, str], bool] = {}  # whether it was no leaf when it was saved
-        self._unread: set[tuple[str, str]] = set()  # saved, and not read by this backward
-        self._unverified: set[tuple[str, str]] = set()  # first seen after statements that were not
-        self._slots_by_uid: dict[str, dict[tuple[str, str], None]] = {}  # counter, storage or tensor -> slots
+        self._saved_bytes: dict[SlotKey, bytes] = {}
+        self._non_leaf: dict[SlotKey, bool] = {}  # whether it was no leaf when it was saved
+        self._unread: set[SlotKey] = set()  # saved, and not read by this backward
+        self._unverified: set[SlotKey] = set()  # first seen after statements that were not
+        self._address_by_number: dict[SlotKey, int] = {}  # of the slots that hold a number, where it lies
+        self._number_by_address: dict[int, SlotKey] = {}
+        self._slots_by_uid: dict[str, dict[SlotKey, None]] = {}  # counter, storage or tensor -> slots
         self.transitions: list[Transition] = []
 
     def forget(self, node: str) -> None:
@@ -92,6 +105,7 @@ class SavedTensors:
             self._non_leaf.pop((node, slot), None)
             self._unread.discard((node, slot))
             self._unverified.discard((node, slot))
+            self._forget_number((node, slot))
 
     def _index_slots(self, node: str, current: Slots) -> None:
         """Note what the slots of a node hold now."""
@@ -212,6 +226,10 @@ class SavedTensors:
             elif attribute is not None and state_by_torch(node, attribute)[0] == "freed":
                 current[name] = {"state": "freed"}
             return  # else an optional tensor that was not given
+        number = self._saved_number((uid, name), data, known)
+        if number is not None:
+            current[name] = number
+            return
         slot = current[name] = self._facts(data)
         counter = None
         if not handles.as_plain_tensor(data).is_inference():
@@ -221,7 +239,10 @@ class SavedTensors:
         # reading the slot of a stale view, torch would ask the view for its node
         is_stale_view = self._stale_views.is_stale(slot.get("tensor") or "")
         state, reported = state_by_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
-        expected = known.get("expected") if known else (reported if reported is not None else version)
+        if known is None:
+            expected = reported if reported is not None else version
+        else:
+            expected = 0 if "value" in known else known.get("expected")
         slot["expected"] = expected
         if state == "ok" and (attribute is None or is_stale_view) and version != expected:
             state = "stale"
@@ -240,6 +261,41 @@ class SavedTensors:
             slot["detached"] = True
             if known is not None and not known.get("detached"):
                 self.transitions.append(Transition(uid, name, "detached", state))
+
+    def _saved_number(self, key: SlotKey, data: torch.Tensor, known: entities.Slot | None) -> entities.Slot | None:
+        """The slot of a number of the program that torch wrapped in a tensor, like the 2 of `x * 2`; None for other tensors,
+        and once the program has got hold of that tensor, as by `node._saved_other`.
+        """
+        if known is not None:
+            if "value" not in known:
+                return None
+            if data._version == 0 and self._storages.find(data) is None:
+                return known
+            self._forget_number(key)
+            return None
+        narrow = _WRAPPED_NUMBERS.get(data.dtype) if type(data) is torch.Tensor and data.dim() == 0 else None
+        if narrow is None or self._storages.find(data) is not None:
+            return None
+        with torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS):  # our kernel would be given the number, not the tensor
+            if torch.result_type(data, narrow) is not narrow.dtype:
+                return None
+        self._address_by_number[key] = address = storage_address_of(data)
+        self._number_by_address[address] = key
+        return {"value": wire_number(data.tolist()), "state": "ok"}
+
+    def _forget_number(self, key: SlotKey) -> None:
+        address = self._address_by_number.pop(key, None)
+        if address is not None:
+            del self._number_by_address[address]
+
+    def is_number(self, node: str, name: str) -> bool:
+        return "value" in self.slots[node][name]
+
+    def has_number_in(self, storages: Iterable[str]) -> bool:
+        """Whether the program has got hold of a number that a node saved: one of these storages is it."""
+        return bool(self._number_by_address) and any(
+            self._storages.address(storage) in self._number_by_address for storage in storages
+        )
 
     def _facts(self, data: torch.Tensor) -> entities.Slot:
         """What is saved, without the slot's state."""

@@ -107,6 +107,10 @@ class Storages(Probe):
         record = self.records.get(uid) if uid is not None else None
         return uid if not isinstance(record, TransientGradStorage) or record.living_handles() else None
 
+    def address(self, uid: str) -> int | None:
+        """Where a storage of torch's lies: the address of its record in torch, not of its bytes."""
+        return self._address_by_uid.get(uid)
+
     def mark_accumulating(self, tensor: torch.Tensor) -> None:
         """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
         record = self.records.get(self._by_address.get(storage_address_of(tensor), ""))
