@@ -226,7 +226,7 @@ TRAPS = [
         "faults_of_ours",
         "a = 1\nb = a + 1\nprint(b)\n",
         fault_is_told_and_passed,
-        {"passes them on": PlantedFault(put(ProbeContext, report_fault=pass_on))},
+        {"passes them on": PlantedFault(put(ProbeContext, report_recorder_fault=pass_on))},
         given=after_each_observation(stumble_once),
     ),
     Trap(

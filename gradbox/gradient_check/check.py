@@ -60,7 +60,7 @@ class DoubleRun:
     operation_count: int = 0
 
 
-class NotComparable(Exception):
+class GradientsNotComparable(Exception):
     """Nothing can be compared. problem: why; text: what raised."""
 
     def __init__(self, problem: CheckProblem, text: str = "") -> None:
@@ -83,7 +83,7 @@ class GradientChecker:
             self._run_original(original)
             double_run = self._run_double(original)
             self._raise_unless_repeatable(original, double_run)
-        except NotComparable as failed:
+        except GradientsNotComparable as failed:
             return GradientCheck(
                 problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=original.line,
                 backward=original.call_number if original.call_number >= 0 else None, loss=json_number(original.loss),
@@ -132,10 +132,10 @@ class GradientChecker:
         self.error = self._program.run(on_backward_call)
         if original.call_number < 0:
             if self.error is not None:
-                raise NotComparable("raised", error_text(self.error))
-            raise NotComparable("not_one_loss" if original.has_unfit_calls else "no_backward")
+                raise GradientsNotComparable("raised", error_text(self.error))
+            raise GradientsNotComparable("not_one_loss" if original.has_unfit_calls else "no_backward")
         if not original.is_real:
-            raise NotComparable("not_real")
+            raise GradientsNotComparable("not_real")
 
     def _run_double(self, original: OriginalRun) -> DoubleRun:
         double_run, log = DoubleRun(), StorageLog()
@@ -149,7 +149,7 @@ class GradientChecker:
                 if len(graph.leaves) != original.leaf_count or len(requested_tensors(graph, call)) != len(
                     original.grads
                 ):
-                    raise NotComparable("not_in_double", "another graph")
+                    raise GradientsNotComparable("not_in_double", "another graph")
                 double_run.operation_count, double_run.loss = (
                     mode.operation_count,
                     loss_of_roots(call.roots, call.grad_tensors),
@@ -178,7 +178,7 @@ class GradientChecker:
 
         self._run_in_double(mode, on_backward_call)
         if double_run.loss is None:
-            raise NotComparable("not_in_double")
+            raise GradientsNotComparable("not_in_double")
         return double_run
 
     def _raise_unless_repeatable(self, original: OriginalRun, double_run: DoubleRun) -> None:
@@ -192,19 +192,19 @@ class GradientChecker:
 
         self._run_in_double(mode, on_backward_call)
         if not losses or losses[0][0] != double_run.operation_count or repr(losses[0][1]) != repr(double_run.loss):
-            raise NotComparable("not_repeatable")
+            raise GradientsNotComparable("not_repeatable")
         if time.process_time() > self._deadline:
-            raise NotComparable("no_time")
+            raise GradientsNotComparable("no_time")
 
     def _run_in_double(self, mode: DoublePrecisionMode, listener: BackwardListener) -> None:
         with mode:
             error = self._program.run(listener)
         if isinstance(error, TooManyOperations):
-            raise NotComparable("too_long")
-        if isinstance(error, NotComparable):
+            raise GradientsNotComparable("too_long")
+        if isinstance(error, GradientsNotComparable):
             raise error
         if error is not None:
-            raise NotComparable("not_in_double", error_text(error))
+            raise GradientsNotComparable("not_in_double", error_text(error))
 
     def _compare_elements(self, original: OriginalRun, double_run: DoubleRun) -> bool:
         """Compare the elements, the leaves taking turns; whether the time sufficed."""

@@ -138,8 +138,12 @@ def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) ->
     double = leaf.double_grad_at(element)
     if verdict == "agrees" and own is not None and double is not None:
         verdict = "rounding" if exceeds_usual_rounding(own, double, leaf.largest_grad, leaf.dtype) else verdict
-    numeric = slopes.central if slopes else None
-    shows_sides = slopes is not None and verdict in ("kink", "differs") and slopes.gap > 0.01 * abs(slopes.central)
+    numeric = slopes.central_quotient if slopes else None
+    shows_sides = (
+        slopes is not None
+        and verdict in ("kink", "differs")
+        and slopes.gap_between_sides > 0.01 * abs(slopes.central_quotient)
+    )
     index = []
     for size in reversed(leaf.shape):
         index.append(element % size)

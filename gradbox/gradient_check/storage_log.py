@@ -219,7 +219,7 @@ def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | 
     if not leaf.is_floating_point() or key is None:
         return VariationPoint(line, problem="not_real")
     if leaf.grad_fn is not None:
-        accesses = accesses_since_made(accesses, leaf.grad_fn._sequence_nr())
+        accesses = accesses_since_result_made(accesses, leaf.grad_fn._sequence_nr())
         if not accesses:
             return VariationPoint(line, problem="view")
         line = accesses[0].line
@@ -243,7 +243,7 @@ def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | 
     return _variation_point_before_first_read(line, writes, reads, uses[0], first)
 
 
-def accesses_since_made(accesses: list[StorageAccess], node: int) -> list[StorageAccess]:
+def accesses_since_result_made(accesses: list[StorageAccess], node: int) -> list[StorageAccess]:
     """The accesses to a result's memory, from the one on by which its node filled it; none where its node did not.
 
     Within a custom Function operations become no nodes; the Function's is the latest.

@@ -36,15 +36,17 @@ class DifferenceQuotients:
     noise: float
 
     @property
-    def central(self) -> float:
+    def central_quotient(self) -> float:
         return (self.left + self.right) / 2
 
     @property
-    def gap(self) -> float:
+    def gap_between_sides(self) -> float:
         return abs(self.right - self.left)
 
     def agrees_with(self, value: float) -> bool:
-        return abs(self.central - value) <= TOLERANCE * max(abs(self.central), abs(value)) + self.noise
+        return (
+            abs(self.central_quotient - value) <= TOLERANCE * max(abs(self.central_quotient), abs(value)) + self.noise
+        )
 
     def encloses_value(self, value: float) -> bool:
         room = TOLERANCE * max(abs(self.left), abs(self.right)) + self.noise
@@ -81,10 +83,17 @@ def judge_gradient(loss_after: LossAfterChange, loss: float, step: float, double
     if coarse is None:
         return Judgement("unknown")
     fine = coarse
-    suspicious = coarse.gap > 1e-3 * max(abs(coarse.left), abs(coarse.right), abs(expected)) + 4 * coarse.noise
+    suspicious = (
+        coarse.gap_between_sides > 1e-3 * max(abs(coarse.left), abs(coarse.right), abs(expected)) + 4 * coarse.noise
+    )
     if suspicious or not coarse.agrees_with(expected):
         fine = measure_quotients(loss_after, loss, step / STEP_RATIO) or coarse
-    if suspicious and fine is not coarse and fine.gap > coarse.gap / 2 and fine.gap > 4 * fine.noise:
+    if (
+        suspicious
+        and fine is not coarse
+        and fine.gap_between_sides > coarse.gap_between_sides / 2
+        and fine.gap_between_sides > 4 * fine.noise
+    ):
         if double_grad is None:
             return Judgement("cut", fine)
         return Judgement("kink" if fine.encloses_value(expected) else "differs", fine)
@@ -93,8 +102,8 @@ def judge_gradient(loss_after: LossAfterChange, loss: float, step: float, double
         return Judgement("unused" if double_grad is None else "agrees", best)
     if double_grad is None:
         return Judgement("cut", fine)
-    unsettled = abs(fine.central - coarse.central) - fine.noise
-    if math.isfinite(expected) and unsettled > 0.05 * abs(fine.central - expected):
+    unsettled = abs(fine.central_quotient - coarse.central_quotient) - fine.noise
+    if math.isfinite(expected) and unsettled > 0.05 * abs(fine.central_quotient - expected):
         return Judgement("unknown", fine)
     return Judgement("differs", fine)
 

@@ -241,7 +241,7 @@ class YieldTransformer(ast.NodeTransformer):
     """Steps around each `yield` of one statement's own expressions."""
 
     def __init__(self, instrument: Instrumenter, i: int) -> None:
-        self.instrument, self.i = instrument, i
+        self.instrumenter, self.i = instrument, i
 
     def transform_own_expressions(self, node: ast.stmt) -> None:
         for field, value in ast.iter_fields(node):
@@ -257,9 +257,11 @@ class YieldTransformer(ast.NodeTransformer):
     def visit_Yield(self, node: ast.Yield) -> ast.expr:
         self.generic_visit(node)
         value = node.value or ast.copy_location(ast.Constant(None), node)
-        node.value = self.instrument.make_hook_call(YIELD_HOOK, self.i, value, value)
+        node.value = self.instrumenter.make_hook_call(YIELD_HOOK, self.i, value, value)
         # `RESUME(i)` runs before the yield: what it returns waits on the frame's stack and dies with the generator
-        return ast.copy_location(ast.Call(self.instrument.make_hook_call(RESUME_HOOK, self.i, node), [node], []), node)
+        return ast.copy_location(
+            ast.Call(self.instrumenter.make_hook_call(RESUME_HOOK, self.i, node), [node], []), node
+        )
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         return node
@@ -274,12 +276,12 @@ class LambdaTransformer(ast.NodeTransformer):
     """Tells whenever a lambda runs that can do more than make a new value of its arguments."""
 
     def __init__(self, instrument: Instrumenter) -> None:
-        self.instrument = instrument
+        self.instrumenter = instrument
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self.generic_visit(node)
         if not effects.is_pure_lambda(node):
-            call = self.instrument.make_hook_call(LAMBDA_HOOK, None, node.body)
+            call = self.instrumenter.make_hook_call(LAMBDA_HOOK, None, node.body)
             # `LAMBDA() or body`: the call returns None
             node.body = ast.copy_location(ast.BoolOp(ast.Or(), [call, node.body]), node.body)
         return node

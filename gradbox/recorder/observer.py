@@ -196,7 +196,7 @@ class Observer:
             log += path_cut_events(observation, self.tensors)
             log += index_write_events(observation, dead_storages)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
         for storage in dead_storages:
             log.append({"kind": "event", "event": "storage_freed", "storage": storage})
 

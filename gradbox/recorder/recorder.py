@@ -110,7 +110,7 @@ class Recorder:
         }
 
     @contextmanager
-    def after_program(self) -> Iterator[None]:
+    def unrecorded_after_program(self) -> Iterator[None]:
         """After the program: what runs of it now is no part of the trace."""
         closed, self._closed = self._closed, True
         try:
@@ -185,7 +185,7 @@ class Recorder:
             return
         if not self._guard.busy:
             with self._guard():
-                self.frames.begin_call(frame)
+                self.frames.retire_reused_frame(frame)
                 self._record_call(frame)
 
     def on_return(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:

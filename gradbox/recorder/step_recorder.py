@@ -289,7 +289,7 @@ class StepRecorder:
         try:
             self._observer.observe(observation, observe_frames)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
             return value, True
         return value, False
 
@@ -347,7 +347,7 @@ class StepRecorder:
             self._size += self._run.write_step(step)
         except (TypeError, ValueError) as error:  # something in it is no JSON: the step is written without it
             observation.log.clear()
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
             self._run.write_step({**step, "set": {}, "value": None})
 
     def _stop_at_limits(self) -> None:

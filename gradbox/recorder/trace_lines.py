@@ -40,7 +40,7 @@ def cost_record(wall_start: float, cpu_start: float) -> CostRecord:
     }
 
 
-def encode_line(value: LineRecord | FaultLine) -> bytes:
+def encode_json_line(value: LineRecord | FaultLine) -> bytes:
     """The value as a line of JSON. Raises ValueError and TypeError for what JSON can't hold."""
     try:
         line = to_json(value, inf_nan_mode="constants")

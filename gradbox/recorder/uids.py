@@ -19,7 +19,7 @@ class UidAllocator:
     def __init__(self) -> None:
         self._next: dict[str, count[int]] = {}
 
-    def allocate(self, letter: str) -> str:
+    def allocate_uid(self, letter: str) -> str:
         return f"{letter}{next(self._next.setdefault(letter, count(1)))}"
 
 
@@ -48,20 +48,20 @@ class WeakUids:
     def uid_of(self, value: Any) -> str:
         uid = self.find_uid(value)
         if uid is None:
-            uid = self._uids.allocate(self._letter)
-            self.bind(value, uid)
+            uid = self._uids.allocate_uid(self._letter)
+            self.bind_uid(value, uid)
         return uid
 
-    def allocate(self) -> str:
+    def allocate_uid(self) -> str:
         """A uid for something of this kind that has no lasting object of its own."""
-        return self._uids.allocate(self._letter)
+        return self._uids.allocate_uid(self._letter)
 
-    def bind(self, value: Any, uid: str) -> None:
+    def bind_uid(self, value: Any, uid: str) -> None:
         entry, dead = (id(value), uid), self._dead
         ref = weakref.ref(value, lambda _: dead.append(entry))
         self._by_id[id(value)], self._by_uid[uid] = (ref, uid), ref
 
-    def unbind(self, value: Any) -> str | None:
+    def unbind_object(self, value: Any) -> str | None:
         """Let go of the weak references to it; `bind` with the uid takes it back."""
         uid = self.find_uid(value)
         if uid is not None:
@@ -129,7 +129,7 @@ class ObjectUids:
         uid = self.find_uid(value)
         if uid is None:
             key = (id(value), id(type(value)))
-            uid = self._by_key[key] = self._uids.allocate("o")
+            uid = self._by_key[key] = self._uids.allocate_uid("o")
             self._keys[uid], self._reference_counts[uid] = key, 0
             self._candidates[uid] = None
             if weakref_offset_of(type(value)):
@@ -237,7 +237,7 @@ class NodeUids:
         metadata = node.metadata
         token = metadata.get(TOKEN_KEY)
         if token is None:
-            token = metadata[TOKEN_KEY] = NodeToken(self._uids.allocate("n"))
+            token = metadata[TOKEN_KEY] = NodeToken(self._uids.allocate_uid("n"))
             uid = token.uid
             self._tokens[uid] = weakref.ref(token, lambda _: self._dead.append(uid))
         name: str = token.uid

@@ -22,7 +22,7 @@ from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import Stream
 from gradbox.recorder.trace_lines import (
     cost_record,
-    encode_line,
+    encode_json_line,
     error_record,
     program_lines_in_traceback,
     refused_outcome,
@@ -178,7 +178,7 @@ class Session:
             warn_tracing_taken(self.options.title)
         assert self._outcome is not None
         line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
-        self._outcome_line = encode_line(line)
+        self._outcome_line = encode_json_line(line)
 
     def __enter__(self) -> Self:
         self.begin()
@@ -286,7 +286,7 @@ class Session:
         outcome: OutcomeRecord = {"status": "finished"}
         if error is not None:
             recorder.record_exception(error)
-            with recorder.after_program():
+            with recorder.unrecorded_after_program():
                 record = error_record(error)
             outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
             line = next((line for line, name in program_lines_in_traceback(error) if name == "<module>"), line)
@@ -297,7 +297,7 @@ class Session:
     def _write_step(self, step: StepRecord) -> int:
         if self._outcome is not None:
             return 0
-        line = encode_line({"step": step})
+        line = encode_json_line({"step": step})
         if self._trace_bytes + len(line) > int(self.limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self.limits["trace"])
             return 0
@@ -335,7 +335,7 @@ class Session:
             self._muted_output = muted
 
     def _header_line(self) -> bytes:
-        return encode_line(
+        return encode_json_line(
             {
                 "header": header(self._code.files, self._code.statements, self.limits, self.options, self._seed),
                 "deterministic": False,

@@ -38,7 +38,7 @@ from gradbox.recorder.trace_lines import (
     OUT_OF_MEMORY_MESSAGE,
     cost_record,
     device_name,
-    encode_line,
+    encode_json_line,
     error_record,
     program_lines_in_traceback,
     refused_outcome,
@@ -152,7 +152,7 @@ class ProgramRun:
         line = statements.rows[-1]["line"] if statements.rows else 1
         if error is not None:
             recorder.record_exception(error)
-            with recorder.after_program():  # its `__str__` may be the program's own
+            with recorder.unrecorded_after_program():  # its `__str__` may be the program's own
                 fields = error_record(error)
             offers = repairs.error_repairs(
                 pasted, self._source, fields["type"], fields["message"], fields["line"], self._device == "cpu"
@@ -219,7 +219,7 @@ class ProgramRun:
         return None
 
     def _write_step(self, step: StepRecord) -> int:
-        line = encode_line({"step": step})
+        line = encode_json_line({"step": step})
         if self._written_bytes + len(line) > int(self._limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self._limits["trace"])
         self._write(line)
@@ -230,7 +230,7 @@ class ProgramRun:
         self._end({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
 
     def _write_line(self, line: HeaderLineRecord | OutcomeLineRecord) -> None:
-        self._write(encode_line(line))
+        self._write(encode_json_line(line))
 
     def _write(self, line: bytes) -> None:
         self._written_bytes += len(line)
@@ -264,7 +264,7 @@ def run(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
         install_files()
         ProgramRun(job, write).run()
     except BaseException:
-        write(encode_line({"fault": traceback.format_exc()[-4000:]}))
+        write(encode_json_line({"fault": traceback.format_exc()[-4000:]}))
     os._exit(1)
 
 

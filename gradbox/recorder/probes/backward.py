@@ -179,7 +179,7 @@ class BackwardRecorder:
             self._add_hooks_with_own_ids(roots, current_pass, handles)
         try:
             engine_waits.append(waiting_frame)
-            with ops.engine_context(self._context.observation):
+            with ops.backward_engine_context(self._context.observation):
                 return self._engine(roots, *args, **kwargs)
         finally:
             engine_waits.remove(waiting_frame)
@@ -191,7 +191,7 @@ class BackwardRecorder:
         self.record_finished_visits()
         arguments = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
-        current_pass = BackwardPass(self._context.uids.allocate("b"), accumulates)
+        current_pass = BackwardPass(self._context.uids.allocate_uid("b"), accumulates)
         current_pass.inputs = [
             self._register_tensor_for_engine(t) for t in arguments.get("inputs") or () if isinstance(t, torch.Tensor)
         ]

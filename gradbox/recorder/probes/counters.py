@@ -48,7 +48,7 @@ class VersionCounters(Probe):
                 self._maybe_dead[known[0]] = None
             candidates = self._candidate_counters(storage) if known is None else None
             shared = self.find_shared_counter(tensor, excluded=uid, candidates=candidates)
-            counter = shared or (known[0] if settles and known is not None else self._uids.allocate("c"))
+            counter = shared or (known[0] if settles and known is not None else self._uids.allocate_uid("c"))
             if inside:
                 self._met_within_operation.add(uid)
             elif settles:
@@ -114,7 +114,7 @@ class VersionCounters(Probe):
         counter = (
             recorded
             if has_handle
-            else (self.find_shared_counter(tensor, candidates=candidates) or recorded or self._uids.allocate("c"))
+            else (self.find_shared_counter(tensor, candidates=candidates) or recorded or self._uids.allocate_uid("c"))
         )
         assert counter is not None
         self._observed_versions[counter] = as_plain_tensor(tensor)._version

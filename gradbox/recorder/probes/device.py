@@ -34,7 +34,7 @@ class DeviceMemory(Probe):
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             for index in range(torch.cuda.device_count()):
                 torch.cuda.reset_peak_memory_stats(index)
-                self._allocators[index] = CachingAllocator(self._uids.allocate("d"), index)
+                self._allocators[index] = CachingAllocator(self._uids.allocate_uid("d"), index)
 
     def update_delta(self, observation: Observation) -> None:  # noqa: ARG002
         if not self._allocators:

@@ -77,7 +77,7 @@ class KernelBytes(DeviceBytes):
             return None
         size = cells.dtype_itemsize(dtype)
         layout = (size, (self._length // size,), (1,), 0)
-        return kernel_summary(self._kernels, self._pointer, layout, dtype.removeprefix("q"))
+        return summary_by_kernels(self._kernels, self._pointer, layout, dtype.removeprefix("q"))
 
 
 class TorchBytes(DeviceBytes):
@@ -199,7 +199,7 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
     kernels = kernels_for_device(tensor.device)
     if kernels is not None:
         layout = (tensor.element_size(), tensor.shape, tensor.stride(), 0)
-        return kernel_summary(kernels, tensor.data_ptr(), layout, str(tensor.dtype).removeprefix("torch."))
+        return summary_by_kernels(kernels, tensor.data_ptr(), layout, str(tensor.dtype).removeprefix("torch."))
     with torch.no_grad():
         has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM_ELEMENTS
         for dim, step in enumerate(() if has_histogram else tensor.stride()):
@@ -216,11 +216,11 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
         }  # fmt: skip
         if has_histogram:
             flat = tensor.reshape(-1)
-            summary["bins"], summary["heat"] = histogram(flat, float(low), float(high)), stretch_means(flat)
+            summary["bins"], summary["heat"] = histogram_counts(flat, float(low), float(high)), stretch_means(flat)
         return summary
 
 
-def kernel_summary(kernels: DeviceKernels, pointer: int, layout: ElementLayout, dtype: str) -> Summary | None:
+def summary_by_kernels(kernels: DeviceKernels, pointer: int, layout: ElementLayout, dtype: str) -> Summary | None:
     """As `cells.summary_of_bytes`, of elements in logical order. pointer: the address that the layout's offset counts from.
 
     None for a dtype that the kernels don't know. Raises DeviceReadError.
@@ -260,7 +260,7 @@ def chunk_statistics(values: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return wide.where(finite, math.inf).amin(), wide.where(finite, -math.inf).amax(), wide.where(finite, 0).sum(), finite.sum()  # fmt: skip
 
 
-def histogram(values: torch.Tensor, low: float, high: float) -> list[int]:
+def histogram_counts(values: torch.Tensor, low: float, high: float) -> list[int]:
     """How many of the finite values lie in each of `BINS` equal intervals, as numpy counts them."""
     if low == high:
         low, high = low - 0.5, high + 0.5

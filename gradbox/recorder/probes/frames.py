@@ -106,7 +106,7 @@ class Frames:
         self._ever_suspended: set[str] = set()  # when last seen; one that goes on without `resume` was thrown into
         self._ended: set[str] = set()  # suspended frames whose generator died
         self.locals = FrameLocals()
-        self.module_uid = context.uids.allocate("f")
+        self.module_uid = context.uids.allocate_uid("f")
         self.iteration_counts: dict[tuple[str, int], int] = {}
         self.recorded_lines: dict[int, int] = {}
 
@@ -119,7 +119,7 @@ class Frames:
         key = self.frame_identity_key(frame)
         uid = self._uids_by_key.get(key)
         if uid is None:
-            uid = self._uids_by_key[key] = self._uids.allocate("f")
+            uid = self._uids_by_key[key] = self._uids.allocate_uid("f")
             self._keys[uid] = key
         return uid
 
@@ -130,7 +130,7 @@ class Frames:
             depth = self._depths[uid] = stepping_depth(frame)
         return depth
 
-    def begin_call(self, frame: FrameType) -> None:
+    def retire_reused_frame(self, frame: FrameType) -> None:
         """A call begins: whatever stood at this address is over."""
         uid = self._uids_by_key.get(self.frame_identity_key(frame))
         if uid is not None:

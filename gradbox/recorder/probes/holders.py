@@ -21,7 +21,7 @@ class StorageHolders:
         if current == before:
             return
         for storage in before.keys() - current.keys():
-            self._release_storage(storage, holder)
+            self._release_storage_from_holder(storage, holder)
         for storage, dtypes in current.items():
             if before.get(storage) != dtypes:
                 self._dtypes_by_storage.setdefault(storage, {})[holder] = dtypes
@@ -33,7 +33,7 @@ class StorageHolders:
 
     def remove_holder(self, holder: str) -> None:
         for storage in self._dtypes_by_holder.pop(holder, {}):
-            self._release_storage(storage, holder)
+            self._release_storage_from_holder(storage, holder)
 
     def clear_changed_storages(self) -> None:
         """The holders of those that changed are reported."""
@@ -51,7 +51,7 @@ class StorageHolders:
         readers = self._dtypes_by_storage.get(storage, {}).values()
         return sorted({dtype for dtypes in readers for dtype in dtypes})
 
-    def _release_storage(self, storage: str, holder: str) -> None:
+    def _release_storage_from_holder(self, storage: str, holder: str) -> None:
         readers = self._dtypes_by_storage[storage]
         del readers[holder]
         self.changed.add(storage)

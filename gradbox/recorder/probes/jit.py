@@ -55,7 +55,7 @@ class UnobservedJit:
 
     def _wrap_unobserved(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call_unobserved(*args: Any, **kwargs: Any) -> Any:
             try:
                 with unobserved_ops(self._context.observation):
                     return original(*args, **kwargs)
@@ -68,4 +68,4 @@ class UnobservedJit:
                 self._context.observation.ops_unobserved = True  # steps inside have reported what was before them
                 self._forget_uninitialized_memory()
 
-        return call
+        return call_unobserved

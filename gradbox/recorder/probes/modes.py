@@ -10,7 +10,7 @@ from gradbox.wire import entities
 class TorchModes(Probe):
     def __init__(self, context: ProbeContext) -> None:
         super().__init__(context)
-        self._uid = context.uids.allocate("m")
+        self._uid = context.uids.allocate_uid("m")
 
     def update_delta(self, observation: Observation) -> None:  # noqa: ARG002
         self._delta.update_entity(self._uid, mode_facts())

@@ -105,7 +105,7 @@ class OpRecorder:
                 call = self._begin_op_call(name, args, kwargs, frame)
             self._log_uninitialized_reads(name, op, args, kwargs)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
         self._context.running_operations += 1
         try:
             result = call_operation(op, args, kwargs)
@@ -121,7 +121,7 @@ class OpRecorder:
                 with torch._C.DisableTorchFunction():
                     self._end_op_call(call, op, args, kwargs, result)
             except Exception as error:
-                self._context.report_fault(error)
+                self._context.report_recorder_fault(error)
         return result
 
     def _begin_op_call(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
@@ -165,7 +165,7 @@ class OpRecorder:
                     if event not in self._context.observation.log:
                         self._context.observation.append_log_entry(event)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
 
     def _end_op_call(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         observation = self._context.observation
@@ -213,7 +213,7 @@ class OpRecorder:
         return positions
 
 
-def engine_context(observation: Observation) -> Any:
+def backward_engine_context(observation: Observation) -> Any:
     """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
 
     There the engine meets wrapped Python numbers, which have no data to make a number of.
@@ -244,7 +244,7 @@ def make_recording_kernel(name: str) -> Callable[..., Any]:
     base, _, overload = name[6:].partition(".")
     operator: list[Any] = []
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def recording_kernel(*args: Any, **kwargs: Any) -> Any:
         if not operator:
             operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
         with torch._C._ExcludeDispatchKeyGuard(probe.DISPATCH_KEYS):
@@ -252,7 +252,7 @@ def make_recording_kernel(name: str) -> Callable[..., Any]:
                 return call_operation(operator[0], args, kwargs)
             return _entered_ops[-1].run_recorded_op(name, operator[0], args, kwargs, sys._getframe().f_back)
 
-    return run
+    return recording_kernel
 
 
 def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -26,7 +26,7 @@ def path_cut_events(observation: Observation, tensors: Tensors) -> list[events.P
         if name in _ITEM_OPERATIONS:
             cuts.append(path_cut_event(source, name, "item", op=call.log_index))
         for uid, leaf, dtype in call.results:
-            reason = _cut_reason(call, leaf, dtype)
+            reason = _path_cut_reason(call, leaf, dtype)
             if reason is not None and (call.called_directly or tensors.uids.get_object(uid) is not None):
                 cuts.append(path_cut_event(source, name, reason, uid, call.log_index))
     return cuts + [_detached_cut_event(detached, observation) for detached in observation.detached_copies]
@@ -45,7 +45,7 @@ def path_cut_event(
     return event
 
 
-def _cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | None:
+def _path_cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | None:
     """Why no gradient comes back through a result; None where one does, or none was to be expected."""
     if call.deep_copies and leaf:
         return "copy"

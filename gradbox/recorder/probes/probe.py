@@ -98,11 +98,11 @@ class ProbeContext:
     def __init__(self) -> None:
         self.uids, self.delta = UidAllocator(), TraceDelta()
         self.observation = Observation()
-        self.guard = RecorderGuard(self.report_fault)
+        self.guard = RecorderGuard(self.report_recorder_fault)
         self.running_backwards = self.running_operations = 0
         self._faults = 0
 
-    def report_fault(self, error: BaseException) -> None:
+    def report_recorder_fault(self, error: BaseException) -> None:
         """The recorder failed at something: an event says so, and the exception goes no further."""
         self._faults += 1
         if self._faults <= MAX_FAULTS:

@@ -86,14 +86,14 @@ class SavedTensors:
         self.transitions: list[SlotTransition] = []
 
     def forget_node(self, node: str) -> None:
-        self._index_slots(node, {})
+        self._reindex_node_slots(node, {})
         for slot in self.slots.pop(node, {}):
             self._saved_bytes.pop((node, slot), None)
             self._non_leaf.pop((node, slot), None)
             self._unread.discard((node, slot))
             self._unverified.discard((node, slot))
 
-    def _index_slots(self, node: str, current: NodeSlots) -> None:
+    def _reindex_node_slots(self, node: str, current: NodeSlots) -> None:
         """Note what the slots of a node hold now."""
         for name, slot in self.slots.get(node, {}).items():
             for uid in uids_held_by_slot(slot):
@@ -185,7 +185,7 @@ class SavedTensors:
             old = before[name]["state"] if name in before else None
             if old != slot["state"]:
                 self.transitions.append(SlotTransition(uid, name, slot["state"], old))
-        self._index_slots(uid, now)
+        self._reindex_node_slots(uid, now)
         self.slots[uid] = now
         return {name: slot.copy() for name, slot in now.items()}
 

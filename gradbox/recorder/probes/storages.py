@@ -84,7 +84,7 @@ class Storages(Probe):
                 return record.uid
             uid = None  # another storage at the same place
         if uid is None:
-            uid = self._by_address[storage_address] = self._uids.allocate("s")
+            uid = self._by_address[storage_address] = self._uids.allocate_uid("s")
             self._address_by_uid[uid] = storage_address
             if self._context.running_backwards:
                 self._transients.add(uid)
@@ -126,7 +126,7 @@ class Storages(Probe):
             if record.pointer <= pointer and pointer + nbytes <= record.pointer + record.nbytes and record.nbytes > 0:
                 self.mark_exposed(record.uid)
                 return record.uid, pointer - record.pointer
-        record = ArrayStorageRecord(self._uids.allocate("s"), owner)
+        record = ArrayStorageRecord(self._uids.allocate_uid("s"), owner)
         self._add_record(record)
         self.mark_exposed(record.uid)
         record.read_bytes()
@@ -181,7 +181,7 @@ class Storages(Probe):
             buffer = record.read_bytes()
             self._layout_changed = self._layout_changed or layout != (record.pointer, record.nbytes)
             if buffer is not None:
-                self._compare_record(record, buffer, compare_large or uid in self.exposed or uid in touched)
+                self._compare_record_bytes(record, buffer, compare_large or uid in self.exposed or uid in touched)
             else:
                 dead.append(uid)
                 self._retire_record(record)
@@ -208,7 +208,7 @@ class Storages(Probe):
         for uids in (self._transients, self._without_holders, self.exposed, self.compared):
             uids.discard(uid)
 
-    def _compare_record(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
+    def _compare_record_bytes(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
         if isinstance(buffer, UnreadableBytes):
             return
         nbytes = len(buffer)
@@ -260,7 +260,7 @@ class Storages(Probe):
                 if buffer is None:
                     continue
                 if record.never_compared:
-                    self._compare_record(record, buffer, True)
+                    self._compare_record_bytes(record, buffer, True)
                 report_cells(self._delta, record, buffer, dtypes)
             if record.nbytes > MAX_CELLS and not record.never_compared:
                 report_windows(self._delta, record, wanted.get(uid, {}))

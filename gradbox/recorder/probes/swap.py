@@ -29,11 +29,11 @@ class SwapTensorsPatch:
         with self._context.guard():
             if not self._context.running_backwards:
                 self._storages.promote_transient_storages()  # gradients are known by weak references until then
-            uids = [(tensor, self._uids.unbind(tensor)) for tensor in (t1, t2)]
+            uids = [(tensor, self._uids.unbind_object(tensor)) for tensor in (t1, t2)]
         try:
             return self._original(t1, t2)
         finally:
             with self._context.guard():
                 for tensor, uid in uids:
                     if uid is not None:
-                        self._uids.bind(tensor, uid)
+                        self._uids.bind_uid(tensor, uid)

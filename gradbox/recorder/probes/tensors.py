@@ -105,7 +105,7 @@ class DenseParts:
             parts = dense_parts(tensor)
         for name, part in parts.items():
             if name not in uids:
-                uids[name] = self._uids.allocate()
+                uids[name] = self._uids.allocate_uid()
             elif backward:
                 continue
             self._report_part(uids[name], part, counter)
@@ -251,7 +251,7 @@ class Tensors(Probe):
             try:
                 self._observe_tensor(uid, tensor, encode)
             except Exception as error:  # the one that refuses is left out; the others are reported
-                self._context.report_fault(error)
+                self._context.report_recorder_fault(error)
 
     def _tensor_fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
         """What can't stay the same where anything that is reported of it changed; None for what is no ordinary tensor."""
