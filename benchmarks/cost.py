@@ -184,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keep = parser.parse_args(arguments).keep
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     gc.collect()
     gc.freeze()  # as the workers' first process does
     everything: dict[str, Figures] = json.loads(KEPT.read_text()) if KEPT.exists() else {}

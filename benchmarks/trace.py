@@ -189,7 +189,7 @@ def print_target(target: str, value: float, holds: bool, unit: str) -> None:
 def main(sizes: list[int]) -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     gc.collect()
     gc.freeze()  # as the workers' first process does
     costs = measure_lengths(sizes)

@@ -26,14 +26,14 @@ def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
         if observation.observe_all:
             return
         reported = dict(self._delta.pending), list(self._delta.removed)
-        self._delta.take_pending()
+        self._delta.take_pending_changes()
         full = Observation(step=observation.step)
         self._context.observation = full
         try:
             _observe(self, full, observe_frames)
         finally:
             self._context.observation = observation
-        facts, removals = self._delta.take_pending()
+        facts, removals = self._delta.take_pending_changes()
         for uid in removals:  # what the step's value alone refers to, reported a second time
             facts.pop(uid, None)
         log = [entry for entry in full.log if entry.get("storage") not in removals]

@@ -45,7 +45,7 @@ def handle(request: Request, write: Write) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     for _ in range(REHEARSALS):
         run_in_thread(rehearse)
     serve(handle)

@@ -84,8 +84,8 @@ def record_no_values(session: Session) -> None:
         recorder.on_head(i, frame=sys._getframe(1))
         return test[0] if test else None
 
-    set_function(hooks.by_name[instrument.HEAD], head)
-    set_function(hooks.by_name[instrument.VALUE], pass_value)
+    set_function(hooks.by_name[instrument.HEAD_HOOK], head)
+    set_function(hooks.by_name[instrument.VALUE_HOOK], pass_value)
     session.record_begin()
 
 
@@ -113,7 +113,7 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
         sys.settrace(on_first_call)
         exec(code, namespace)
     except BaseException as error:
-        stack.drop_leading_frames(error)
+        stack.drop_frames_before_program(error)
         stack.hide_recorder_frames(error)
         return error
     finally:
@@ -124,5 +124,5 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     serve(handle)

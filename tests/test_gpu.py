@@ -187,7 +187,7 @@ with gradbox.watch(show=False) as region:
     with torch.no_grad():
         w -= w.grad
 facts = {"outcome": region.run.trace["outcome"]["status"], "grad": w.grad.sum().item()}
-facts["copied"] = kernels.kernels_of(w.device).copied_bytes
+facts["copied"] = kernels.kernels_for_device(w.device).copied_bytes
 facts["peak"] = torch.cuda.max_memory_allocated()
 facts["summaries"] = [f["summary"]["float32"]["mean"] for s in region.run.trace["steps"] for f in s["set"].values()
                       if f.get("summary")]

@@ -106,7 +106,7 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
         set_per_process_memory_fraction=lambda share, index: done.append((share, index)),
     )
     monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda, device=torch.device))
-    monkeypatch.setattr(gpu, "kernels_of", lambda device: done.append(str(device)))
+    monkeypatch.setattr(gpu, "kernels_for_device", lambda device: done.append(str(device)))
     monkeypatch.setattr(os, "environ", {})
     gpu.initialize_gpu(memory, "0,1")
     assert os.environ == {"CUDA_VISIBLE_DEVICES": "0,1"}

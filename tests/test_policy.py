@@ -9,7 +9,7 @@ import pytest
 
 from gradbox.language import policy
 from gradbox.language.policy import MAX_DEPTH, REASONS, check_program
-from gradbox.recorder.instrument import instrument
+from gradbox.recorder.instrument import instrument_tree
 from gradbox.wire.program import Refusal
 
 ROOT = Path(__file__).parent.parent
@@ -174,7 +174,7 @@ def test_what_is_accepted_compiles_with_its_instruments(shape: str) -> None:
     tree, refusals = check_program(make(least))
     assert tree is not None
     assert refusals == []
-    compile(instrument(tree)[0], "<program>", "exec")
+    compile(instrument_tree(tree)[0], "<program>", "exec")
     assert least >= 60
 
 

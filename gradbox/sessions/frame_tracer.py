@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Protocol
 
-from gradbox.recorder.instrument import LOOPS
+from gradbox.recorder.instrument import LOOP_STATEMENT_KINDS
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import program_line
+from gradbox.recorder.stack import to_program_line
 from gradbox.sessions.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
 from gradbox.sessions.value_stack import UNKNOWN, waiting_return_value
 
@@ -22,7 +22,7 @@ WITHS = ("With", "AsyncWith")
 TRIES = ("Try", "TryStar")
 BRANCHES = ("If", "Match")
 JUMPS = ("Break", "Continue")
-COMPOUND = (*LOOPS, *WITHS, *TRIES, *BRANCHES)
+COMPOUND = (*LOOP_STATEMENT_KINDS, *WITHS, *TRIES, *BRANCHES)
 STEPPED_AFTER = (*FORS, *WITHS, *TRIES)
 """Compound statements that have a step of their own where they are over."""
 
@@ -84,7 +84,7 @@ class FrameTracer:
         suspended = resumes.get(k) or resumes.get(k + 1, "")  # the latter by an exception that is thrown in
         if not suspended:
             code = frame.f_code
-            self._recorder.frames.recorded_lines[id(frame)] = program_line(code, self._table.function_line(code))
+            self._recorder.frames.recorded_lines[id(frame)] = to_program_line(code, self._table.function_line(code))
             self._recorder.on_call(0, frame=frame)
             self._recorder.frames.recorded_lines.clear()
             return
@@ -206,7 +206,7 @@ class FrameTracer:
         if i not in (self._pending_return, place) and not self._reached_from_body:
             for silent in self._code.silent_before.get(i, ()):
                 self._record_step(frame, silent)
-        if table.kind(i) in LOOPS:
+        if table.kind(i) in LOOP_STATEMENT_KINDS:
             self._pending_jump = NOWHERE
             if place != i and not self._reached_from_body:
                 self._recorder.on_loop(i, frame=frame)
@@ -286,7 +286,7 @@ class FrameTracer:
         self._pending_jump, self._pending_return, self._recorded_return = i, NOWHERE, NOWHERE
         inside = True
         for statement, part in self._table.enclosing_blocks(i):
-            if inside and self._table.kind(statement) in LOOPS and part == "body":
+            if inside and self._table.kind(statement) in LOOP_STATEMENT_KINDS and part == "body":
                 inside = False
             if inside:
                 self._left_early.add(statement)

@@ -14,9 +14,9 @@ from types import CodeType
 from typing import Any
 
 from gradbox.recorder import instrument
-from gradbox.recorder.instrument import Statements
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import engine_waits, too_deep
+from gradbox.recorder.stack import engine_waits, is_recursion_too_deep
 
 _PLACEHOLDER = "hook of gradbox"
 
@@ -32,16 +32,16 @@ class Hooks:
         self.kept_statement: int | None = None
         self.kept_value: Any = None
         self.by_name = {
-            instrument.STEP: functools.partial(self._on_step),
-            instrument.HEAD: functools.partial(self._on_head),
-            instrument.CALL: functools.partial(self._on_call),
-            instrument.RETURN: functools.partial(self._on_return),
-            instrument.VALUE: functools.partial(self._on_value),
-            instrument.YIELD: functools.partial(self._on_yield),
-            instrument.RESUME: functools.partial(self._on_resume),
-            instrument.CAUGHT: functools.partial(self._on_caught),
-            instrument.LOOP: functools.partial(self._on_loop),
-            instrument.LAMBDA: functools.partial(self._on_lambda),
+            instrument.STEP_HOOK: functools.partial(self._on_step),
+            instrument.HEAD_HOOK: functools.partial(self._on_head),
+            instrument.CALL_HOOK: functools.partial(self._on_call),
+            instrument.RETURN_HOOK: functools.partial(self._on_return),
+            instrument.VALUE_HOOK: functools.partial(self._on_value),
+            instrument.YIELD_HOOK: functools.partial(self._on_yield),
+            instrument.RESUME_HOOK: functools.partial(self._on_resume),
+            instrument.CAUGHT_HOOK: functools.partial(self._on_caught),
+            instrument.LOOP_HOOK: functools.partial(self._on_loop),
+            instrument.LAMBDA_HOOK: functools.partial(self._on_lambda),
         }
 
     def disconnect(self) -> None:
@@ -63,7 +63,7 @@ class Hooks:
         return test[0] if test else None
 
     def _on_call(self, i: int) -> None:
-        if too_deep():
+        if is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         if self.is_recorded():
             self._recorder.on_call(i, frame=sys._getframe(1))
@@ -74,7 +74,7 @@ class Hooks:
     def _on_value(self, i: int, value: Any) -> Any:
         if i == self.kept_statement:
             self.kept_value = value
-        return self._recorder.on_value(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+        return self._recorder.on_expression_value(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
 
     def _on_yield(self, i: int, value: Any) -> Any:
         return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
@@ -91,7 +91,7 @@ class Hooks:
             self._recorder.on_loop(i, frame=sys._getframe(1))
 
     def _on_lambda(self) -> None:
-        if too_deep():
+        if is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         if self.is_recorded():
             self._recorder.on_lambda(frame=sys._getframe(1))
@@ -130,16 +130,16 @@ def resume_unchanged(_: int) -> Callable[[Any], Any]:
 
 
 HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
-    instrument.STEP: no_effect,
-    instrument.HEAD: pass_value,
-    instrument.CALL: no_effect,
-    instrument.RETURN: pass_value,
-    instrument.VALUE: pass_value,
-    instrument.YIELD: pass_value,
-    instrument.RESUME: resume_unchanged,
-    instrument.CAUGHT: no_effect,
-    instrument.LOOP: no_effect,
-    instrument.LAMBDA: no_effect,
+    instrument.STEP_HOOK: no_effect,
+    instrument.HEAD_HOOK: pass_value,
+    instrument.CALL_HOOK: no_effect,
+    instrument.RETURN_HOOK: pass_value,
+    instrument.VALUE_HOOK: pass_value,
+    instrument.YIELD_HOOK: pass_value,
+    instrument.RESUME_HOOK: resume_unchanged,
+    instrument.CAUGHT_HOOK: no_effect,
+    instrument.LOOP_HOOK: no_effect,
+    instrument.LAMBDA_HOOK: no_effect,
 }
 
 
@@ -154,7 +154,7 @@ class _HookConstants(ast.NodeTransformer):
 
 
 def compile_with_hooks(
-    tree: ast.Module, path: str, statements: Statements, line_offset: int, hooks: Hooks, flags: int = 0
+    tree: ast.Module, path: str, statements: ProgramStatements, line_offset: int, hooks: Hooks, flags: int = 0
 ) -> CodeType:
     """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them.
 
@@ -163,7 +163,7 @@ def compile_with_hooks(
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20_000))
     try:
-        tree, _ = instrument.instrument(tree, statements, line_offset)
+        tree, _ = instrument.instrument_tree(tree, statements, line_offset)
         tree = _HookConstants().visit(tree)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

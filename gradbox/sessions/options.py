@@ -33,7 +33,7 @@ class Sink(Protocol):
 @dataclass(frozen=True)
 class SessionOptions:
     """limits: steps, characters printed, tensors, bytes of the trace; where one is reached recording ends and the
-    program goes on. focus: see `thinning.Schedule`. module_is_outermost: the program's module is the outermost frame
+    program goes on. focus: see `thinning.IterationSchedule`. module_is_outermost: the program's module is the outermost frame
     that it knows, as in a script; in a notebook it is not. shows_earlier_names: names of the module from before the
     session are shown, but for those that begin with `_` and `hidden_names` ones. also: globs of module names; modules
     that the program imports are stepped where one matches, as `RecordedImports` says. arguments: of the command line,

@@ -144,7 +144,7 @@ def room_for_own_frames() -> Iterator[None]:
 def hidden_own_frames(module_is_outermost: bool) -> Iterator[None]:
     """While entered `traceback` prints a stack without the recorder's frames."""
     before = traceback.walk_stack
-    walk = stack.walk_program_stack if module_is_outermost else stack.walk_whole_stack
+    walk = stack.walk_program_stack if module_is_outermost else stack.walk_stack_without_recorder
     setattr(traceback, "walk_stack", walk)
     try:
         yield

@@ -20,7 +20,13 @@ from gradbox.recorder import stack
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import Stream
-from gradbox.recorder.trace_lines import cost_record, encode_line, error_record, lines_in_program, refused_outcome
+from gradbox.recorder.trace_lines import (
+    cost_record,
+    encode_json_line,
+    error_record,
+    program_lines_in_traceback,
+    refused_outcome,
+)
 from gradbox.sessions import process_changes
 from gradbox.sessions.hooks import Hooks, is_recorded_thread
 from gradbox.sessions.line_tracer import LineTracer, warn_tracing_taken
@@ -138,7 +144,7 @@ class Session:
         enter(recorded_warnings(recorder.record_warning, self._without_output))
         for probe in (recorder.ops, recorder.backward, recorder.swap, recorder.jit):
             enter(probe)
-        enter(recorder.replacements.only_compilation())
+        enter(recorder.replacements.only_compile_replaced())
         if self.options.also:
             enter(RecordedImports(self.options.also, self._add_module))
 
@@ -172,7 +178,7 @@ class Session:
             warn_tracing_taken(self.options.title)
         assert self._outcome is not None
         line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
-        self._outcome_line = encode_line(line)
+        self._outcome_line = encode_json_line(line)
 
     def __enter__(self) -> Self:
         self.begin()
@@ -184,7 +190,7 @@ class Session:
     def _uninstall(self) -> None:
         recorder = self.recorder
         assert recorder is not None
-        recorder.close()
+        recorder.stop_recording()
         if self._line_tracer is not None:
             self._line_tracer.release_generators()
         self._exit_stack.close()
@@ -204,8 +210,8 @@ class Session:
     def record_begin(self, frame: FrameType | None = None) -> None:
         """Record what is there already. frame: the innermost of the program's that run."""
         if self.recorder is not None and self.is_recording:
-            line = 1 if frame is None else stack.program_line(frame.f_code, frame.f_lineno or 1)
-            self.recorder.record_begin(frame, line)
+            line = 1 if frame is None else stack.to_program_line(frame.f_code, frame.f_lineno or 1)
+            self.recorder.record_begin_step(frame, line)
 
     def trace_lines(self, frame: FrameType | None) -> None:
         """Record what this frame does from here on, and all that it calls in the files: their code runs as it is.
@@ -249,7 +255,7 @@ class Session:
         try:
             exec(compiled, self.namespace)
         except BaseException as error:
-            stack.drop_leading_frames(error)
+            stack.drop_frames_before_program(error)
             stack.hide_recorder_frames(error)
             self._record_outcome(error)
             return error
@@ -280,18 +286,18 @@ class Session:
         outcome: OutcomeRecord = {"status": "finished"}
         if error is not None:
             recorder.record_exception(error)
-            with recorder.after_program():
+            with recorder.unrecorded_after_program():
                 record = error_record(error)
             outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
-            line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
+            line = next((line for line, name in program_lines_in_traceback(error) if name == "<module>"), line)
         if self._outcome is None:  # else a limit was reached just now
-            recorder.record_end(line, self._traced_frame)
+            recorder.record_end_step(line, self._traced_frame)
         self._outcome = self._outcome or outcome
 
     def _write_step(self, step: StepRecord) -> int:
         if self._outcome is not None:
             return 0
-        line = encode_line({"step": step})
+        line = encode_json_line({"step": step})
         if self._trace_bytes + len(line) > int(self.limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self.limits["trace"])
             return 0
@@ -308,7 +314,7 @@ class Session:
         if self._outcome is None and self.recorder is not None and self.hooks is not None:
             line = self.recorder.steps.line
             self._outcome = {"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}}
-            self.recorder.close()
+            self.recorder.stop_recording()
             self.hooks.disconnect()
             self._stop_line_tracer()
 
@@ -318,7 +324,7 @@ class Session:
 
     def _write_output(self, stream: Stream, text: str) -> None:
         if not self._muted_output and self._outcome is None and self.recorder is not None:
-            self.recorder.write_output(stream, text)
+            self.recorder.record_output(stream, text)
 
     @contextlib.contextmanager
     def _without_output(self) -> Iterator[None]:
@@ -329,7 +335,7 @@ class Session:
             self._muted_output = muted
 
     def _header_line(self) -> bytes:
-        return encode_line(
+        return encode_json_line(
             {
                 "header": header(self._code.files, self._code.statements, self.limits, self.options, self._seed),
                 "deterministic": False,

@@ -17,8 +17,8 @@ import torch
 
 from gradbox import __version__
 from gradbox.recorder import stack
-from gradbox.recorder.instrument import Statements, instrument
-from gradbox.recorder.trace_lines import device_name, statement_records
+from gradbox.recorder.instrument import ProgramStatements, instrument_tree
+from gradbox.recorder.trace_lines import device_name, statements_with_character_columns
 from gradbox.sessions import process_changes
 from gradbox.sessions.hooks import Hooks, compile_with_hooks
 from gradbox.sessions.options import ProgramFile, SessionOptions
@@ -29,7 +29,7 @@ from gradbox.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord,
 
 def header(
     program_files: Sequence[ProgramFile],
-    statements: Statements,
+    statements: ProgramStatements,
     limits: dict[str, int | float],
     options: SessionOptions,
     seed: int,
@@ -57,7 +57,7 @@ def header(
     program: ProgramRecord = {
         "source": source,
         "lines": [k + 1 for k in range(len(lines))],
-        "statements": statement_records(source, statements.rows),
+        "statements": statements_with_character_columns(source, statements.rows),
         "notices": [],
     }
     if files:
@@ -111,8 +111,8 @@ class SessionCode:
     def __init__(self, files: Sequence[ProgramFile]) -> None:
         self.files: list[ProgramFile] = []
         self.line_offsets: dict[str, int] = {}
-        self.statements = Statements()
-        self.statements.passes_mutators = True  # code that is not stepped may change anything
+        self.statements = ProgramStatements()
+        self.statements.passes_mutating_methods = True  # code that is not stepped may change anything
         self._line_count = 0
         self._modules: dict[str, tuple[str, CodeType]] = {}
         self._code_pairs: CodePairs = {}
@@ -150,9 +150,9 @@ class SessionCode:
         tables: dict[str, StatementTable] = {}
         for file in self.files:
             first = len(self.statements.rows)
-            instrument(ast.parse(file.source, file.path), self.statements, self.line_offsets[file.path])
+            instrument_tree(ast.parse(file.source, file.path), self.statements, self.line_offsets[file.path])
             tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
-        self.statements.passes_mutators = True
+        self.statements.passes_mutating_methods = True
         return tables
 
     def restore(self) -> None:

@@ -1,6 +1,6 @@
 """The statements of files that run as they are: the blocks they stand in, and which one an instruction is of.
 
-The rows are those that `instrument` makes of the same text, so a trace is the same whichever way it was recorded.
+The rows are those that `instrument_tree` makes of the same text, so a trace is the same whichever way it was recorded.
 """
 
 import ast
@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from types import CodeType
 
-from gradbox.recorder.instrument import Function, Statements
+from gradbox.recorder.instrument import FunctionNode, ProgramStatements
 
 NOWHERE = -1
 """The statement of an instruction that stands for no text: the one that ran before goes on."""
@@ -61,7 +61,7 @@ class StatementTable:
     field that has it: "body", "orelse", "finalbody", "handlers0", "cases1".
     """
 
-    def __init__(self, tree: ast.Module, statements: Statements, first: int = 0) -> None:
+    def __init__(self, tree: ast.Module, statements: ProgramStatements, first: int = 0) -> None:
         self._rows, self._first = statements.rows, first
         self._nodes: list[ast.stmt] = []
         self._block_of: list[tuple[int, str] | None] = []
@@ -136,12 +136,12 @@ class StatementTable:
 
     def _add_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
         i = self._append_statement(node, block)
-        if isinstance(node, Function):
+        if isinstance(node, FunctionNode):
             self._add_function(node)
         elif isinstance(node, ast.ClassDef):
             self._add_methods(node)
         else:
-            for part in ("body", "orelse", "handlers", "cases", "finalbody"):  # the order of `instrument`
+            for part in ("body", "orelse", "handlers", "cases", "finalbody"):  # the order of `instrument_statement`
                 children = getattr(node, part, [])
                 if part in ("handlers", "cases"):
                     for k, child in enumerate(children):
@@ -155,13 +155,13 @@ class StatementTable:
         self._block_of.append(block)
         return self._first + len(self._nodes) - 1
 
-    def _add_function(self, node: Function) -> None:
+    def _add_function(self, node: FunctionNode) -> None:
         self._functions[node.name, start_of(node)[0]] = node
         self._add_body(node.body, None)
 
     def _add_methods(self, node: ast.ClassDef) -> None:
         for member in ast.iter_child_nodes(node):
-            if isinstance(member, Function):
+            if isinstance(member, FunctionNode):
                 self._append_statement(member, None)
                 self._add_function(member)
             elif isinstance(member, ast.ClassDef):

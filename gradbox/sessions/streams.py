@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradbox.recorder import stack
-from gradbox.recorder.stack import CALLED_BY_KERNELS
+from gradbox.recorder.stack import FILE_CALLED_BY_KERNELS
 from gradbox.recorder.streams import Stream
 
 Emit = Callable[[Stream, str], None]
@@ -131,5 +131,7 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
 def is_own_file(filename: str) -> bool:
     """Whether a file is the recorder's, or torch's that its kernels call."""
     return (
-        filename.startswith(stack.RECORDER_FOLDERS) or filename == CALLED_BY_KERNELS or Path(filename) == Path(__file__)
+        filename.startswith(stack.RECORDER_FOLDERS)
+        or filename == FILE_CALLED_BY_KERNELS
+        or Path(filename) == Path(__file__)
     )

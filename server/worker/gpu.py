@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from gradbox.recorder.probes.device_kernels import kernels_of
+from gradbox.recorder.probes.device_kernels import kernels_for_device
 
 HIDING_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
 """Of the environment in which a zygote prepares itself; they keep torch from looking for a GPU."""
@@ -84,7 +84,7 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
         total = torch.cuda.get_device_properties(index).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total), index)
     for index in range(torch.cuda.device_count()):
-        kernels_of(torch.device("cuda", index))
+        kernels_for_device(torch.device("cuda", index))
 
 
 def run_small_programs() -> None:

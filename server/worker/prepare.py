@@ -20,7 +20,7 @@ import numpy
 import torch
 
 from gradbox.recorder.probes import ops
-from gradbox.recorder.stack import PROGRAM
+from gradbox.recorder.stack import PROGRAM_FILENAME
 from server.wire.link import WorkerOptions
 from server.worker import generator_seed, gpu
 from server.worker.child import Worker
@@ -127,7 +127,7 @@ def rehearse(interrupted: Callable[[], bool] = lambda: False, device: Device = "
             setattr(sys, name, value)
         if main is not None:
             sys.modules["__main__"] = main
-        linecache.cache.pop(PROGRAM, None)
+        linecache.cache.pop(PROGRAM_FILENAME, None)
         torch.utils.hooks.RemovableHandle.next_id = handle
         torch.set_default_device(None)
     if not interrupted():
@@ -158,7 +158,7 @@ def prepare(options: WorkerOptions) -> Worker:
     if options.device == "cpu":
         gpu.hide_gpu()
     run_in_thread(preload)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     if options.device == "cpu":
         generator_seed.replace_seed_method()
         for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
