@@ -6,7 +6,7 @@ import pytest
 
 from gradbox.language.paste import normalise
 from gradbox.language.policy import check_program
-from gradbox.language.repairs import offer_repairs
+from gradbox.language.repairs import refusals_with_repairs
 from tests.referee.agreement import Case, Verdict, verdict
 from tests.tracing import ROOT
 from tests.workers import Workers
@@ -39,6 +39,6 @@ def test_at_most_three_of_a_hundred_are_refused_and_each_is_helped() -> None:
         refusals = check_program(pasted.source)[1]
         if refusals:
             refused.append(path.stem)
-            offered = offer_repairs(pasted, pasted.source, refusals)
+            offered = refusals_with_repairs(pasted, pasted.source, refusals)
             assert any(refusal.repairs for refusal in offered) or {refusal.key for refusal in offered} <= EXPLAINED
     assert len(refused) <= 0.03 * len(PROGRAMS), refused

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradbox.language.paste import MAX_NOTICES, Pasted, normalise
+from gradbox.language.paste import MAX_NOTICES, PastedProgram, normalise
 
 ROOT = Path(__file__).parent.parent
 SEEDS = ROOT.parent / "shared" / "seeds"
@@ -16,12 +16,12 @@ PASTES = sorted((ROOT / "tests/pastes").glob("*.txt"))
 PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios").glob("*.py")])
 
 
-def notices_of(pasted: Pasted, kind: str) -> list[tuple[int | None, object]]:
+def notices_of(pasted: PastedProgram, kind: str) -> list[tuple[int | None, object]]:
     """(line, text) of the notices of a kind."""
     return [(notice.line, notice.args.get("text")) for notice in pasted.notices if notice.kind == kind]
 
 
-def kinds(pasted: Pasted) -> set[str]:
+def kinds(pasted: PastedProgram) -> set[str]:
     return {notice.kind for notice in pasted.notices}
 
 
@@ -66,7 +66,7 @@ def test_indentation_that_all_lines_share_comes_off() -> None:
 def test_the_first_line_may_have_lost_its_indentation() -> None:
     assert normalise("x = 1\n    y = 2\n    z = 3").source == "x = 1\ny = 2\nz = 3"
     broken = "x = 1\n    y = 2\nz = 3"
-    assert normalise(broken) == Pasted(broken, [1, 2, 3])
+    assert normalise(broken) == PastedProgram(broken, [1, 2, 3])
 
 
 def test_blanks_outside_of_strings_become_plain_ones() -> None:
@@ -127,7 +127,7 @@ def test_lines_that_go_on_without_dots_belong_to_their_statement() -> None:
 
 def test_prompts_in_a_docstring_make_no_transcript() -> None:
     broken = 'def f():\n    """\n    >>> f()\n    ```\n    1\n    """\n    retrun 1 1\n'
-    assert normalise(broken) == Pasted(broken, list(range(1, 9)))
+    assert normalise(broken) == PastedProgram(broken, list(range(1, 9)))
 
 
 def test_long_hostile_texts_are_read_in_no_time() -> None:
@@ -157,7 +157,7 @@ def test_a_notebook_under_its_prompts() -> None:
 def test_cells_that_python_would_take_for_annotations() -> None:
     assert normalise("In [1]: x = 1\nIn [2]: x.y\n").source == "x = 1\nx.y"
     own = "In = {}\nIn [1]: int = 1\n"
-    assert normalise(own) == Pasted(own, [1, 2, 3])
+    assert normalise(own) == PastedProgram(own, [1, 2, 3])
 
 
 def test_magic_is_left_out_and_lines_that_go_on_are_not() -> None:
@@ -176,7 +176,7 @@ def test_listing_numbers_come_off(between: str) -> None:
 def test_a_listing_may_skip_blank_lines_and_must_count_up() -> None:
     assert normalise("1 x = 1\n\n3 y = 2").source == "x = 1\n\ny = 2"
     for text in ("1 x = 1\n3 y = 2", "2 x = 1\n1 y = 2", "1 x = 1\ny = 2"):
-        assert normalise(text) == Pasted(text, [1, 2])
+        assert normalise(text) == PastedProgram(text, [1, 2])
 
 
 def test_of_a_markdown_text_the_python_fences() -> None:

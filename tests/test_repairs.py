@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gradbox.language.edits import apply_edits
-from gradbox.language.paste import Pasted, normalise
+from gradbox.language.paste import PastedProgram, normalise
 from gradbox.language.policy import ALLOWED_MODULES, check_program
 from gradbox.language.repair_draft import MAX_EDITS
-from gradbox.language.repairs import cpu_repairs, error_repairs, offer_repairs
+from gradbox.language.repairs import cpu_repairs, error_repairs, refusals_with_repairs
 from gradbox.wire.program import Edit, Repair
 from tests.plain_python import run_plain
 from tests.test_expected_output import verdicts
@@ -363,10 +363,10 @@ PIECES = [
 ]  # fmt: skip
 
 
-def all_repairs(pasted: Pasted, text: str) -> list[Repair]:
+def all_repairs(pasted: PastedProgram, text: str) -> list[Repair]:
     """Those of the refusals, for CUDA, and for a missing file at each line."""
     refusals = check_program(pasted.source)[1]
-    repairs = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
+    repairs = [repair for refusal in refusals_with_repairs(pasted, text, refusals) for repair in refusal.repairs]
     repairs += cpu_repairs(pasted, text)
     if not refusals:
         message = "[Errno 2] No such file or directory: 'a/x'"

@@ -18,7 +18,7 @@ from gradbox.recorder.instrument import Statements
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import engine_waits, too_deep
 
-_PLACEHOLDER = "hook of gradbox"
+_PLACEHOLDER_TAG = "hook of gradbox"
 
 
 class Hooks:
@@ -47,57 +47,59 @@ class Hooks:
     def disconnect(self) -> None:
         """Have all of them do nothing."""
         for name, hook in self.by_name.items():
-            set_function(hook, HOOKS_WITHOUT_EFFECT[name])
+            set_partial_function(hook, HOOKS_WITHOUT_EFFECT[name])
 
-    def is_recorded(self) -> bool:
+    def is_current_thread_recorded(self) -> bool:
         """Whether what this thread does is recorded."""
-        return is_recorded_thread(self._thread)
+        return is_current_thread_recorded(self._thread)
 
     def _on_step(self, i: int) -> None:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_step(i, frame=sys._getframe(1))
 
     def _on_head(self, i: int, *test: Any) -> Any:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             return self._recorder.on_head(i, *test, frame=sys._getframe(1))
         return test[0] if test else None
 
     def _on_call(self, i: int) -> None:
         if too_deep():
             raise RecursionError("maximum recursion depth exceeded")
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_call(i, frame=sys._getframe(1))
 
     def _on_return(self, i: int, value: Any) -> Any:
-        return self._recorder.on_return(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+        return (
+            self._recorder.on_return(i, value, frame=sys._getframe(1)) if self.is_current_thread_recorded() else value
+        )
 
     def _on_value(self, i: int, value: Any) -> Any:
         if i == self.kept_statement:
             self.kept_value = value
-        return self._recorder.on_value(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+        return self._recorder.on_value(i, value, frame=sys._getframe(1)) if self.is_current_thread_recorded() else value
 
     def _on_yield(self, i: int, value: Any) -> Any:
-        return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+        return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_current_thread_recorded() else value
 
     def _on_resume(self, i: int) -> Callable[[Any], Any]:
-        return self._recorder.on_resume(i, frame=sys._getframe(1)) if self.is_recorded() else unchanged
+        return self._recorder.on_resume(i, frame=sys._getframe(1)) if self.is_current_thread_recorded() else identity
 
     def _on_caught(self) -> None:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_caught(frame=sys._getframe(1))
 
     def _on_loop(self, i: int) -> None:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_loop(i, frame=sys._getframe(1))
 
     def _on_lambda(self) -> None:
         if too_deep():
             raise RecursionError("maximum recursion depth exceeded")
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_lambda(frame=sys._getframe(1))
 
 
-def is_recorded_thread(session_thread: int) -> bool:
+def is_current_thread_recorded(session_thread: int) -> bool:
     """Whether this thread is the session's, or one of torch's engine that the session's waits for."""
     thread = threading.get_ident()
     if thread == session_thread:
@@ -107,7 +109,7 @@ def is_recorded_thread(session_thread: int) -> bool:
     return by_torch and any(waiting == session_thread for waiting, _ in engine_waits)
 
 
-def set_function(hook: Any, function: Callable[..., Any]) -> None:
+def set_partial_function(hook: Any, function: Callable[..., Any]) -> None:
     """Have a `functools.partial` call another function."""
     hook.__setstate__((function, (), {}, None))
 
@@ -116,39 +118,39 @@ def no_effect(*_: Any) -> None:
     """A hook without effect that has no value to pass on."""
 
 
-def unchanged(value: Any) -> Any:
+def identity(value: Any) -> Any:
     return value
 
 
-def pass_value(_: int, value: Any = None) -> Any:
+def pass_value_through(_: int, value: Any = None) -> Any:
     """A hook without effect that passes on its value."""
     return value
 
 
-def resume_unchanged(_: int) -> Callable[[Any], Any]:
-    return unchanged
+def resume_without_effect(_: int) -> Callable[[Any], Any]:
+    return identity
 
 
 HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
     instrument.STEP: no_effect,
-    instrument.HEAD: pass_value,
+    instrument.HEAD: pass_value_through,
     instrument.CALL: no_effect,
-    instrument.RETURN: pass_value,
-    instrument.VALUE: pass_value,
-    instrument.YIELD: pass_value,
-    instrument.RESUME: resume_unchanged,
+    instrument.RETURN: pass_value_through,
+    instrument.VALUE: pass_value_through,
+    instrument.YIELD: pass_value_through,
+    instrument.RESUME: resume_without_effect,
     instrument.CAUGHT: no_effect,
     instrument.LOOP: no_effect,
     instrument.LAMBDA: no_effect,
 }
 
 
-class _HookConstants(ast.NodeTransformer):
+class _HookPlaceholderInserter(ast.NodeTransformer):
     """Names of hooks become constants that stand for them."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in HOOKS_WITHOUT_EFFECT:
-            constant = ast.Constant((_PLACEHOLDER, node.id))  # type: ignore[arg-type]
+            constant = ast.Constant((_PLACEHOLDER_TAG, node.id))  # type: ignore[arg-type]
             return ast.copy_location(constant, node)
         return node
 
@@ -164,7 +166,7 @@ def compile_with_hooks(
     sys.setrecursionlimit(max(limit, 20_000))
     try:
         tree, _ = instrument.instrument(tree, statements, line_offset)
-        tree = _HookConstants().visit(tree)
+        tree = _HookPlaceholderInserter().visit(tree)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code = compile(tree, path, "exec", flags, dont_inherit=True)
@@ -179,7 +181,7 @@ def bind_hooks(code: CodeType, hooks: Hooks) -> CodeType:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             constants.append(bind_hooks(constant, hooks))
-        elif type(constant) is tuple and len(constant) == 2 and constant[0] == _PLACEHOLDER:
+        elif type(constant) is tuple and len(constant) == 2 and constant[0] == _PLACEHOLDER_TAG:
             constants.append(hooks.by_name[constant[1]])
         else:
             constants.append(constant)

@@ -67,8 +67,8 @@ class StatementTable:
         self._block_of: list[tuple[int, str] | None] = []
         self._previous: dict[int, int] = {}
         self._functions: dict[tuple[str, int], ast.stmt] = {}
-        self._add_body(tree.body, None)
-        self._starts = sorted((start_of(node), first + k) for k, node in enumerate(self._nodes))
+        self._add_block(tree.body, None)
+        self._starts = sorted((statement_start(node), first + k) for k, node in enumerate(self._nodes))
         self._enclosing: dict[int, tuple[tuple[int, str], ...]] = {}
         self._tables: dict[CodeType, CodeTable] = {}
 
@@ -128,7 +128,7 @@ class StatementTable:
             i = self._rows[i]["parent"]
         return NOWHERE
 
-    def _add_body(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
+    def _add_block(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
         before = NOWHERE
         for node in body:
             i = self._add_statement(node, block)
@@ -145,9 +145,9 @@ class StatementTable:
                 children = getattr(node, part, [])
                 if part in ("handlers", "cases"):
                     for k, child in enumerate(children):
-                        self._add_body(child.body, (i, f"{part}{k}"))
+                        self._add_block(child.body, (i, f"{part}{k}"))
                 else:
-                    self._add_body(children, (i, part))
+                    self._add_block(children, (i, part))
         return i
 
     def _append_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
@@ -156,8 +156,8 @@ class StatementTable:
         return self._first + len(self._nodes) - 1
 
     def _add_function(self, node: Function) -> None:
-        self._functions[node.name, start_of(node)[0]] = node
-        self._add_body(node.body, None)
+        self._functions[node.name, statement_start(node)[0]] = node
+        self._add_block(node.body, None)
 
     def _add_methods(self, node: ast.ClassDef) -> None:
         for member in ast.iter_child_nodes(node):
@@ -195,7 +195,7 @@ class StatementTable:
         for i in present - {NOWHERE}:
             silent: list[int] = []
             before = self._previous.get(i, NOWHERE)
-            while before != NOWHERE and before not in present and is_silent(self.node(before)):
+            while before != NOWHERE and before not in present and may_have_no_instruction(self.node(before)):
                 silent.insert(0, before)
                 before = self._previous.get(before, NOWHERE)
             if silent:
@@ -211,7 +211,7 @@ class StatementTable:
                     table.endless_loop_starts[k] = loop
 
 
-def start_of(node: ast.stmt) -> tuple[int, int]:
+def statement_start(node: ast.stmt) -> tuple[int, int]:
     """Where a statement begins: a decorated one with its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([(node.lineno, node.col_offset), *((d.lineno, d.col_offset) for d in decorators)])
@@ -221,7 +221,7 @@ def is_always_true(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant) and bool(test.value)
 
 
-def is_silent(node: ast.stmt) -> bool:
+def may_have_no_instruction(node: ast.stmt) -> bool:
     """Whether a statement may have no instruction: it declares names, or is a constant."""
     return isinstance(node, ast.Global | ast.Nonlocal) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -39,7 +39,7 @@ class RunRequest(RequestModel):
     language: Literal["en", "zh"] = "en"
 
 
-PIPELINE = [
+EXAMPLE_PIPELINE = [
     {"operation": "leaf", "operands": {"data": "[1., 2., 4.]"}, "name": "a"},
     {"operation": "clone", "operands": {"a": "a"}, "name": "b"},
     {"operation": "sum", "operands": {"a": "b"}, "name": "loss"},
@@ -47,7 +47,7 @@ PIPELINE = [
 ]
 """A pipeline that computes a gradient."""
 
-MAX_ITEMS = 500
+MAX_PIPELINE_ITEMS = 500
 """Items of a pipeline."""
 
 
@@ -63,25 +63,27 @@ class PipelineItem(RequestModel):
     name: Annotated[str, Field(max_length=100)] | None = None
 
 
-def _either(schema: dict[str, Any]) -> None:
+def _require_source_or_pipeline(schema: dict[str, Any]) -> None:
     """Of `source` and `pipeline` exactly one is required."""
     schema["required"] = [name for name in schema.get("required", []) if name != "source"]
     if not schema["required"]:
         del schema["required"]
     schema["oneOf"] = [{"required": ["source"]}, {"required": ["pipeline"]}]
-    schema["examples"] = [{"pipeline": PIPELINE}]
+    schema["examples"] = [{"pipeline": EXAMPLE_PIPELINE}]
 
 
 class RunOrPipelineRequest(RunRequest):
     """A program to run: exactly as pasted, or as a pipeline of operations, of which the server makes its source."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra=_either)
+    model_config = ConfigDict(**STRICT, json_schema_extra=_require_source_or_pipeline)
 
-    pipeline: FailFastList[PipelineItem] = Field(default=[], min_length=1, max_length=MAX_ITEMS, examples=[PIPELINE])
+    pipeline: FailFastList[PipelineItem] = Field(
+        default=[], min_length=1, max_length=MAX_PIPELINE_ITEMS, examples=[EXAMPLE_PIPELINE]
+    )
 
     @model_validator(mode="before")
     @classmethod
-    def check_program(cls, value: Any) -> Any:
+    def check_source_or_pipeline(cls, value: Any) -> Any:
         """One of the two is there."""
         if isinstance(value, dict) and "pipeline" in value:
             if "source" in value:
@@ -112,7 +114,7 @@ class GradientCheckReply(Model):
     check: GradientCheck | None
 
 
-class Started(Model):
+class StartedRun(Model):
     """A run that goes on without the asker: where its trace will be, and where to hear of it."""
 
     id: str
@@ -120,7 +122,7 @@ class Started(Model):
     events: str
 
 
-class State(Model):
+class RunState(Model):
     """How far a run is. ahead: programs before it in the queue. status: the outcome's, once it is done."""
 
     id: str

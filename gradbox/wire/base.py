@@ -70,7 +70,7 @@ class RequestModel(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def check_fields(cls, value: Any) -> Any:
+    def check_field_count(cls, value: Any) -> Any:
         """Few enough fields to look at each."""
         if isinstance(value, dict) and len(value) > MAX_FIELDS:
             raise ValueError(f"it has {len(value)} fields")

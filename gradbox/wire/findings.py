@@ -98,13 +98,13 @@ class Finding(Model):
     offers: FailFastList[Offer] = []
 
 
-LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"
+EXAMPLE_LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"
 
 
 class FixRequest(Model):
     """A program as it was pasted, and the finding that fixes are wanted for: its kind and the line of its cause."""
 
-    source: str = Field(examples=[LEAF_WRITE])
+    source: str = Field(examples=[EXAMPLE_LEAF_WRITE])
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
     input: Input = ""

@@ -117,7 +117,7 @@ class GradientCheck(Model):
     leaves: Annotated[list[LeafCheck], Field(fail_fast=True, max_length=MAX_LEAVES)] = []
 
     @model_validator(mode="after")
-    def check_elements(self) -> Self:
+    def check_element_count(self) -> Self:
         """The leaves share the elements that are varied."""
         if sum(len(leaf.rows) for leaf in self.leaves) > MAX_ELEMENTS:
             raise ValueError(f"more than {MAX_ELEMENTS} elements")

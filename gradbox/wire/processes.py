@@ -12,7 +12,7 @@ from gradbox.wire.base import Model
 from gradbox.wire.limits import Limit
 from gradbox.wire.trace import Focus, Outcome, Status
 
-LARGE_TRACE = 500_000
+LARGE_TRACE_BYTES = 500_000
 """Bytes of lines past which a trace is assembled in a process of its own."""
 
 
