@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
         return run_server(["doctor", *arguments[2:]])
     args = build_parser().parse_args(arguments)
     try:
-        return SCRIPTLESS_COMMANDS.get(args.command, record_and_output)(args)
+        return SCRIPTLESS_COMMANDS.get(args.command, record_script_and_output)(args)
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -165,7 +165,7 @@ def run_server(arguments: list[str]) -> int:
     return status
 
 
-def record_and_output(args: argparse.Namespace) -> int:
+def record_script_and_output(args: argparse.Namespace) -> int:
     """Run the script, and do with its run what the command asks for; the script's exit status."""
     problem = why_not_runnable(args)
     if problem:
@@ -263,7 +263,7 @@ def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run]) -> None:
     for name, run in runs.items():
         written = []
         for target in filter(None, (args.trace, args.out)):
-            path = output_path(target, name, len(runs))
+            path = recording_output_path(target, name, len(runs))
             write_run(run, path, as_trace=target is args.trace)
             written.append(str(path))
         where = f" Written to {' and '.join(written)}" if written else ""
@@ -272,7 +272,7 @@ def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run]) -> None:
         serve_pages_and_open_browser(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
 
 
-def output_path(target: str, name: str, count: int) -> Path:
+def recording_output_path(target: str, name: str, count: int) -> Path:
     """Where one of several recordings goes: `run.html` is `run-iteration-100.html` then."""
     path = Path(target)
     return path if count == 1 else path.with_stem(f"{path.stem}-{re.sub(r'[^0-9a-z]+', '-', name)}")

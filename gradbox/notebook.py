@@ -155,13 +155,13 @@ def hide_magic_frames_in_traceback(shell: InteractiveShell, error: BaseException
     """Have the shell show a traceback that begins in the cell, as without this magic."""
     frames = error.__traceback__
 
-    def render() -> Any:
+    def render_traceback() -> Any:
         with contextlib.suppress(AttributeError):
             del error._render_traceback_  # type: ignore[attr-defined]
         return shell.InteractiveTB.structured_traceback(type(error), error, frames, tb_offset=0)
 
     with contextlib.suppress(AttributeError, TypeError):
-        error._render_traceback_ = render  # type: ignore[attr-defined]
+        error._render_traceback_ = render_traceback  # type: ignore[attr-defined]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -82,14 +82,14 @@ def offline_page(trace: bytes, title: str, language: str = "en") -> str:
         head=f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
         body=_offline_markup(language),
-        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data(trace, title))}</script>\n'
+        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data_json(trace, title))}</script>\n'
         f'<script nonce="{nonce}">\n{script}\n</script>',
     )
 
 
 def notebook_page(trace: bytes, title: str, language: str = "en") -> str:
     """The document inside a cell's output: script, styles and trace packed, in one language."""
-    run = _base64_gzip(_page_data(trace, title))
+    run = _base64_gzip(_page_data_json(trace, title))
     nonce = hashlib.sha256(run.encode()).hexdigest()[:32]  # the same run gives the same output; nothing in it can know
     return NOTEBOOK_DOCUMENT.substitute(
         language=language,
@@ -117,7 +117,7 @@ def notebook_frame(trace: bytes, title: str, summary: str, language: str = "en",
     )
 
 
-def _page_data(trace: bytes, title: str) -> str:
+def _page_data_json(trace: bytes, title: str) -> str:
     """What the page's script starts with, as JSON."""
     return f'{{"trace":{trace.decode()},"step":null,"title":{json.dumps(title)}}}'
 

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from gradbox.line_files import LABEL_FILE, TraceLineFiles
-from gradbox.parts import MAX_RECORDINGS, Part, PartOptions
+from gradbox.parts import MAX_RECORDINGS, PartOptions, ScriptPart
 from gradbox.region import begin_session
 
 
@@ -25,7 +25,7 @@ class PartWatcher:
     the expression of `--after` has raised.
     """
 
-    def __init__(self, recorder: "PartRecorder", part: Part, options: PartOptions) -> None:
+    def __init__(self, recorder: "PartRecorder", part: ScriptPart, options: PartOptions) -> None:
         self.lines, self.times_begun = part.lines, 0
         self.loop_line = None if part.loop is None else part.loop.lineno
         self.enclosing_position = None if part.enclosing is None else (part.enclosing.lineno, part.enclosing.col_offset)
@@ -71,7 +71,7 @@ class PartWatcher:
             )
 
     def __enter__(self) -> None:
-        """Nothing: `enter` comes next, and has a place in the file."""
+        """Nothing: `on_part_begin` comes next, and has a place in the file."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if self._recorder.frame is not None:
@@ -108,7 +108,7 @@ class PartRecorder:
         self._recording_count, self._messages_shown = 0, set[str]()
         self._process_id = os.getpid()
 
-    def create_watchers(self, parts: Sequence[Part]) -> list[PartWatcher]:
+    def create_watchers(self, parts: Sequence[ScriptPart]) -> list[PartWatcher]:
         """A watcher for each part."""
         self.watchers = [PartWatcher(self, part, self._options) for part in parts]
         return self.watchers

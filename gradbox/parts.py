@@ -46,12 +46,12 @@ def called_names(nodes: Iterable[ast.AST]) -> set[str]:
         if isinstance(node, Function | ast.ClassDef) and id(node) not in roots:
             continue
         if isinstance(node, ast.Call):
-            names |= callee_names(node.func)
+            names |= short_callee_names(node.func)
         waiting += ast.iter_child_nodes(node)
     return names
 
 
-def callee_names(function: ast.expr) -> set[str]:
+def short_callee_names(function: ast.expr) -> set[str]:
     """How what is called is named: by its last name, and by the last two."""
     if isinstance(function, ast.Name):
         return {function.id}
@@ -103,7 +103,7 @@ class PartOptions:
 
 
 @dataclass(frozen=True)
-class Part:
+class ScriptPart:
     """Statements that follow one another in one block: `block[start:stop]`.
 
     enclosing: the statement whose block it is; None for that of a function or of the module. loop: whose iteration it
@@ -123,7 +123,7 @@ class Part:
         return first_line_with_decorators(self.block[self.start]), last.end_lineno or last.lineno
 
 
-def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name: str) -> list[Part]:
+def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name: str) -> list[ScriptPart]:
     """The parts of a script that its options name.
 
     tree, source: of the script. file_name: its file's, for messages. Raises ValueError, which names the option and the
@@ -174,15 +174,15 @@ def loop_head_text(loop: ast.stmt) -> str:
     return f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}:"
 
 
-def iteration_part(loop: ast.stmt) -> Part:
+def iteration_part(loop: ast.stmt) -> ScriptPart:
     """An iteration of a loop."""
     block: list[ast.stmt] = loop.body  # type: ignore[attr-defined]
-    return Part(block, 0, len(block), loop, loop)
+    return ScriptPart(block, 0, len(block), loop, loop)
 
 
 def parts_in_lines(
     block: list[ast.stmt], enclosing: ast.stmt | None, first: int, last: int, inside_part: bool = False
-) -> Iterator[Part]:
+) -> Iterator[ScriptPart]:
     """The parts of a block, and of the blocks in it, that lie in these lines.
 
     A statement is in with the first line of it, a simple one with any. What a function or a method does is a part of its
@@ -190,7 +190,7 @@ def parts_in_lines(
     """
     indices: list[int] = []
     for k, statement in enumerate(block):
-        inside = inside_part or is_in_lines(statement, first, last)
+        inside = inside_part or head_overlaps_lines(statement, first, last)
         if isinstance(statement, Definition):
             yield from parts_of_definition(statement, first, last)
         else:
@@ -204,7 +204,7 @@ def parts_in_lines(
     yield from part_of_statements(block, indices, enclosing)
 
 
-def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Part]:
+def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[ScriptPart]:
     """The parts of a function's body, or of those of a class's methods."""
     if isinstance(node, Function):
         yield from parts_in_lines(node.body, None, first, last)
@@ -214,14 +214,14 @@ def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Par
             yield from parts_of_definition(member, first, last)
 
 
-def part_of_statements(block: list[ast.stmt], indices: list[int], enclosing: ast.stmt | None) -> Iterator[Part]:
+def part_of_statements(block: list[ast.stmt], indices: list[int], enclosing: ast.stmt | None) -> Iterator[ScriptPart]:
     """The part that these statements are, without definitions and the like at its ends; nothing where that is all."""
     while indices and is_definition_or_declaration(block[indices[0]], indices[0] == 0):
         indices = indices[1:]
     while indices and is_definition_or_declaration(block[indices[-1]], False):
         indices = indices[:-1]
     if indices:
-        yield Part(block, indices[0], indices[-1] + 1, enclosing)
+        yield ScriptPart(block, indices[0], indices[-1] + 1, enclosing)
 
 
 def is_definition_or_declaration(statement: ast.stmt, is_first: bool) -> bool:
@@ -232,7 +232,7 @@ def is_definition_or_declaration(statement: ast.stmt, is_first: bool) -> bool:
     return is_future or isinstance(statement, Definition | ast.Global | ast.Nonlocal)
 
 
-def is_in_lines(statement: ast.stmt, first: int, last: int) -> bool:
+def head_overlaps_lines(statement: ast.stmt, first: int, last: int) -> bool:
     """Whether a statement is one of these lines': by its head, if it has a body."""
     end = statement.end_lineno or statement.lineno
     if isinstance(statement, CompoundStatement):

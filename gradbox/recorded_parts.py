@@ -13,7 +13,7 @@ from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from gradbox.part_recorder import PartRecorder
-from gradbox.parts import Part, PartOptions, choose_parts
+from gradbox.parts import PartOptions, ScriptPart, choose_parts
 
 _PLACEHOLDER_TAG = "of gradbox"
 _LONG_ENTRY, _NO_LOCATION_ENTRY = 14, 15
@@ -42,7 +42,7 @@ class Watcher(Protocol):
 
 
 def compile_with_watchers(
-    tree: ast.Module, path: str, parts: Sequence[tuple[Part, Watcher]], after: str | None
+    tree: ast.Module, path: str, parts: Sequence[tuple[ScriptPart, Watcher]], after: str | None
 ) -> CodeType:
     """The code of a file that calls each part's watcher. after: an expression that is evaluated where a part is over.
 
@@ -60,7 +60,7 @@ def compile_with_watchers(
     return bind_watchers(code, watchers, unused_line)
 
 
-def wrap_part_in_watcher(part: Part, part_index: int, after: str | None, unused_line: int) -> ast.stmt:
+def wrap_part_in_watcher(part: ScriptPart, part_index: int, after: str | None, unused_line: int) -> ast.stmt:
     """The part's statements in a `with` of its watcher, and a `try` that evaluates `after` when they are over."""
     inner = part.block[part.start : part.stop]
     first = inner[0]
@@ -177,7 +177,7 @@ def run_script_recording_parts(
     on_step: Callable[[], None],
     clear_progress: Callable[[], None],
 ) -> BaseException | None:
-    """Run the script in its module's namespace; what it raised. request: see `gradbox.script_process.record`.
+    """Run the script in its module's namespace; what it raised. request: see `gradbox.script_process.record_script`.
 
     on_step, clear_progress: as `SessionOptions` has `on_step` and `before_output`. Ends the process where the options
     name no part of the script.

@@ -92,7 +92,7 @@ def create_main_module(path: str, spec: Any) -> ModuleType:
 
 
 def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
-    """Run and record; what the script raised. request: see `gradbox.script_process.start`."""
+    """Run and record; what the script raised. request: see `gradbox.script_process.record_script`."""
     process = os.getpid()
     sys.argv[:] = [target, *arguments]
     sys.path[0] = str(Path.cwd()) if request["module"] else str(Path(target).resolve().parent)

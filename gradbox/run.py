@@ -15,7 +15,7 @@ from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
-from gradbox.wire.findings import Finding, Reading
+from gradbox.wire.findings import Finding, RunReading
 from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, Usage
 from gradbox.wire.program import ProgramFile
 from gradbox.wire.trace import Error, Outcome
@@ -100,7 +100,7 @@ class Run:
         colours: those of a terminal.
         """
         reply = render_in_subprocess(self.body, kind="reading", language=self.language)
-        reading = Reading.model_validate_json(reply)
+        reading = RunReading.model_validate_json(reply)
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"]
         lines = run_report_lines(self.title, reading, self.findings(), source, words, colours, self._program_files())

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from gradbox.installation import STATIC_FOLDER
-from gradbox.wire.findings import Finding, Reading, StepReading
+from gradbox.wire.findings import Finding, RunReading, StepReading
 from gradbox.wire.program import ProgramFile
 
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
@@ -82,7 +82,7 @@ COLOUR_OF_TONE = {"bad": "error", "cut": "warning"}
 
 def run_report_lines(
     name: str,
-    reading: Reading,
+    reading: RunReading,
     findings: list[Finding],
     source: str,
     sentences: dict[str, str],
@@ -110,7 +110,7 @@ def run_report_lines(
 
 
 def verdict_lines(
-    reading: Reading, sentences: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
+    reading: RunReading, sentences: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
 ) -> Iterator[str]:
     """How the run ended, and what is said of lines of the program."""
     verdict = reading.verdict

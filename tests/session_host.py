@@ -15,7 +15,7 @@ import torch._dynamo
 
 from gradbox.recorder import instrument, stack
 from gradbox.recorder.probes import ops
-from gradbox.sessions.hooks import pass_value_through, set_partial_function
+from gradbox.sessions.hooks import pass_value_through, redirect_partial
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.session import Session
 from tests.fork_host import Request, Write, serve
@@ -84,8 +84,8 @@ def record_no_values(session: Session) -> None:
         recorder.on_head(i, frame=sys._getframe(1))
         return test[0] if test else None
 
-    set_partial_function(hooks.by_name[instrument.HEAD], head)
-    set_partial_function(hooks.by_name[instrument.VALUE], pass_value_through)
+    redirect_partial(hooks.by_name[instrument.HEAD], head)
+    redirect_partial(hooks.by_name[instrument.VALUE], pass_value_through)
     session.record_initial_state()
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gradbox.language.paste import normalise
-from gradbox.language.policy import check_program
+from gradbox.language.paste import normalise_pasted_text
+from gradbox.language.policy import parse_and_check_program
 from gradbox.language.repairs import refusals_with_repairs
 from tests.referee.agreement import Case, Verdict, verdict
 from tests.tracing import ROOT
@@ -35,8 +35,8 @@ def test_a_tutorial_runs_as_plain_python_runs_it(workers: Workers, path: Path) -
 def test_at_most_three_of_a_hundred_are_refused_and_each_is_helped() -> None:
     refused = []
     for path in PROGRAMS:
-        pasted = normalise(path.read_text())
-        refusals = check_program(pasted.source)[1]
+        pasted = normalise_pasted_text(path.read_text())
+        refusals = parse_and_check_program(pasted.source)[1]
         if refusals:
             refused.append(path.stem)
             offered = refusals_with_repairs(pasted, pasted.source, refusals)

@@ -259,7 +259,7 @@ def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float 
 def assemble_compressed_trace(
     request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf
 ) -> tuple[AssemblyReply, bytes]:
-    """What `assemble` gives, as the reply to the request and the gzipped JSON of the trace."""
+    """What `assemble_trace` gives, as the reply to the request and the gzipped JSON of the trace."""
     assembly = assemble_trace(request, data, max_line_bytes)
     trace = assembly.trace
     body = trace.compressed()

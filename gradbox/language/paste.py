@@ -46,7 +46,7 @@ class PastedProgram:
     notices: list[Notice] = field(default_factory=list)
 
 
-def normalise(text: str) -> PastedProgram:
+def normalise_pasted_text(text: str) -> PastedProgram:
     """The program in a pasted text. Never raises."""
     notices: list[Notice] = []
     notebook = notebook_code_lines(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), notices)

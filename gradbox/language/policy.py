@@ -118,7 +118,7 @@ TOO_DEEP = "this is nested too deeply"
 HAS_NULL_BYTE = "source code cannot contain null bytes"
 
 
-def check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
+def parse_and_check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     """The program's tree, and every reason not to run it, in order of lines. Columns count characters."""
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
@@ -128,7 +128,7 @@ def check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
         depths = nodes_by_depth(tree)
         if len(depths) > MAX_DEPTH:
             return None, [Refusal(line=first_line_too_deep(depths), message=TOO_DEEP, key="deep")]
-        error = compile_error(tree)
+        error = find_compile_error(tree)
         if error is not None:
             return None, [syntax_refusal(error, source, encoded=True)]
     except SyntaxError as error:
@@ -144,7 +144,7 @@ def check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     return tree, refusals[:MAX_REFUSALS]
 
 
-def compile_error(tree: ast.Module) -> SyntaxError | None:
+def find_compile_error(tree: ast.Module) -> SyntaxError | None:
     """What only the compiler finds: `return` outside a function, and the like."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -21,7 +21,7 @@ from gradbox.language.package_repairs import (
 )
 from gradbox.language.paste import PastedProgram
 from gradbox.language.plot_repairs import repair_input_calls, repair_plots, repair_progress_bars
-from gradbox.language.policy import check_program
+from gradbox.language.policy import parse_and_check_program
 from gradbox.language.repair_draft import MAX_EDITS, RepairDraft
 from gradbox.language.text import is_parsable, parse_without_warnings
 from gradbox.language.tree import walk_tree
@@ -163,7 +163,7 @@ def error_repairs(
         if line
         else None
     )
-    if repair is None or check_program(apply_edits(pasted.source, repair.edits, repair.shape))[1]:
+    if repair is None or parse_and_check_program(apply_edits(pasted.source, repair.edits, repair.shape))[1]:
         return []
     return [_repair_with_pasted_edits(repair, pasted, text)]
 
@@ -188,7 +188,7 @@ def _repair_with_pasted_edits(repair: Repair, pasted: PastedProgram, text: str) 
 
 def _first_resolved_refusal(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
     """The index of the first refusal that the repair resolves; None if the repaired program has as many refusals or is invalid."""
-    _, left = check_program(apply_edits(source, repair.edits, repair.shape))
+    _, left = parse_and_check_program(apply_edits(source, repair.edits, repair.shape))
     if len(left) >= len(refusals) or any(refusal.key == "syntax" for refusal in left):
         return None
     lines = {line for edit in repair.edits for line in range(edit.line, edit.end_line + 1)}

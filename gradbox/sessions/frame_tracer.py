@@ -103,7 +103,7 @@ class FrameTracer:
         """
         if self._statement in (NOWHERE, SUSPENDED):
             return
-        if self._table.kind(self._statement) == "Return":
+        if self._table.statement_kind(self._statement) == "Return":
             self._record_step(frame, self._statement)
         else:
             self._finish_statement(frame, enclosing)
@@ -136,7 +136,7 @@ class FrameTracer:
         if k in self._code.with_handlers:
             self._exiting_with = i
         if k in self._code.reraises:
-            if i not in (NOWHERE, self._statement, *self._ended_handler) and self._table.kind(i) == "Pass":
+            if i not in (NOWHERE, self._statement, *self._ended_handler) and self._table.statement_kind(i) == "Pass":
                 self._begin_statement(frame, i)  # the last of a `finally`, which has no other instruction
             self._on_exception_propagated(frame)
             return
@@ -178,11 +178,11 @@ class FrameTracer:
         if i not in (NOWHERE, self._statement, *self._ended_handler):
             self._begin_statement(frame, i)
         last = self._statement
-        if last != NOWHERE and self._table.kind(last) == "Return":
+        if last != NOWHERE and self._table.statement_kind(last) == "Return":
             self._record_return(frame, last, last)
         elif NOWHERE == self._pending_return == self._pending_jump and last != NOWHERE:
             around = next((j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NOWHERE)
-            if around != NOWHERE and self._table.kind(last) not in JUMP_KINDS:
+            if around != NOWHERE and self._table.statement_kind(last) not in JUMP_KINDS:
                 self._begin_statement(frame, around)
                 self._ended_handler = (last, i)
 
@@ -206,12 +206,12 @@ class FrameTracer:
         if i not in (self._pending_return, place) and not self._reached_from_body:
             for silent in self._code.silent_before.get(i, ()):
                 self._record_step(frame, silent)
-        if table.kind(i) in LOOPS:
+        if table.statement_kind(i) in LOOPS:
             self._pending_jump = NOWHERE
             if place != i and not self._reached_from_body:
                 self._recorder.on_loop(i, frame=frame)
         self._statement = self._last_statement = i
-        if table.kind(i) in JUMP_KINDS:
+        if table.statement_kind(i) in JUMP_KINDS:
             self._record_jump(frame, i)
         elif self._pending_jump != NOWHERE and i not in table.enclosing_statements(self._pending_jump):
             self._pending_jump = NOWHERE
@@ -221,7 +221,7 @@ class FrameTracer:
     def _finish_statement(self, frame: FrameType, next_statement: int) -> None:
         """The statement that ran is over, or its head is; `next_statement` comes next."""
         i, table = self._statement, self._table
-        kind = table.kind(i)
+        kind = table.statement_kind(i)
         around_next = () if next_statement == NOWHERE else (next_statement, *table.enclosing_statements(next_statement))
         if self._exiting_with == i and i not in around_next:  # the `with` took the exception
             self._left_early.difference_update((i, *table.enclosing_statements(i)))
@@ -286,7 +286,7 @@ class FrameTracer:
         self._pending_jump, self._pending_return, self._recorded_return = i, NOWHERE, NOWHERE
         inside = True
         for statement, part in self._table.enclosing_blocks(i):
-            if inside and self._table.kind(statement) in LOOPS and part == "body":
+            if inside and self._table.statement_kind(statement) in LOOPS and part == "body":
                 inside = False
             if inside:
                 self._left_early.add(statement)
@@ -294,7 +294,7 @@ class FrameTracer:
                 self._left_early.discard(statement)
 
     def _has_step_after(self, i: int) -> bool:
-        node = self._table.node(i)
+        node = self._table.syntax_node(i)
         return type(node).__name__ in KINDS_WITH_STEP_AFTER and not (
             isinstance(node, ast.Try | ast.TryStar) and not node.handlers
         )
@@ -306,7 +306,7 @@ class FrameTracer:
 
     def _set_recorded_line(self, frame: FrameType, i: int) -> None:
         """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
-        self._recorder.frames.recorded_lines[id(frame)] = self._table.line(i)
+        self._recorder.frames.recorded_lines[id(frame)] = self._table.statement_line(i)
 
     def _on_exception_event(self, frame: FrameType, error: Any) -> None:
         k = frame.f_lasti // 2
@@ -333,7 +333,7 @@ class FrameTracer:
             self._recorder.on_yield(i, value, frame=frame)
             return
         if k in self._code.returns:
-            if self._statement != NOWHERE and self._table.kind(self._statement) == "Return":
+            if self._statement != NOWHERE and self._table.statement_kind(self._statement) == "Return":
                 self._pending_return = self._statement
             elif self._statement != NOWHERE:
                 self._finish_statement(frame, NOWHERE)

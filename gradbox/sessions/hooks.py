@@ -21,7 +21,7 @@ from gradbox.recorder.stack import engine_waits, too_deep
 _PLACEHOLDER_TAG = "hook of gradbox"
 
 
-class Hooks:
+class InstrumentationHooks:
     """The hooks of one session. They record in the session's thread, and in those of torch's engine while that waits.
 
     kept_statement: the statement whose value, of a bare expression, is kept; kept_value: that value.
@@ -47,7 +47,7 @@ class Hooks:
     def disconnect(self) -> None:
         """Have all of them do nothing."""
         for name, hook in self.by_name.items():
-            set_partial_function(hook, HOOKS_WITHOUT_EFFECT[name])
+            redirect_partial(hook, HOOKS_WITHOUT_EFFECT[name])
 
     def is_current_thread_recorded(self) -> bool:
         """Whether what this thread does is recorded."""
@@ -109,12 +109,12 @@ def is_current_thread_recorded(session_thread: int) -> bool:
     return by_torch and any(waiting == session_thread for waiting, _ in engine_waits)
 
 
-def set_partial_function(hook: Any, function: Callable[..., Any]) -> None:
+def redirect_partial(hook: Any, function: Callable[..., Any]) -> None:
     """Have a `functools.partial` call another function."""
     hook.__setstate__((function, (), {}, None))
 
 
-def no_effect(*_: Any) -> None:
+def do_nothing(*_: Any) -> None:
     """A hook without effect that has no value to pass on."""
 
 
@@ -132,16 +132,16 @@ def resume_without_effect(_: int) -> Callable[[Any], Any]:
 
 
 HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
-    instrument.STEP: no_effect,
+    instrument.STEP: do_nothing,
     instrument.HEAD: pass_value_through,
-    instrument.CALL: no_effect,
+    instrument.CALL: do_nothing,
     instrument.RETURN: pass_value_through,
     instrument.VALUE: pass_value_through,
     instrument.YIELD: pass_value_through,
     instrument.RESUME: resume_without_effect,
-    instrument.CAUGHT: no_effect,
-    instrument.LOOP: no_effect,
-    instrument.LAMBDA: no_effect,
+    instrument.CAUGHT: do_nothing,
+    instrument.LOOP: do_nothing,
+    instrument.LAMBDA: do_nothing,
 }
 
 
@@ -156,7 +156,7 @@ class _HookPlaceholderInserter(ast.NodeTransformer):
 
 
 def compile_with_hooks(
-    tree: ast.Module, path: str, statements: Statements, line_offset: int, hooks: Hooks, flags: int = 0
+    tree: ast.Module, path: str, statements: Statements, line_offset: int, hooks: InstrumentationHooks, flags: int = 0
 ) -> CodeType:
     """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them.
 
@@ -175,7 +175,7 @@ def compile_with_hooks(
         sys.setrecursionlimit(limit)
 
 
-def bind_hooks(code: CodeType, hooks: Hooks) -> CodeType:
+def bind_hooks(code: CodeType, hooks: InstrumentationHooks) -> CodeType:
     """The code with the hooks in the place of the constants that stand for them."""
     constants: list[Any] = []
     for constant in code.co_consts:

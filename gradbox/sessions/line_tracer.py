@@ -132,7 +132,7 @@ class LineTracer:
             known.other_trace = other_trace
             known.mark_resumed()
             return known
-        if not table.is_function(code):
+        if not table.is_function_of_file(code):
             return other_trace
         tracer = FrameTracer(self, self.recorder, table, frame)
         self._follow_frame(frame, tracer, other_trace)

@@ -22,7 +22,7 @@ from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import Stream
 from gradbox.recorder.trace_lines import cost_record, encode_line, error_record, lines_in_program, refused_outcome
 from gradbox.sessions import process_changes
-from gradbox.sessions.hooks import Hooks, is_current_thread_recorded
+from gradbox.sessions.hooks import InstrumentationHooks, is_current_thread_recorded
 from gradbox.sessions.line_tracer import LineTracer, warn_tracing_taken
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.process_changes import RecordingImportFinder
@@ -66,7 +66,7 @@ class Session:
         self.limits = DEFAULT_LIMITS | options.limits
         self.namespace: dict[str, Any] = {} if namespace is None else namespace
         self.recorder: Recorder | None = None
-        self.hooks: Hooks | None = None
+        self.hooks: InstrumentationHooks | None = None
         self.last_expression: Any = None
         self._steps: list[bytes] = []
         self._trace_bytes = 0
@@ -125,7 +125,7 @@ class Session:
             is_recorded=functools.partial(is_current_thread_recorded, threading.get_ident()),
         )  # fmt: skip
         self.recorder = recorder = Recorder(context)
-        self.hooks = hooks = Hooks(recorder)
+        self.hooks = hooks = InstrumentationHooks(recorder)
         enter = self._exit_stack.enter_context
         self._exit_stack.callback(hooks.disconnect)
         enter(process_changes.program_files_registered(self._code.line_offsets))

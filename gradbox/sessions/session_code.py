@@ -20,7 +20,7 @@ from gradbox.recorder import stack
 from gradbox.recorder.instrument import Statements, instrument
 from gradbox.recorder.trace_lines import device_name, statement_records
 from gradbox.sessions import process_changes
-from gradbox.sessions.hooks import Hooks, compile_with_hooks
+from gradbox.sessions.hooks import InstrumentationHooks, compile_with_hooks
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.statement_table import StatementTable
 from gradbox.wire.program import FileText, join_files, line_count
@@ -124,14 +124,14 @@ class SessionCode:
         self.line_offsets[file.path] = self._line_count
         self._line_count += line_count(file.source)
 
-    def compile_file(self, tree: ast.Module, path: str, hooks: Hooks, flags: int = 0) -> CodeType:
+    def compile_file(self, tree: ast.Module, path: str, hooks: InstrumentationHooks, flags: int = 0) -> CodeType:
         """The instrumented code of a file. flags: as `compile` takes them. Raises what the compiler raises."""
         plain = compile(tree, path, "exec", flags, dont_inherit=True)  # warns as plain Python does
         code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, flags)
         self._code_pairs.update((id(pair[0]), pair) for pair in code_pairs(code, plain))
         return code
 
-    def compile_imported_module(self, path: str, source: str, hooks: Hooks) -> CodeType | None:
+    def compile_imported_module(self, path: str, source: str, hooks: InstrumentationHooks) -> CodeType | None:
         """The code of a module that is imported, which becomes a file of the program; None where it has come with another
         text before, whose lines are others. Raises what the compiler raises.
         """

@@ -82,7 +82,7 @@ def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_s
     a `finally`; or, with itself as `next_statement`, at the instruction that drops the exception of a handler around
     it.
     """
-    node = table.node(i)
+    node = table.syntax_node(i)
     assert isinstance(node, ast.Return)
     if node.value is None:
         return None
@@ -121,7 +121,7 @@ def is_first_of_waiting_finally(table: StatementTable, i: int, next_statement: i
     around = table.enclosing_blocks(next_statement)
     if not around or around[0][1] != "finalbody":
         return False
-    if table.node(around[0][0]).finalbody[0] is not table.node(next_statement):  # type: ignore[attr-defined]
+    if table.syntax_node(around[0][0]).finalbody[0] is not table.syntax_node(next_statement):  # type: ignore[attr-defined]
         return False
     return any(block == around[0][0] and part != "finalbody" for block, part in table.enclosing_blocks(i))
 

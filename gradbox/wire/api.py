@@ -11,7 +11,7 @@ from gradbox.wire.trace import Focus, Status
 MAX_INPUT = 10_000
 """Characters that a program may be given to read."""
 
-Input = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
+ProgramInput = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
 """What `input()` and `sys.stdin` read: lines that were typed before the run."""
 
 
@@ -34,7 +34,7 @@ class RunRequest(RequestModel):
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
     focus: Focus | None = Field(default=None, examples=[None])
-    input: Input = ""
+    input: ProgramInput = ""
     explain: bool = Field(default=False, strict=True)
     language: Literal["en", "zh"] = "en"
 
@@ -101,7 +101,7 @@ class GradientCheckRequest(RequestModel):
 
     source: str = Field(examples=["x = torch.tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"])
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
-    input: Input = ""
+    input: ProgramInput = ""
     backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = Field(default=None, examples=[None])
     elements: int = Field(default=200, ge=1, le=1000, strict=True)
 

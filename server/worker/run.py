@@ -89,8 +89,8 @@ class ProgramRun:
 
     def run(self) -> None:
         """Check, run and trace the program. Ends this process with the last line of the trace."""
-        pasted = paste.normalise(self._source)
-        tree, refusals = policy.check_program(pasted.source)
+        pasted = paste.normalise_pasted_text(self._source)
+        tree, refusals = policy.parse_and_check_program(pasted.source)
         statements, code = Statements(), None
         deterministic = tree is not None and not nondeterministic_names(tree)
         if tree is not None and not refusals:
