@@ -14,9 +14,9 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.terminal import has_colours, load_sentences, pretty_lines
+from gradbox.terminal import has_colours, load_sentences, run_report_lines
 from gradbox.wire.api import MAX_INPUT, Job
-from gradbox.wire.schema import encoded_document, schema_document
+from gradbox.wire.schema import encoded_schema_document, schema_document
 from server import PROJECT_FOLDER, __version__
 from server.app import create_app
 from server.commands import explain as explain_command
@@ -166,7 +166,7 @@ def create_connections(settings: Settings) -> Connections:
 def make_documents(app: FastAPI) -> None:
     """Make what takes long to make and is then kept, before the first visitor asks for it."""
     app.openapi()
-    encoded_document()
+    encoded_schema_document()
 
 
 def missing_layers(settings: Settings) -> str:
@@ -212,7 +212,7 @@ async def print_pretty(renderer: Renderer, name: str, trace: RecordedTrace, lang
         return False
     source = trace.decoded().program.source
     print(
-        "\n".join(pretty_lines(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
+        "\n".join(run_report_lines(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
         flush=True,
     )
     return True

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import AssembledTrace, assemble
+from gradbox.assembly.assemble import AssembledTrace, assemble_trace
 from gradbox.wire.api import Job
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.processes import AssemblyRequest
@@ -74,9 +74,9 @@ def test_a_gradient_check_contains_no_steps() -> None:
     plain, checking = (
         AssemblyRequest(job=Job(source="x = 1\n", check=options)) for options in (None, GradientCheckOptions())
     )
-    assert assemble(checking, lines).trace.gradient_check is not None
-    assert assemble(plain, lines).trace.gradient_check is None
-    trace = assemble(checking, LINES).trace
+    assert assemble_trace(checking, lines).trace.gradient_check is not None
+    assert assemble_trace(plain, lines).trace.gradient_check is None
+    trace = assemble_trace(checking, LINES).trace
     assert not trace.steps and trace.outcome.status == "crashed"
 
 
@@ -86,7 +86,7 @@ def test_a_gradient_check_is_bounded_in_size() -> None:
 
     def assembled(end: dict[str, Any]) -> AssembledTrace:
         header = {"header": {**HEADER["header"], "program": {"source": "x = 1\n", "lines": [1] * 1000}}}
-        return assemble(request, json.dumps(header).encode() + b"\n" + json.dumps(end).encode() + b"\n").trace
+        return assemble_trace(request, json.dumps(header).encode() + b"\n" + json.dumps(end).encode() + b"\n").trace
 
     row = {"index": [0], "torch": 1.0, "double": 1.0, "numeric": 1.0, "difference": 0.0, "verdict": "agrees"}
     leaf = {"name": "x", "line": 1, "shape": [600], "dtype": "float32", "elements": 600, "verdict": "agrees"}

@@ -113,14 +113,14 @@ def test_one_result_does_not_push_out_all_others() -> None:
     ],
 )
 def test_an_ending_that_the_program_alone_decides_is_cached(stored: bool, outcome: dict[str, Any]) -> None:
-    assert ended(**outcome).cacheable() is stored
+    assert ended(**outcome).is_cacheable() is stored
 
 
 def test_a_clock_or_chance_from_outside_is_never_kept() -> None:
-    assert not ended(deterministic=False).cacheable()
-    assert ended(deterministic=False, status="refused").cacheable(), "it did not run"
+    assert not ended(deterministic=False).is_cacheable()
+    assert ended(deterministic=False, status="refused").is_cacheable(), "it did not run"
 
 
 def test_a_program_that_was_run_twice_and_differed_is_not_kept() -> None:
     for repeatable in (True, False):
-        assert ended(focus=Focus(counts={1: 2}, repeatable=repeatable)).cacheable() is repeatable
+        assert ended(focus=Focus(counts={1: 2}, repeatable=repeatable)).is_cacheable() is repeatable

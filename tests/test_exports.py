@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from gradbox.renderer_process import Fonts, to_png
+from gradbox.renderer_process import FontFamilies, svg_to_png
 from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer
 from tests.databases import DatabaseFactory
@@ -94,11 +94,11 @@ def test_a_png_is_the_svg_at_twice_its_size(client: TestClient) -> None:
 
 @pytest.mark.slow
 def test_a_heavy_picture_is_painted_on_fewer_pixels() -> None:
-    fonts = Fonts("DejaVu Sans", "DejaVu Sans Mono")
+    fonts = FontFamilies("DejaVu Sans", "DejaVu Sans Mono")
     line = '<path d="M0 0L9 9"/>'
     for lines, pixels in ((1, 12e6), (50_000, 3e6)):
         picture = f'<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">{line * lines}</svg>'
-        width, height = size(to_png(picture, fonts))
+        width, height = size(svg_to_png(picture, fonts))
         assert 0.99 * pixels < width * height <= 1.01 * pixels
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from gradbox.language.paste import normalise
-from gradbox.language.policy import check_program
+from gradbox.language.paste import normalise_pasted_text
+from gradbox.language.policy import parse_and_check_program
 from server.app import create_app
 from server.gallery.scenarios import LANGUAGES
 from server.operations.catalogue import TABLES, catalogue, example, operation_sentences
@@ -79,8 +79,8 @@ def test_every_kind_is_used_and_has_a_sample_or_is_text_of_the_program() -> None
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_an_example_runs_and_agrees_with_plain_python(workers: Workers, row: Any) -> None:
     source = example(row)
-    assert normalise(source).notices == []
-    assert check_program(source)[1] == []
+    assert normalise_pasted_text(source).notices == []
+    assert parse_and_check_program(source)[1] == []
     trace = workers.trace(source)
     assert trace["outcome"]["status"] == "finished"
     truth = plain_run(source)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gradbox.wire.gradient_check import Number, Verdict
+from gradbox.wire.gradient_check import ElementVerdict, FloatNumber
 
 UNIT_STEP = 2.0**-17
 """Of an element around 1: with it, the errors of a central quotient are about 1e-10, those of rounding as large."""
@@ -21,7 +21,7 @@ TOLERANCE = 1e-5
 USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
 """Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual rounding."""
 
-VERDICTS_BY_SEVERITY: tuple[Verdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
+VERDICTS_BY_SEVERITY: tuple[ElementVerdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
 
 LossAfterChange = Callable[[float], float | None]
 """The loss after an element has changed by so much; None where there is none."""
@@ -55,7 +55,7 @@ class DifferenceQuotients:
 
 @dataclass(frozen=True)
 class Judgement:
-    verdict: Verdict
+    verdict: ElementVerdict
     slopes: DifferenceQuotients | None = None
 
 
@@ -123,7 +123,7 @@ def relative_difference(value: float | None, numeric: float | None, noise: float
     return 0.0 if apart <= noise else apart / max(abs(value), abs(numeric))
 
 
-def json_number(value: float | None) -> Number | None:
+def json_number(value: float | None) -> FloatNumber | None:
     """A number as JSON can hold it."""
     if value is None or math.isfinite(value):
         return value

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gradbox.language.tree import children
+from gradbox.language.tree import child_nodes
 
 MEMORY_EXPOSING_NAMES = re.compile(
     r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
@@ -176,7 +176,7 @@ def _collect_effects(part: ast.AST, effects: StatementEffects, numpy_import_name
             effects.paths[(node.rest,)] = None
         elif isinstance(node, ast.Global | ast.Nonlocal):
             effects.paths |= {(name,): None for name in node.names}
-        stack += reversed(children(node))
+        stack += reversed(child_nodes(node))
 
 
 def _collect_attribute_effects(

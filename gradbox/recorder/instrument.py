@@ -9,7 +9,7 @@ import ast
 from types import CodeType
 from typing import Any
 
-from gradbox.language.tree import walk
+from gradbox.language.tree import walk_tree
 from gradbox.recorder import effects
 from gradbox.recorder.stack import to_program_line
 from gradbox.wire.records import StatementRecord
@@ -120,7 +120,7 @@ class Instrumenter:
         self.has_yields = False  # there is a `yield` in it
 
     def instrument_module(self, tree: ast.Module) -> ast.Module:
-        nodes = walk(tree)
+        nodes = walk_tree(tree)
         self.has_yields = any(isinstance(node, ast.Yield) for node in nodes)
         self.statements.begin_file(nodes)
         tree.body = self.instrument_body(tree.body, None, None, head=True)

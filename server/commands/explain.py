@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.terminal import finding_lines, has_colours, load_sentences, paint
+from gradbox.terminal import colour_text, finding_lines, has_colours, load_sentences
 from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.gradient_check import GradientCheckOptions
@@ -105,7 +105,7 @@ def report_lines(
 ) -> Iterator[str]:
     """The lines to read of one program: every finding with the lines of code that it rests on."""
     source = trace.program.source.split("\n")
-    yield paint(f"# {name}", "dim", colours)
+    yield colour_text(f"# {name}", "dim", colours)
     for finding in findings:
         yield from finding_lines(finding, source, sentences, colours, trace.program.files)
         yield ""

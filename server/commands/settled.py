@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gradbox.terminal import has_colours, paint
+from gradbox.terminal import colour_text, has_colours
 from gradbox.wire.api import Job
 from server import PROJECT_FOLDER
 from server.gallery.claims import Verdict, claims_document, verdict_of, with_claims
@@ -121,7 +121,7 @@ def difference_lines(document: dict[str, Any], other: dict[str, Any], language: 
 def claim_lines(claim: dict[str, Any], verdict: tuple[str, str], language: str, colours: bool) -> Iterator[str]:
     """The verdict's words and colour, the scenario's name, and under them the belief."""
     words, colour = verdict
-    yield f"{paint(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
+    yield f"{colour_text(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
     yield from (
         " " * (COLUMN_WIDTH + 1) + line
         for line in textwrap.wrap(claim["belief"][language], WIDTH - COLUMN_WIDTH)

@@ -17,8 +17,8 @@ import traceback
 from pathlib import Path
 from typing import IO
 
-from gradbox.assembly.assemble import assemble_compressed
-from gradbox.wire.processes import LARGE_TRACE, AssemblyReply, AssemblyRequest
+from gradbox.assembly.assemble import assemble_compressed_trace
+from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest
 
 MAX_MEMORY_BYTES = 1 << 30
 """Bytes of addresses, whatever the size of a trace."""
@@ -49,8 +49,8 @@ def main() -> None:
     for line in requests:
         request = AssemblyRequest.model_validate_json(line)
         data = requests.read(request.size)
-        if request.size <= LARGE_TRACE:
-            write_reply(replies, *assemble_compressed(request, data))
+        if request.size <= LARGE_TRACE_BYTES:
+            write_reply(replies, *assemble_compressed_trace(request, data))
             gc.collect()
         elif not any(
             assemble_in_fork(request, data, replies, max_line_bytes) for max_line_bytes in (math.inf, MAX_LINE_BYTES)
@@ -74,7 +74,7 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
         if os.getppid() == parent:
             memory = FORK_MEMORY + MEMORY_PER_BYTE * len(data)
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-            write_reply(replies, *assemble_compressed(request, data, max_line_bytes))
+            write_reply(replies, *assemble_compressed_trace(request, data, max_line_bytes))
             status = 0
     except MemoryError:
         pass

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from gradbox.assembly.assemble import assemble_compressed
+from gradbox.assembly.assemble import assemble_compressed_trace
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from gradbox.wire.processes import LARGE_TRACE, AssemblyReply, AssemblyRequest, Usage
+from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.trace import Error, Outcome
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.pool.interface import NoAnswers
@@ -63,7 +63,7 @@ class Assembler:
 
     async def assemble(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
         """The reply, and the gzipped trace of these lines. Raises AssemblyFailed."""
-        async with self._large if len(data) > LARGE_TRACE else contextlib.nullcontext(), self._slots:
+        async with self._large if len(data) > LARGE_TRACE_BYTES else contextlib.nullcontext(), self._slots:
             try:
                 async with asyncio.timeout(TIMEOUT):
                     if self._starting is not None:
@@ -187,7 +187,7 @@ async def assemble_trace(
         reply, body = await assembler.assemble(request, recording.data)
     except AssemblyFailed:
         lost = request.model_copy(update={"outcome": request.outcome or UNREADABLE_OUTCOME})
-        reply, body = await asyncio.to_thread(assemble_compressed, lost, b"")
+        reply, body = await asyncio.to_thread(assemble_compressed_trace, lost, b"")
     if reply.rejected:
         log.error("%s", reply.rejected)
     return trace_of(request, reply, body), reply
@@ -204,7 +204,7 @@ def trace_of(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> Rec
 def cancelled_trace(job: Job, versions: Mapping[str, str]) -> RecordedTrace:
     """The trace of a program that was cancelled before it started."""
     request = AssemblyRequest(job=job, versions=dict(versions), outcome=CANCELLED_OUTCOME)
-    return trace_of(request, *assemble_compressed(request, b""))
+    return trace_of(request, *assemble_compressed_trace(request, b""))
 
 
 def read_answers(job: AnswerJob, data: bytes, ended: bool) -> list[Answer]:

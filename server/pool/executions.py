@@ -85,7 +85,7 @@ class Subscription:
         return "running" if self.execution.ahead == -1 else "queued"
 
     def describe(self) -> dict[str, Any]:
-        """The fields of `wire.api.State` that have a value now."""
+        """The fields of `wire.api.RunState` that have a value now."""
         fields: dict[str, Any] = {"id": self.id, "state": self.state}
         if fields["state"] == "queued":
             fields["ahead"] = self.execution.ahead or 0

@@ -18,12 +18,12 @@ from gradbox.wire.api import (
     ProblemReply,
     RunOrPipelineRequest,
     RunRequest,
-    Started,
-    State,
+    RunState,
+    StartedRun,
 )
 from gradbox.wire.findings import ExplainedTrace, Findings, Fixes, FixRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
-from gradbox.wire.schema import encoded_document
+from gradbox.wire.schema import encoded_schema_document
 from gradbox.wire.trace import Trace
 from server.http.responses import trace_response
 from server.operations.pipeline import pipeline_source
@@ -79,7 +79,7 @@ EXAMPLE_TRACE: dict[str, Any] = {
 
 TRACE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE_TRACE}}, "description": "The trace."},
-    202: {"model": Started, "description": "The run has started; `url` is where its trace will be."},
+    202: {"model": StartedRun, "description": "The run has started; `url` is where its trace will be."},
     204: {"description": "Only a cached trace was asked for, and there is none."},
     400: {"model": ProblemReply, "description": "The request can't be parsed."},
     403: {"model": ProblemReply, "description": "The request comes from another site's page, or live runs are off."},
@@ -100,7 +100,7 @@ NO_RUN: dict[int | str, dict[str, Any]] = {
 RUN_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NO_RUN,
     200: TRACE_RESPONSES[200],
-    202: {"model": State, "description": "It is queued, or running."},
+    202: {"model": RunState, "description": "It is queued, or running."},
 }
 FINDINGS_RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: TRACE_RESPONSES[status] for status in (421, 422)},
@@ -153,7 +153,7 @@ async def run(
     if result is None:
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
         services.runs.executions.expect_reader(subscription)
-        reply = Started(id=subscription.id, url=url, events=f"{url}/events")
+        reply = StartedRun(id=subscription.id, url=url, events=f"{url}/events")
         applied = f"respond-async, wait={wait:g}" if wait else "respond-async"
         return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": applied})
     return trace_response(request, await trace_with_findings(result.body, body, services, client))
@@ -253,7 +253,7 @@ async def events(request: Request, id_: Id, runs: RunsDep) -> Response:
 
 @router.get("/schema", response_model=dict[str, Any], summary="JSON Schema of a trace")
 async def schema() -> Response:
-    return Response(encoded_document(), media_type="application/json")
+    return Response(encoded_schema_document(), media_type="application/json")
 
 
 FIXES_RESPONSES: dict[int | str, dict[str, Any]] = {

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.processes import DrawRequest, Kind, Theme
+from gradbox.wire.processes import DrawingKind, DrawRequest, Theme
 from server.gallery.thumbnails import MAX_WAIT, Thumbnails
 from server.http.response_delivery import Disconnected, unless_disconnected
 from server.http.responses import cacheable, not_modified
@@ -93,7 +93,7 @@ async def picture_request(
     step: StepParameter = None, theme: ThemeParameter = "light", lang: LanguageParameter = None
 ) -> DrawRequest:
     """The picture of a step, as the stage; without a step the complete run, as the loom."""
-    kind: Kind = "loom" if step is None else "stage"
+    kind: DrawingKind = "loom" if step is None else "stage"
     return DrawRequest(kind=kind, step=step, theme=theme, language=lang or "")
 
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.base import Model
-from gradbox.wire.findings import Finding, Reading
+from gradbox.wire.findings import Finding, RunReading
 from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer
 from server.wire.compare import Comparison
@@ -60,11 +60,11 @@ async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "e
     return Summary.model_validate_json(body)
 
 
-async def readable_run(renderer: Renderer, trace: bytes, language: str = "en") -> Reading:
+async def readable_run(renderer: Renderer, trace: bytes, language: str = "en") -> RunReading:
     """A run for reading in a terminal. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
     body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, no_limit)
-    return Reading.model_validate_json(body)
+    return RunReading.model_validate_json(body)
 
 
 def with_findings(trace: bytes, findings: list[Finding]) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import GradientCheckReply
-from gradbox.wire.gradient_check import ElementCheck, GradientCheck, LeafCheck, Number
+from gradbox.wire.gradient_check import ElementCheck, FloatNumber, GradientCheck, LeafCheck
 from gradbox.wire.trace import Outcome
 from server.runs.fixes import FINDING_SENTENCES, fill_holes
 
@@ -97,7 +97,7 @@ def subscript(leaf: LeafCheck, row: ElementCheck) -> str:
     return f"[{', '.join(map(str, row.index))}]" if leaf.elements > 1 else ""
 
 
-def number_text(value: Number | None) -> str:
+def number_text(value: FloatNumber | None) -> str:
     if value is None:
         return "None"
     return f"{value:.6g}" if isinstance(value, float) else value["$f"]

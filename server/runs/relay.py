@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from gradbox.wire.api import State
+from gradbox.wire.api import RunState
 from gradbox.wire.base import Model
 from server.pool.executions import Execution, Executions, Result, Subscription
 from server.pool.remote.broker import BrokerError, connect, disconnect
@@ -56,7 +56,7 @@ class Question(Model):
     sender: str
     run: str
     ask: Literal["state", "stop"]
-    known: State | None = None
+    known: RunState | None = None
 
 
 class Reply(Model):
@@ -64,7 +64,7 @@ class Reply(Model):
 
     kind: Literal["reply"] = "reply"
     id: str
-    state: State | None = None
+    state: RunState | None = None
     error: str | None = None
     stored: bool = False
 
@@ -132,7 +132,7 @@ class RunRelay:
         self._executions.expect_reader(subscription)  # which sets `stop` where none comes
         try:
             while not execution.done and (subscription.readers or not execution.stop.is_set()):
-                known = State.model_validate(subscription.describe())
+                known = RunState.model_validate(subscription.describe())
                 answer = await self._ask_patiently(run, known=known)
                 if answer is None:
                     execution.error = WorkersUnavailable("the web process that had accepted this run is gone")
@@ -162,7 +162,7 @@ class RunRelay:
         execution.notify()
 
     async def _ask_patiently(
-        self, run: str, ask: Literal["state", "stop"] = "state", known: State | None = None
+        self, run: str, ask: Literal["state", "stop"] = "state", known: RunState | None = None
     ) -> tuple[Reply, bytes] | None:
         """The answer of the process that accepted a run; None where it knows none, or has not answered for `MAX_WAIT`."""
         match = _ID.fullmatch(run)
@@ -179,7 +179,7 @@ class RunRelay:
         return None
 
     async def _ask(
-        self, owner: str, run: str, ask: Literal["state", "stop"], known: State | None, seconds: float
+        self, owner: str, run: str, ask: Literal["state", "stop"], known: RunState | None, seconds: float
     ) -> tuple[Reply, bytes] | None:
         """The answer to one question; None where none comes within so many seconds."""
         question = Question(id=secrets.token_hex(8), sender=self.name, run=run, ask=ask, known=known)
@@ -208,7 +208,7 @@ class RunRelay:
         elif not subscription.execution.done:
             self._executions.expect_reader(subscription)
         execution = subscription.execution
-        reply = Reply(id=question.id, state=State.model_validate(subscription.describe()))
+        reply = Reply(id=question.id, state=RunState.model_validate(subscription.describe()))
         if execution.error is not None:
             reply = reply.model_copy(update={"error": str(execution.error)[:500]})
         trace = execution.result.body if execution.result is not None and question.ask == "state" else b""
@@ -220,13 +220,13 @@ class RunRelay:
             reply, trace = reply.model_copy(update={"stored": True}), b""
         await self._send(question.sender, reply, trace)
 
-    async def _wait_for_change(self, subscription: Subscription, known: State) -> None:
+    async def _wait_for_change(self, subscription: Subscription, known: RunState) -> None:
         """Be one of its readers until its state is another than that, for `LONGEST_WAIT` at most."""
         assert self._executions is not None
         with suppress(TimeoutError):
             async with asyncio.timeout(LONGEST_WAIT), aclosing(self._executions.events(subscription)) as states:  # type: ignore[type-var]
                 async for state in states:
-                    if State.model_validate(state) != known:
+                    if RunState.model_validate(state) != known:
                         return
 
     async def _send(self, to: str, message: Question | Reply, trace: bytes = b"") -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy import text as sql
 
-from gradbox.wire.schema import upgrade_gzip
+from gradbox.wire.schema import upgrade_gzipped_trace
 from gradbox.wire.trace import Trace
 from server.store.contents import ContentRemoved, ContentStore, check_identity, digest, is_plausible, used_bytes
 from server.store.database import Database
@@ -105,7 +105,7 @@ class Repository(ContentStore):
                 stored = (await connection.execute(select(COLUMNS.trace).where(COLUMNS.id == row.id))).scalar_one()
                 if stored is None:  # since the first query
                     raise ContentRemoved(self._content_name)
-                trace = await asyncio.to_thread(upgrade_gzip, bytes(stored))
+                trace = await asyncio.to_thread(upgrade_gzipped_trace, bytes(stored))
                 if self._traces is not None:
                     self._traces.put(key, trace)
         versions, content = Versions.model_validate_json(row.versions), Content.model_validate_json(row.content)
@@ -188,7 +188,7 @@ def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
         Content.model_validate_json(record.content)
         trace = base64.b64decode(record.trace, validate=True)
         try:
-            trace = upgrade_gzip(trace)
+            trace = upgrade_gzipped_trace(trace)
             Trace.model_validate_json(gzip.decompress(trace))
         except (OSError, EOFError, zlib.error):
             raise ValueError(f"{record.id}: the trace can't be decompressed") from None

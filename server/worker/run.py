@@ -61,7 +61,7 @@ from server import __version__
 from server.worker.files.install import install_files
 
 DEFAULT_LIMITS: dict[str, int | float] = {
-    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE
+    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE_LIMITS
 }
 """Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
 
@@ -89,8 +89,8 @@ class ProgramRun:
 
     def run(self) -> None:
         """Check, run and trace the program. Ends this process with the last line of the trace."""
-        pasted = paste.normalise(self._source)
-        tree, refusals = policy.check_program(pasted.source)
+        pasted = paste.normalise_pasted_text(self._source)
+        tree, refusals = policy.parse_and_check_program(pasted.source)
         statements, code = ProgramStatements(), None
         deterministic = tree is not None and not nondeterministic_names(tree)
         if tree is not None and not refusals:
@@ -105,13 +105,13 @@ class ProgramRun:
                 refusals = [policy.too_deep_refusal(pasted.source)]
         self._write_line({"header": self._header(pasted, statements), "deterministic": deterministic})
         if code is None:
-            self._end(refused_outcome(repairs.offer_repairs(pasted, self._source, refusals)))
+            self._end(refused_outcome(repairs.refusals_with_repairs(pasted, self._source, refusals)))
         elif self._check is not None:
             self._check_gradients(code, pasted.source, self._check)
         else:
             self._run_program(code, pasted, statements)
 
-    def _header(self, pasted: paste.Pasted, statements: ProgramStatements) -> HeaderRecord:
+    def _header(self, pasted: paste.PastedProgram, statements: ProgramStatements) -> HeaderRecord:
         program: ProgramRecord = {
             "source": pasted.source,
             "lines": pasted.lines,
@@ -136,7 +136,7 @@ class ProgramRun:
             runtime["input"] = self._input
         return {"schema": 1, "program": program, "runtime": runtime}
 
-    def _run_program(self, code: types.CodeType, pasted: paste.Pasted, statements: ProgramStatements) -> None:
+    def _run_program(self, code: types.CodeType, pasted: paste.PastedProgram, statements: ProgramStatements) -> None:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         namespace["__builtins__"] = builtins
