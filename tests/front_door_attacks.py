@@ -220,9 +220,9 @@ RECORDER = {
 import traceback
 for f, _ in traceback.walk_stack(None):
     run = getattr(f, 'f_lo' 'cals').get('self')
-    if hasattr(run, '_end'):
+    if hasattr(run, '_end_process'):
         run._limits.clear()
-        run._end({'status': 'finished', 'error': {'type': 'x', 'message': '<script>', 'line': -1}})""",
+        run._end_process({'status': 'finished', 'error': {'type': 'x', 'message': '<script>', 'line': -1}})""",
     "the run, without limits": """
 import traceback
 for f, _ in traceback.walk_stack(None):

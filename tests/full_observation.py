@@ -12,7 +12,7 @@ from typing import Any
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
 from gradbox.wire.job_records import JobRecord
-from server.worker.run import run
+from server.worker.run import run_program_and_exit
 from tests.tracing import HOST, qualified
 
 _observe = Observer.observe
@@ -54,7 +54,7 @@ def record(job: JobRecord, write: Callable[[bytes], None]) -> None:
         if line.startswith((b'{"outcome"', b'{"fault"')):
             write(json.dumps(missed, default=str).encode())
 
-    run(job, end)
+    run_program_and_exit(job, end)
 
 
 def unobserved(source: str, before: Callable[[], None] | None = None) -> list[dict[str, Any]]:

@@ -171,7 +171,7 @@ def test_a_removed_program_has_no_exports(new_database: DatabaseFactory) -> None
     with visiting(database, public_url=PUBLIC, **FREE) as client:
         program = saved(client, source=PROGRAM)
         assert client.get(f"/s/{program.id}.svg").status_code == 200
-        client.portal.call(client.app.state.services.saved.store.remove, program.id)  # type: ignore[union-attr,attr-defined]
+        client.portal.call(client.app.state.services.saved.store.remove_content, program.id)  # type: ignore[union-attr,attr-defined]
         for path in (
             f"/s/{program.id}.svg",
             f"/s/{program.id}.card.png",

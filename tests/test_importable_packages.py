@@ -96,7 +96,7 @@ def why_not_ready(folder: Path, prepare: str = "tests.importing_worker:prepare")
                 await booting.wait_until_booted()
                 return ""
             except WorkersUnavailable as error:
-                assert str(error) == f"the workers do not start: {booting.failure}" == booting.problem
+                assert str(error) == f"the workers do not start: {booting.failure}" == booting.unavailable_reason
                 return booting.failure
             finally:
                 await booting.close()

@@ -170,7 +170,7 @@ import asyncio
 from server.pictures.renderer_client import Renderer
 
 async def whole():
-    print((await Renderer(1)._running_process()).pid, flush=True)
+    print((await Renderer(1)._get_or_start_process()).pid, flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(whole())

@@ -93,7 +93,7 @@ class Pooled(Trap):
             )
             await pool.start()
             try:
-                return (await pool.run(Job(source=self.source))).decoded()
+                return (await pool.run_job(Job(source=self.source))).decoded()
             finally:
                 await pool.close()
 

@@ -40,7 +40,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server alone
-    end_with_parent()
+    die_with_parent()
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")  # when memory runs out, kill it before the server
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -69,7 +69,7 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
         return os.waitpid(pid, 0)[1] == 0
     status = 1
     try:
-        end_with_parent()
+        die_with_parent()
         signal.alarm(FORK_SECONDS)
         if os.getppid() == parent:
             memory = FORK_MEMORY + MEMORY_PER_BYTE * len(data)
@@ -84,7 +84,7 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
         os._exit(status)
 
 
-def end_with_parent() -> None:
+def die_with_parent() -> None:
     """Have this process killed when its parent ends, also in the middle of a line."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 

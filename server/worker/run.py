@@ -87,7 +87,7 @@ class ProgramRun:
         self._wall_start, self._cpu_start = time.perf_counter(), time.process_time()
         self._recorder: Recorder | None = None
 
-    def run(self) -> None:
+    def run_and_exit(self) -> None:
         """Check, run and trace the program. Ends this process with the last line of the trace."""
         pasted = paste.normalise_pasted_text(self._source)
         tree, refusals = policy.parse_and_check_program(pasted.source)
@@ -103,15 +103,15 @@ class ProgramRun:
                 refusals = [policy.syntax_refusal(error, pasted.source)]
             except (RecursionError, MemoryError):
                 refusals = [policy.too_deep_refusal(pasted.source)]
-        self._write_line({"header": self._header(pasted, statements), "deterministic": deterministic})
+        self._write_line({"header": self._create_header(pasted, statements), "deterministic": deterministic})
         if code is None:
-            self._end(refused_outcome(repairs.refusals_with_repairs(pasted, self._source, refusals)))
+            self._end_process(refused_outcome(repairs.refusals_with_repairs(pasted, self._source, refusals)))
         elif self._check is not None:
             self._check_gradients(code, pasted.source, self._check)
         else:
             self._run_program(code, pasted, statements)
 
-    def _header(self, pasted: paste.PastedProgram, statements: ProgramStatements) -> HeaderRecord:
+    def _create_header(self, pasted: paste.PastedProgram, statements: ProgramStatements) -> HeaderRecord:
         program: ProgramRecord = {
             "source": pasted.source,
             "lines": pasted.lines,
@@ -147,7 +147,7 @@ class ProgramRun:
         recorder = self._recorder = Recorder(context)
         self._set_up_interpreter(pasted.source, module, recorder)
         recorder.observer.devices.start_tracking_memory()
-        error = self._execute(code, namespace, recorder)
+        error = self._execute_code(code, namespace, recorder)
         outcome: OutcomeRecord = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1
         if error is not None:
@@ -170,7 +170,7 @@ class ProgramRun:
             line = recorder.steps.line if recorder.steps.line else line
         error = None
         recorder.record_end_step(line)
-        self._end(outcome)
+        self._end_process(outcome)
 
     def _check_gradients(self, code: types.CodeType, source: str, options: GradientCheckOptions) -> NoReturn:
         """Run the program as often as it takes to compare its gradients; its steps are not recorded."""
@@ -185,7 +185,7 @@ class ProgramRun:
         outcome: OutcomeRecord = {"status": "finished"}
         if check.error is not None:
             outcome = {"status": "raised", "error": error_record(check.error)}
-        self._end(outcome, result)
+        self._end_process(outcome, result)
 
     def _set_up_interpreter(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
         """Set up the interpreter as a program finds it when python runs it as a script."""
@@ -202,14 +202,16 @@ class ProgramRun:
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
 
-        def show(message: Any, category: type, *_: Any, **__: Any) -> None:
+        def record_shown_warning(message: Any, category: type, *_: Any, **__: Any) -> None:
             recorder.record_warning(category.__name__, str(message))
 
-        warnings.showwarning = show
+        warnings.showwarning = record_shown_warning
         setattr(traceback, "walk_stack", walk_program_stack)
         builtins.__dict__.update(recorder.hooks_by_name())
 
-    def _execute(self, code: types.CodeType, namespace: dict[str, Any], recorder: Recorder) -> BaseException | None:
+    def _execute_code(
+        self, code: types.CodeType, namespace: dict[str, Any], recorder: Recorder
+    ) -> BaseException | None:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with recorder.ops, recorder.backward, recorder.swap, recorder.jit, recorder.replacements:
@@ -222,21 +224,21 @@ class ProgramRun:
         line = encode_json_line({"step": step})
         if self._written_bytes + len(line) > int(self._limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self._limits["trace"])
-        self._write(line)
+        self._write_bytes(line)
         return len(line)
 
     def _stop_at_limit(self, limit: Limit, value: float) -> NoReturn:
         line = self._recorder.steps.line if self._recorder is not None else None
-        self._end({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
+        self._end_process({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
 
     def _write_line(self, line: HeaderLineRecord | OutcomeLineRecord) -> None:
-        self._write(encode_json_line(line))
+        self._write_bytes(encode_json_line(line))
 
-    def _write(self, line: bytes) -> None:
+    def _write_bytes(self, line: bytes) -> None:
         self._written_bytes += len(line)
         self._write_lines(line)
 
-    def _end(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
+    def _end_process(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
         """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
         again = self._recorder.focus_counts if self._recorder is not None and not self._focus else None
         line: OutcomeLineRecord = {"outcome": outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
@@ -258,11 +260,11 @@ def seed_generators(seed: int, device: str) -> None:
     np.random.seed(seed)
 
 
-def run(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
+def run_program_and_exit(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
     """Run the program of `job` , write its trace as JSON lines, and end this process."""
     try:
         install_files()
-        ProgramRun(job, write).run()
+        ProgramRun(job, write).run_and_exit()
     except BaseException:
         write(encode_json_line({"fault": traceback.format_exc()[-4000:]}))
     os._exit(1)
@@ -283,26 +285,26 @@ MAX_MESSAGE = 300
 """Characters of an error's message."""
 
 
-def answer_all(job: AnswerJobRecord, write: Callable[[bytes], None]) -> NoReturn:
+def answer_programs_and_exit(job: AnswerJobRecord, write: Callable[[bytes], None]) -> NoReturn:
     """Write one line for each program, then the line that ends a trace, and end this process."""
     seed_generators(0, "cpu")
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     for source in job["programs"]:
-        write(json.dumps(answer(source)).encode() + b"\n")
+        write(json.dumps(run_answer_program(source)).encode() + b"\n")
     write(b'{"outcome": "answered"}\n')
     os._exit(0)
 
 
-def answer(source: str) -> AnswerRecord:
+def run_answer_program(source: str) -> AnswerRecord:
     """What the program prints, in a space of its own, and its error where it raises one."""
     printed: list[str] = []
 
-    def collect(*values: Any) -> None:
+    def collect_printed(*values: Any) -> None:
         printed.append(" ".join(map(str, values)))
 
     try:
-        exec(compile(source, PROGRAM_FILENAME, "exec", dont_inherit=True), {"__name__": "__main__", "print": collect})
+        exec(compile(source, PROGRAM_FILENAME, "exec", dont_inherit=True), {"__name__": "__main__", "print": collect_printed})
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         line = max((frame.lineno or 0 for frame in frames if frame.filename == PROGRAM_FILENAME), default=0)
@@ -314,5 +316,5 @@ def answer(source: str) -> AnswerRecord:
 def run_job_and_exit(job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
     """Do it, write its lines, and end this process."""
     if "source" in job:
-        run(job, write)
-    answer_all(job, write)
+        run_program_and_exit(job, write)
+    answer_programs_and_exit(job, write)
