@@ -76,7 +76,11 @@ class InstrumentationHooks:
     def _on_value(self, i: int, value: Any) -> Any:
         if i == self.kept_statement:
             self.kept_value = value
-        return self._recorder.on_expression_value(i, value, frame=sys._getframe(1)) if self.is_current_thread_recorded() else value
+        return (
+            self._recorder.on_expression_value(i, value, frame=sys._getframe(1))
+            if self.is_current_thread_recorded()
+            else value
+        )
 
     def _on_yield(self, i: int, value: Any) -> Any:
         return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_current_thread_recorded() else value
@@ -156,7 +160,12 @@ class _HookPlaceholderInserter(ast.NodeTransformer):
 
 
 def compile_with_hooks(
-    tree: ast.Module, path: str, statements: ProgramStatements, line_offset: int, hooks: InstrumentationHooks, flags: int = 0
+    tree: ast.Module,
+    path: str,
+    statements: ProgramStatements,
+    line_offset: int,
+    hooks: InstrumentationHooks,
+    flags: int = 0,
 ) -> CodeType:
     """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them.
 

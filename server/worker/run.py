@@ -304,7 +304,10 @@ def run_answer_program(source: str) -> AnswerRecord:
         printed.append(" ".join(map(str, values)))
 
     try:
-        exec(compile(source, PROGRAM_FILENAME, "exec", dont_inherit=True), {"__name__": "__main__", "print": collect_printed})
+        exec(
+            compile(source, PROGRAM_FILENAME, "exec", dont_inherit=True),
+            {"__name__": "__main__", "print": collect_printed},
+        )
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         line = max((frame.lineno or 0 for frame in frames if frame.filename == PROGRAM_FILENAME), default=0)
