@@ -19,6 +19,7 @@ from typing import NamedTuple
 from gradbox.wire.api import Job
 from server.pool.local import Pool
 from server.settings import Settings
+from tests.explaining import NODE
 
 ROOT = Path(__file__).parent.parent
 STEP_COUNT = 2000
@@ -105,9 +106,9 @@ PROGRAMS = {
 SCRIPT = """
 import { readFileSync } from "node:fs";
 const [checkout, times] = [process.argv[1], Number(process.argv[2])];
-const part = (name) => import(`${checkout}/static/js/${name}.js`);
+const part = (name) => import(`${checkout}/static/js/${name}.ts`);
 const [{ openTrace }, { RunFacts }, { DIAGNOSES }, { explain }] = await Promise.all(
-  ["state", "findings/run_facts", "findings/registry", "findings/explain"].map(part),
+  ["trace/state", "findings/run_facts", "findings/registry", "findings/explain"].map(part),
 );
 const read = JSON.parse(readFileSync(0, "utf8"));
 const list = [], processor = [], parts = {};
@@ -160,11 +161,11 @@ async def traces_of(sources: list[str]) -> list[tuple[str, float]]:
     pool = Pool(settings)
     await pool.start()
     try:
-        await pool.run(Job(source="import torch\n", limits=settings.limits()))
+        await pool.run_job(Job(source="import torch\n", limits=settings.run_limits()))
         out = []
         for source in sources:
             began = time.perf_counter()
-            trace = await pool.run(Job(source=source, limits=settings.limits()))
+            trace = await pool.run_job(Job(source=source, limits=settings.run_limits()))
             out.append((trace.json().decode(), time.perf_counter() - began))
         return out
     finally:
@@ -174,7 +175,7 @@ async def traces_of(sources: list[str]) -> list[tuple[str, float]]:
 def explain(trace: str, run: float, times: int, checkout: Path = ROOT) -> Cost:
     """Explain a trace so many times in one engine, after a first time. run: the milliseconds of its run; checkout: whose
     findings."""
-    node = ["node", "--no-warnings", "--input-type=module", "-e", SCRIPT, str(checkout), str(times)]
+    node = [*NODE, "--input-type=module", "-e", SCRIPT, str(checkout), str(times)]
     done = subprocess.run(node, input=trace, capture_output=True, text=True, cwd=ROOT, check=True)
     return Cost(len(json.loads(trace)["steps"]), len(trace), run, **json.loads(done.stdout))
 

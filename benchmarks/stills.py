@@ -70,7 +70,7 @@ def draw(names: list[str]) -> dict[str, str]:
             jobs.append(["step", recorded, find_step(recorded, which), {"theme": theme}])
             files.append(f"{name}.{theme}")
     done = subprocess.run(
-        [NODE, str(ROOT / "tests/draw.mjs")],
+        [NODE, "--import", str(ROOT / "static/typescript.mjs"), str(ROOT / "tests/draw.mjs")],
         input=json.dumps(jobs),
         capture_output=True,
         text=True,

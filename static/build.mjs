@@ -4,8 +4,7 @@ import { basename } from "node:path";
 import { build, context } from "esbuild";
 import { SCRIPT } from "./bundle.mjs";
 
-/** What a page's script imports before it runs, for `<link rel="modulepreload">`: by script, in chunks.json.
- * @type {import("esbuild").Plugin} */
+/** What a page's script imports before it runs, for `<link rel="modulepreload">`: by script, in chunks.json. */
 const listChunks = {
   name: "chunks",
   setup({ onEnd }) {
@@ -19,14 +18,14 @@ const listChunks = {
   },
 };
 
-/** @param {import("esbuild").Metafile["outputs"]} outputs @param {string} path @returns {string[]} */
+/** The chunks that an output imports, and those that they import. */
 function importedBy(outputs, path) {
   const direct = outputs[path].imports.filter(({ kind }) => kind === "import-statement").map((chunk) => chunk.path);
   const all = direct.flatMap((chunk) => [chunk.replace("static/dist/", ""), ...importedBy(outputs, chunk)]);
   return [...new Set(all)];
 }
 
-/** Leaves the sentences of other languages out. @param {string} language @returns {import("esbuild").Plugin} */
+/** Leaves the sentences of other languages out. */
 const oneLanguage = (language) => ({
   name: "one-language",
   setup({ onLoad }) {
@@ -36,7 +35,6 @@ const oneLanguage = (language) => ({
   },
 });
 
-/** @type {import("esbuild").BuildOptions} */
 const both = {
   outdir: "static/dist",
   bundle: true,
@@ -46,7 +44,6 @@ const both = {
   logLevel: "warning",
 };
 
-/** @type {import("esbuild").BuildOptions[]} */
 const bundles = [
   {
     ...both,
@@ -65,12 +62,12 @@ const bundles = [
     chunkNames: "chunks/[name]-[hash]",
     metafile: true,
     entryPoints: {
-      main: "static/js/main.js",
-      embed: "static/js/embed.js",
-      compare: "static/js/compare/page.js",
-      series_new: "static/js/series/page.js",
-      open: "static/js/open_file/page.js",
-      compare_embed: "static/js/compare/embed.js",
+      main: "static/js/main.ts",
+      embed: "static/js/embed.ts",
+      compare: "static/js/compare/page.ts",
+      series_new: "static/js/series/page.ts",
+      open: "static/js/open_file/page.ts",
+      compare_embed: "static/js/compare/embed.ts",
     },
     plugins: [listChunks],
   },
@@ -79,25 +76,25 @@ const bundles = [
     ...SCRIPT,
     format: "esm",
     entryPoints: {
-      gallery: "static/js/gallery.js",
-      matrix: "static/js/matrix.js",
-      marks: "static/js/specimen_sheet.js",
-      sign_in: "static/js/sign_in.js",
+      gallery: "static/js/gallery.ts",
+      matrix: "static/js/matrix/page.ts",
+      marks: "static/js/specimens/sheet.ts",
+      sign_in: "static/js/sign_in.ts",
     },
   },
-  { ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" },
+  { ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.ts" }, format: "iife" },
   // each cell of a notebook holds a copy, so it has the sentences of one language
   ...["en", "zh"].map((language) => ({
     ...both,
     ...SCRIPT,
-    entryPoints: { [`notebook.${language}`]: "static/js/notebook.js" },
-    format: /** @type {const} */ ("iife"),
+    entryPoints: { [`notebook.${language}`]: "static/js/notebook.ts" },
+    format: "iife",
     plugins: [oneLanguage(language)],
   })),
   {
     ...both,
     ...SCRIPT,
-    entryPoints: { exports: "static/js/exports.js" },
+    entryPoints: { exports: "static/js/exports.ts" },
     format: "iife",
     globalName: "exports",
   },

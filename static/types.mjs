@@ -1,5 +1,5 @@
 /**
- * Writes static/js/trace.d.ts from the schema of the trace and static/js/registry.js from the table of events; with
+ * Writes static/js/trace/wire.ts from the schema of the trace and static/js/trace/registry.ts from the table of events; with
  * --check only says whether they are current.
  *
  * An entity is declared as it stands in the state, where an absent field is missing; in a step's `set` it is a `Delta`.
@@ -19,14 +19,21 @@ export type Delta = { [F in FieldName<Entity>]?: FieldType<Entity, F> | null };
 const USE = /\n \*(?:\n \*)? This interface was referenced by `\w+`'s JSON-Schema\n \* via the `definition` "\w+"\./g;
 const REGISTRY = `/** The table of events: \`npm run types\` writes this from gradbox/wire/events.py, which says what the fields mean. */
 
-/**
- * @typedef {{severity: "error" | "warning" | "note" | "info", observed?: boolean, sentence?: string,
- *   mark?: string, state?: string, opening?: number, in_visits?: boolean, implied?: boolean, refs: string[]}} EventRow
- *   refs: the fields that hold a uid
- */
+interface EventRow {
+  severity: "error" | "warning" | "note" | "info";
+  observed?: boolean;
+  sentence?: string;
+  mark?: string;
+  state?: string;
+  opening?: number;
+  in_visits?: boolean;
+  implied?: boolean;
+  /** the fields that hold a uid */
+  refs: string[];
+}
 
-/** @type {Record<string, EventRow | undefined>} by the event's name; a newer trace may hold others */
-export const EVENTS = {
+/** by the event's name; a newer trace may hold others */
+export const EVENTS: Record<string, EventRow | undefined> = {
 `;
 /** What every trace of ours has, although a reader has to bear its absence. */
 const ALWAYS = { Trace: ["schema", "steps"], Step: ["depth", "set", "gone", "log"] };
@@ -36,10 +43,10 @@ const PRINT =
   "import json; from gradbox.wire import schema; print(json.dumps([schema.schema_document(), schema.event_rows()]))";
 const [schema, events] = JSON.parse(execFileSync(python, ["-c", PRINT], { encoding: "utf8" }));
 
-/** Whether a part of the schema is null. @param {any} part */
+/** Whether a part of the schema is null. */
 const isNull = (part) => part.type === "null";
 
-/** Draft 2020-12 in the words that the compiler knows. @param {any} part @returns {any} */
+/** Draft 2020-12 in the words that the compiler knows. */
 function reworded(part) {
   if (Array.isArray(part)) return part.map(reworded);
   if (part === null || typeof part !== "object") return part;
@@ -48,14 +55,13 @@ function reworded(part) {
   return prefixItems ? { ...out, items: prefixItems.map(reworded) } : out;
 }
 
-/** A field as it stands in the state, where null does not. @param {any} field */
+/** A field as it stands in the state, where null does not. */
 function present(field) {
-  const some = field.anyOf?.filter((/** @type {any} */ part) => !isNull(part));
+  const some = field.anyOf?.filter((part) => !isNull(part));
   if (!some || some.length === field.anyOf.length) return field;
   return some.length === 1 ? some[0] : { ...field, anyOf: some };
 }
 
-/** @param {any} schema */
 function prepared(schema) {
   const out = reworded(schema);
   const { $defs } = out;
@@ -91,7 +97,7 @@ function registry() {
   return `${REGISTRY}${rows.join("")}};\n`;
 }
 
-const files = { "static/js/trace.d.ts": await declarations(), "static/js/registry.js": registry() };
+const files = { "static/js/trace/wire.ts": await declarations(), "static/js/trace/registry.ts": registry() };
 for (const [file, text] of Object.entries(files)) {
   if (!process.argv.includes("--check")) {
     writeFileSync(file, text);

@@ -1,17 +1,17 @@
 /** Answers questions about tensors for tests: a JSON list of traces with names on stdin, the answers as a JSON list on stdout. */
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { RunFacts } from "../static/js/findings/run_facts.js";
-import { resolve } from "../static/js/findings/resolve.js";
-import { answerOf } from "../static/js/findings/tensor_question.js";
-import { answerText } from "../static/js/findings/text.js";
-import { findingLocale } from "../static/js/findings/words.js";
-import { openTrace } from "../static/js/state.js";
+import { readFileSync } from "node:fs";
+import { RunFacts } from "../static/js/findings/run_facts.ts";
+import { resolve } from "../static/js/findings/resolve.ts";
+import { answerOf } from "../static/js/findings/tensor_question.ts";
+import { answerText } from "../static/js/findings/text.ts";
+import { findingLocale } from "../static/js/findings/words.ts";
+import { openTrace } from "../static/js/trace/state.ts";
 
 const { questions, language } = JSON.parse(readFileSync(0, "utf8"));
 const { say } = findingLocale(language);
 
-/** @param {{trace: import("../static/js/trace.js").Trace, name: string, step: number | null}} question step: null for the last */
+/** What there is to say of a tensor; at the last step, where the question has none. */
 function reply({ trace, name, step }) {
   const facts = new RunFacts(openTrace(trace));
   const at = step ?? facts.steps.length - 1;
@@ -29,4 +29,4 @@ function reply({ trace, name, step }) {
   };
 }
 
-writeFileSync(1, JSON.stringify(questions.map(reply)));
+process.stdout.write(JSON.stringify(questions.map(reply)));

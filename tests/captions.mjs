@@ -1,11 +1,11 @@
 /** The sentences of each step of a trace, for tests: a trace on stdin, a JSON list of lists of sentences on stdout. */
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { sentences } from "../static/js/captions.js";
-import { locale } from "../static/js/locale.js";
-import { openTrace } from "../static/js/state.js";
+import { readFileSync } from "node:fs";
+import { sentences } from "../static/js/captions/captions.ts";
+import { locale } from "../static/js/words/locale.ts";
+import { openTrace } from "../static/js/trace/state.ts";
 
 const opened = openTrace(JSON.parse(readFileSync(0, "utf8")));
 const { say } = locale("en");
 const texts = opened.trace.steps.map((_, i) => sentences(opened, i, say).map(({ text }) => text));
-writeFileSync(1, JSON.stringify(texts));
+process.stdout.write(JSON.stringify(texts));

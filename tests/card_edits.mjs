@@ -2,41 +2,61 @@
  * cards put together, and programs after random edits, each with what was done. */
 import { readFileSync } from "node:fs";
 import { EditorState } from "@codemirror/state";
-import { applyEdits, textChanges } from "../static/js/builder/line_edits.js";
-import { insertStatements, duplicateCard, moveCard, moveCardDown, moveCardUp, removeCard, rewriteCard, toggleComment, ownText } from "../static/js/builder/edits.js";
-import { positionAtEnd, positionBelow } from "../static/js/builder/positions.js";
-import { readProgram } from "../static/js/builder/statements.js";
+import { applyEdits, textChanges } from "../static/js/builder/line_edits.ts";
+import {
+  insertStatements,
+  duplicateCard,
+  moveCard,
+  moveCardDown,
+  moveCardUp,
+  removeCard,
+  rewriteCard,
+  toggleComment,
+  ownText,
+} from "../static/js/builder/edits.ts";
+import { positionAtEnd, positionBelow } from "../static/js/builder/positions.ts";
+import { readProgram } from "../static/js/builder/statements.ts";
 
 const { programs, edits, seed } = JSON.parse(readFileSync(0, "utf8"));
 let state = seed;
-/** @param {number} below */
 function random(below) {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return Math.floor((state / 2 ** 32) * below);
 }
 
-const NEW = ["z = x * 2", "for step in range(2):\n    pass", "with torch.no_grad():\n    z = 1", "def double(x):\n    return x * 2"];
+const NEW = [
+  "z = x * 2",
+  "for step in range(2):\n    pass",
+  "with torch.no_grad():\n    z = 1",
+  "def double(x):\n    return x * 2",
+];
 
-/** @type {Record<string, (program: import("../static/js/builder/statements.js").Program, item: import("../static/js/builder/statements.js").Item) => import("../static/js/builder/edits.js").Outcome>} */
 const DEEDS = {
   removeCard,
   duplicateCard,
   toggleComment,
   moveCardUp,
   moveCardDown,
-  moveCard: (program, item) => moveCard(program, item, positionBelow(program, program.items[random(program.items.length)])),
-  insertStatements: (program, item) => insertStatements(program, random(4) ? positionBelow(program, item) : positionAtEnd(program), NEW[random(NEW.length)], random(3) ? [] : ["import copy"]),
+  moveCard: (program, item) =>
+    moveCard(program, item, positionBelow(program, program.items[random(program.items.length)])),
+  insertStatements: (program, item) =>
+    insertStatements(
+      program,
+      random(4) ? positionBelow(program, item) : positionAtEnd(program),
+      NEW[random(NEW.length)],
+      random(3) ? [] : ["import copy"],
+    ),
   rewriteCard: (program, item) => rewriteCard(program, item, ownText(program, item)),
 };
 
-/** The text after the editor has taken the changes, and after one undo. @param {string[]} lines
- * @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
+/** The text after the editor has taken the changes, and after one undo. */
 function inEditor(lines, done) {
-  const { changes, state, startState } = EditorState.create({ doc: lines.join("\n") }).update({ changes: textChanges(lines, done) });
+  const { changes, state, startState } = EditorState.create({ doc: lines.join("\n") }).update({
+    changes: textChanges(lines, done),
+  });
   return { text: state.doc.toString(), undone: changes.invert(startState.doc).apply(state.doc).toString() };
 }
 
-/** @param {string[]} lines @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
 const asText = (lines, done) => inEditor(lines, done).text;
 
 const after = [];
@@ -58,12 +78,20 @@ while (programs.length && after.length < edits) {
     const { text, undone: taken } = inEditor(program.lines, outcome.edits);
     const isTakenBack = taken === source;
     const undone = name === "toggleComment" && item.kind !== "off" ? back(text, outcome.line) : null;
-    after.push({ name, before: source, line: item.first, text, same: text === applyEdits(program.lines, outcome.edits).join("\n"), isTakenBack, undone });
+    after.push({
+      name,
+      before: source,
+      line: item.first,
+      text,
+      same: text === applyEdits(program.lines, outcome.edits).join("\n"),
+      isTakenBack,
+      undone,
+    });
     source = text;
   }
 }
 
-/** A card that was switched off, switched on again: the text, or null where it is one that prose looks like. @param {string} source @param {number} line */
+/** A card that was switched off, switched on again: the text, or null where it is one that prose looks like. */
 function back(source, line) {
   const program = readProgram(source);
   const item = program.items.find(({ first, kind }) => first === line && kind === "off");
@@ -71,7 +99,7 @@ function back(source, line) {
   return outcome && "edits" in outcome ? asText(program.lines, outcome.edits) : null;
 }
 
-/** The text again, put together from its items. @param {import("../static/js/builder/statements.js").Program} program */
+/** The text again, put together from its items. */
 const textOf = ({ lines, items }) => items.map(({ first, last }) => lines.slice(first, last + 1).join("\n")).join("\n");
-const together = programs.map((/** @type {string} */ source) => textOf(readProgram(source)));
+const together = programs.map((source) => textOf(readProgram(source)));
 process.stdout.write(JSON.stringify({ together, after, refused }));

@@ -6,17 +6,18 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from gradbox.wire.findings import Reading
+from gradbox.wire.findings import RunReading
 from tests.tracing import trace
 
 ROOT = Path(__file__).parent.parent
-NODE = shutil.which("node") or "node"
+NODE = [shutil.which("node") or "node", "--no-warnings", "--import", str(ROOT / "static/typescript.mjs")]
+"""Node as it runs the page's modules."""
 
 
 def findings_of_traces(traces: list[dict[str, Any]], language: str = "en") -> list[list[dict[str, Any]]]:
     """The findings of each trace, the best first."""
     request = json.dumps({"traces": traces, "language": language})
-    command = [NODE, "--no-warnings", str(ROOT / "tests/findings.mjs")]
+    command = [*NODE, str(ROOT / "tests/findings.mjs")]
     done = subprocess.run(command, input=request, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     result: list[list[dict[str, Any]]] = json.loads(done.stdout)
@@ -29,9 +30,9 @@ def findings_of(source: str, language: str = "en") -> list[dict[str, Any]]:
     return found
 
 
-def reading_of(recorded: dict[str, Any], language: str = "en") -> Reading:
+def reading_of(recorded: dict[str, Any], language: str = "en") -> RunReading:
     """A trace as the terminal prints it."""
-    command = [NODE, "--no-warnings", str(ROOT / "tests/reading.mjs"), language]
+    command = [*NODE, str(ROOT / "tests/reading.mjs"), language]
     done = subprocess.run(command, input=json.dumps(recorded), capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
-    return Reading.model_validate_json(done.stdout)
+    return RunReading.model_validate_json(done.stdout)

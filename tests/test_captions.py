@@ -35,7 +35,7 @@ s1.unsqueeze_(0)
 
 def test_captions_use_the_names_of_the_program() -> None:
     recorded = trace(SOURCE)
-    command = [NODE, "--no-warnings", str(ROOT / "tests/captions.mjs")]
+    command = [*NODE, str(ROOT / "tests/captions.mjs")]
     done = subprocess.run(command, input=json.dumps(recorded), capture_output=True, text=True, cwd=ROOT, check=True)
     by_line: dict[int, list[str]] = {}
     for step, texts in zip(recorded["steps"], json.loads(done.stdout), strict=True):

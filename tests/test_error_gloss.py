@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT
-from tests.explaining import findings_of_traces
+from tests.explaining import NODE, findings_of_traces
 from tests.tracing import trace
 
 PROGRAMS = {
@@ -26,9 +26,9 @@ PROGRAMS = {
     "": "raise RuntimeError('something else')",
 }
 GLOSSES = """
-import { glossText } from "./static/js/messages.js";
-import { errorGloss } from "./static/js/error_gloss.js";
-import { locale } from "./static/js/locale.js";
+import { glossText } from "./static/js/program/messages.ts";
+import { errorGloss } from "./static/js/program/error_gloss.ts";
+import { locale } from "./static/js/words/locale.ts";
 const errors = JSON.parse(process.argv[1]);
 const texts = (error) => ["en", "zh"].map((language) => glossText(error, locale(language).say));
 console.log(JSON.stringify(errors.map((error) => [errorGloss(error)?.key ?? "", ...texts(error)])));
@@ -43,7 +43,7 @@ def raised(program: str) -> dict[str, str]:
 
 def test_each_exception_has_its_sentence_in_both_languages() -> None:
     errors = [raised(program) for program in PROGRAMS.values()]
-    command = ["node", "--input-type=module", "-e", GLOSSES, json.dumps(errors)]
+    command = [*NODE, "--input-type=module", "-e", GLOSSES, json.dumps(errors)]
     out = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     rows: list[list[Any]] = json.loads(out)
     for name, error, (key, english, chinese) in zip(PROGRAMS, errors, rows, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradbox.language.expected_output import expected_outputs
-from gradbox.language.paste import normalise
+from gradbox.language.paste import normalise_pasted_text
 from tests.tracing import ROOT, trace
 
 SEEDS = ROOT.parent / "shared/seeds/snippets"
@@ -118,7 +118,7 @@ def test_a_bare_string_that_holds_only_outputs_is_taken() -> None:
 
 
 def test_claims_are_notices_at_lines_of_the_program() -> None:
-    pasted = normalise("    x = torch.ones(1)\n    print(\n      x)  # tensor([1.])\n")
+    pasted = normalise_pasted_text("    x = torch.ones(1)\n    print(\n      x)  # tensor([1.])\n")
     (output,) = [notice for notice in pasted.notices if notice.kind == "claimed"]
     assert (output.line, output.args) == (4, {"text": "tensor([1.])", "from": 3})
 
@@ -134,11 +134,15 @@ def verdicts(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     if node is None:
         pytest.skip("no node on this machine")
     script = (
-        "import {compareOutputs} from './static/js/outputs.js'; import fs from 'node:fs';"
+        "import {compareOutputs} from './static/js/program/outputs.ts'; import fs from 'node:fs';"
         "process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0)).map((trace) => compareOutputs(trace))))"
     )
     done = subprocess.run(
-        [node, "--input-type=module", "-e", script], input=json.dumps(traces), text=True, capture_output=True, cwd=ROOT
+        [node, "--import", "./static/typescript.mjs", "--input-type=module", "-e", script],
+        input=json.dumps(traces),
+        text=True,
+        capture_output=True,
+        cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
     compared: list[list[dict[str, Any]]] = json.loads(done.stdout)

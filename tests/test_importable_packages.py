@@ -96,7 +96,7 @@ def why_not_ready(folder: Path, prepare: str = "tests.importing_worker:prepare")
                 await booting.wait_until_booted()
                 return ""
             except WorkersUnavailable as error:
-                assert str(error) == f"the workers do not start: {booting.failure}" == booting.problem
+                assert str(error) == f"the workers do not start: {booting.failure}" == booting.unavailable_reason
                 return booting.failure
             finally:
                 await booting.close()
@@ -221,7 +221,8 @@ def test_the_hostile_packages_of_these_tests_are_hostile(kind: str, tmp_path: Pa
     """Or the tests above would show nothing."""
     write_module(tmp_path, "pandas", KINDS[kind])
     code = (
-        "import os, threading\nmine = os.getpid()\nimport pandas\nprint(threading.active_count(), os.getpid() == mine)"
+        "import os, threading\nmine = os.getpid()\nimport pandas\n"
+        "os.write(1, f'{threading.active_count()} {os.getpid() == mine}\\n'.encode())"  # whole, beside another process's
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)

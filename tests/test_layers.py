@@ -86,8 +86,12 @@ def test_import_gradbox_loads_next_to_nothing() -> None:
     assert len(modules) <= 20, modules
 
 
-def test_layout_marks_and_findings_know_no_document() -> None:
-    files = [path for folder in ("layout", "marks", "findings") for path in (ROOT / "static/js" / folder).glob("*.js")]
+def test_trace_layout_marks_and_findings_know_no_document() -> None:
+    files = [
+        path
+        for folder in ("trace", "layout", "marks", "findings")
+        for path in (ROOT / "static/js" / folder).glob("*.ts")
+    ]
     assert files
     for path in files:
         code = re.sub(r"//.*|/\*.*?\*/", "", path.read_text(), flags=re.S)

@@ -134,9 +134,11 @@ def test_a_return_value_that_cannot_be_read_is_unknown(monkeypatch: pytest.Monke
     """As on versions of Python whose frames were not tried: no value is guessed."""
 
     def read(_: int) -> Any:
-        return value_stack.top_of_stack(sys._getframe(1))
+        return value_stack.value_on_stack(sys._getframe(1))
 
-    monkeypatch.setattr(value_stack, "_layout", value_stack.Layout(code=32, frame_object=48, stack_top=64, locals=72))
+    monkeypatch.setattr(
+        value_stack, "_layout", value_stack.FrameLayout(code=32, frame_object=48, stack_top=64, locals=72)
+    )
     assert read(1) is value_stack.UNKNOWN
     monkeypatch.setattr(value_stack, "_layout", None)
     assert read(1) is value_stack.UNKNOWN

@@ -36,7 +36,7 @@ def drawn(names: list[str]) -> dict[str, str]:
         if scenario not in traces:
             traces[scenario] = trace((ROOT / "scenarios" / f"{scenario}.py").read_text())
         jobs.append([kind, traces[scenario], None, look])
-    command = [NODE, str(ROOT / "tests/draw.mjs")]
+    command = [NODE, "--import", str(ROOT / "static/typescript.mjs"), str(ROOT / "tests/draw.mjs")]
     done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, cwd=ROOT, check=True)
     return dict(zip(names, json.loads(done.stdout), strict=True))
 

@@ -13,7 +13,7 @@ from torch import nn
 from tests.explaining import findings_of
 
 ROOT = Path(__file__).parent.parent
-TABLE = (ROOT / "static/js/findings/torch_offers.js").read_text()
+TABLE = (ROOT / "static/js/findings/torch_offers.ts").read_text()
 
 
 def anomaly() -> None:

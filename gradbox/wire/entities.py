@@ -312,5 +312,5 @@ ENTITIES: dict[str, Any] = {
 }
 """The letter of a uid says which entity it names."""
 
-ADAPTERS: dict[str, TypeAdapter[Any]] = {letter: TypeAdapter(entity) for letter, entity in ENTITIES.items()}
+ENTITY_ADAPTERS: dict[str, TypeAdapter[Any]] = {letter: TypeAdapter(entity) for letter, entity in ENTITIES.items()}
 """What validates the fields of each."""

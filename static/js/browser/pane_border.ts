@@ -1,0 +1,55 @@
+/** The border between two panes: dragged, moved by arrow keys, remembered; a double click puts it back. */
+
+import { readPreference, writePreference } from "./preferences.ts";
+
+const STORAGE_KEY = "gradbox-pane";
+const KEY_STEP = 24;
+
+/** @param border a separator between two columns of its parent @param how widths of the first pane, in pixels */
+export function startPaneBorder(border: HTMLElement, { min, max }: { min: number; max: () => number }) {
+  const container = border.parentElement as HTMLElement;
+  const firstPane = border.previousElementSibling as HTMLElement;
+
+  /** @param width null: as the page would have it */
+  function setWidth(width: number | null) {
+    if (width === null) {
+      container.style.removeProperty("--first");
+      writePreference(STORAGE_KEY, null);
+    } else {
+      const clamped = Math.round(Math.max(min, Math.min(width, max())));
+      container.style.setProperty("--first", `${clamped}px`);
+      writePreference(STORAGE_KEY, String(clamped));
+    }
+    updateAria();
+  }
+
+  function updateAria() {
+    border.setAttribute("aria-valuemin", String(min));
+    border.setAttribute("aria-valuemax", String(Math.round(max())));
+    border.setAttribute("aria-valuenow", String(Math.round(firstPane.getBoundingClientRect().width)));
+  }
+
+  border.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    border.setPointerCapture(event.pointerId);
+    const from = firstPane.getBoundingClientRect().left;
+    const move = (moveEvent: PointerEvent) => setWidth(moveEvent.clientX - from);
+    border.addEventListener("pointermove", move);
+    border.addEventListener("lostpointercapture", () => border.removeEventListener("pointermove", move), {
+      once: true,
+    });
+  });
+  border.addEventListener("dblclick", () => setWidth(null));
+  border.addEventListener("keydown", (event) => {
+    const now = firstPane.getBoundingClientRect().width;
+    const nextWidth = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: min, End: max() }[event.key];
+    if (nextWidth === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setWidth(nextWidth);
+  });
+
+  const saved = Number(readPreference(STORAGE_KEY));
+  if (saved) setWidth(saved);
+  else updateAria();
+}

@@ -1,0 +1,24 @@
+/** Scrolling a picture by dragging its ground. */
+
+/**
+ * Scroll `root` by dragging, unless something that can be pointed at is dragged.
+ * @param targetSelector their selector
+ */
+export function scrollByDragging(root: HTMLElement, targetSelector: string) {
+  root.addEventListener("pointerdown", (event) => {
+    const element = event.target instanceof Element ? event.target : null;
+    if (event.button !== 0 || event.pointerType === "touch" || element?.closest(targetSelector)) return;
+    if (root.scrollWidth <= root.clientWidth && root.scrollHeight <= root.clientHeight) return;
+    const from = { x: event.clientX + root.scrollLeft, y: event.clientY + root.scrollTop };
+    root.setPointerCapture(event.pointerId);
+    root.classList.add("dragged");
+    const move = (moveEvent: PointerEvent) => root.scrollTo(from.x - moveEvent.clientX, from.y - moveEvent.clientY);
+    const drop = () => {
+      root.classList.remove("dragged");
+      root.removeEventListener("pointermove", move);
+    };
+    root.addEventListener("pointermove", move);
+    root.addEventListener("pointerup", drop, { once: true });
+    root.addEventListener("pointercancel", drop, { once: true });
+  });
+}

@@ -1,0 +1,22 @@
+/** Light or dark: what the system says until the reader chooses. */
+
+import { readPreference, writePreference } from "./preferences.ts";
+
+const STORAGE_KEY = "gradbox-theme";
+
+/** The theme that the page has now. */
+export function currentTheme(): "light" | "dark" {
+  const chosen = document.documentElement.dataset.theme;
+  const isDark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return isDark ? "dark" : "light";
+}
+
+export function startTheme(button: HTMLElement) {
+  const root = document.documentElement;
+  const chosen = readPreference(STORAGE_KEY);
+  if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+  button.addEventListener("click", () => {
+    root.dataset.theme = currentTheme() === "dark" ? "light" : "dark";
+    writePreference(STORAGE_KEY, root.dataset.theme);
+  });
+}

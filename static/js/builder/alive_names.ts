@@ -1,0 +1,122 @@
+/** The names that have a value at a place of the program, as a run says: what an operation there can be given. */
+
+import { find } from "../trace/entities.ts";
+import { refOf } from "../trace/names.ts";
+import { nameMarks } from "./names.ts";
+import type { Entities, OpenTrace } from "../trace/state.ts";
+import type { Value } from "../trace/wire.ts";
+import type { Position } from "./positions.ts";
+import type { Item, Program } from "./statements.ts";
+
+export interface AliveName {
+  name: string;
+  kind: string;
+  type?: string;
+  shape?: number[];
+  dtype?: string;
+  requires_grad?: boolean;
+  leaf?: boolean;
+  grad?: boolean;
+}
+
+const MAX_NAMES = 24;
+const OPTIMIZER_TYPE =
+  /^(SGD|Adam\w*|NAdam|RAdam|SparseAdam|RMSprop|Rprop|Adagrad|Adadelta|ASGD|LBFGS|Adafactor|Muon)$/;
+const COLLECTION_TYPE = /^(list|tuple|dict|set|OrderedDict|frozenset)$/;
+
+/**
+ * @param opened the run of this text; null where there is none
+ * @param stepsOf the steps of a card
+ * @returns the nearest first
+ */
+export function aliveNames(
+  program: Program,
+  position: Position,
+  opened: OpenTrace | null,
+  stepsOf: (item: Item) => number[],
+): AliveName[] {
+  const boundAt = lastBindings(program, position);
+  const step = opened ? stepBefore(program, position, opened, stepsOf) : null;
+  const frame = opened && step !== null ? frameOfPosition(opened, step, position) : null;
+  if (!opened || step === null || !frame)
+    return [...boundAt.keys()].map((name) => ({ name, kind: "unknown" })).slice(0, MAX_NAMES);
+  const entities = opened.state(step);
+  const names = [...frame.vars]
+    .filter(([name]) => !name.startsWith("__"))
+    .map(([name, value]) => aliveName(name, value, entities))
+    .filter((alive) => alive !== null);
+  return names.sort((a, b) => (boundAt.get(b.name) ?? -1) - (boundAt.get(a.name) ?? -1)).slice(0, MAX_NAMES);
+}
+
+/** The line that bound each name last before a place. */
+function lastBindings(program: Program, { line }: Position) {
+  const positionOffset = program.lines.slice(0, line).join("\n").length;
+  const boundAt = new Map<string, number>();
+  for (const { from, name, role } of nameMarks(program)) {
+    if (from >= positionOffset) break;
+    if (role === "made") boundAt.delete(name);
+    if (role === "made") boundAt.set(name, from);
+  }
+  return new Map([...boundAt].reverse());
+}
+
+/** The step after which a place comes: the last one of what stands above it, in its body or around it. */
+function stepBefore(program: Program, { line, body }: Position, opened: OpenTrace, stepsOf: (item: Item) => number[]) {
+  for (let outer = body as Position["body"] | null; outer; outer = outer.of?.body ?? null) {
+    const above = outer.statements.filter(({ end }) => end < line).reverse();
+    for (const item of [...above, ...(outer.head ? [outer.head] : [])]) {
+      const steps = stepsOf(item);
+      const last = item.kind === "head" && item.end < line ? lastStepOfBlock(program, item, stepsOf) : steps.at(-1);
+      if (last === undefined || last < 0) continue;
+      if (opened.trace.steps[last].kind !== "raise") return last;
+    }
+  }
+  return null;
+}
+
+/** The last step of a whole block that is in the frame of its head. */
+function lastStepOfBlock({ items }: Program, head: Item, stepsOf: (item: Item) => number[]) {
+  if (head.word === "def" || head.word === "class" || head.word === "async") return stepsOf(head).at(-1) ?? -1;
+  const innerSteps = items.filter(({ first, end }) => first >= head.first && end <= head.end).flatMap(stepsOf);
+  return Math.max(-1, ...innerSteps);
+}
+
+/** The frame of a step, or around it the one that a place is in. */
+function frameOfPosition(opened: OpenTrace, step: number, { body }: Position) {
+  const entities = opened.state(step);
+  let frame = find(entities, opened.trace.steps[step].frame, "frame");
+  let isInFunction = false;
+  for (let head = body.of; head; head = head.body?.of ?? null)
+    isInFunction ||= head.word === "def" || head.word === "async";
+  while (frame && !isInFunction && frame.caller) frame = find(entities, frame.caller, "frame");
+  return frame;
+}
+
+function aliveName(name: string, value: Value, entities: Entities): AliveName | null {
+  const entity = entities.get(refOf(value) ?? "");
+  if (entity?.kind === "tensor")
+    return {
+      name,
+      kind: "tensor",
+      type: entity.type ?? "",
+      ...(entity.shape && { shape: entity.shape }),
+      dtype: `torch.${String(entity.dtype ?? "").replace(/^torch\./, "")}`,
+      requires_grad: Boolean(entity.requires_grad),
+      leaf: entity.leaf !== false,
+      grad: Boolean(entity.grad),
+    };
+  if (entity?.kind === "array") return { name, kind: "array", ...(entity.shape && { shape: entity.shape }) };
+  if (entity?.kind === "object") {
+    const type = entity.type ?? "";
+    return {
+      name,
+      kind: OPTIMIZER_TYPE.test(type) ? "optimizer" : COLLECTION_TYPE.test(type) ? "collection" : "module",
+      type: type.slice(0, 60),
+    };
+  }
+  if (value && typeof value === "object" && "py" in value) {
+    if (value.py === "module") return null;
+    return { name, kind: value.py === "function" ? "function" : "other", type: String(value.py).slice(0, 60) };
+  }
+  return { name, kind: "other" };
+}

@@ -1,0 +1,284 @@
+/** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
+
+import { button, element } from "../browser/elements.ts";
+import { isCurrent } from "../page_state/selectors.ts";
+import { differs } from "../browser/store.ts";
+import { aliveNames } from "./alive_names.ts";
+import { createBuilderElements } from "./builder_elements.ts";
+import { startCardEvents } from "./card_events.ts";
+import { availableCommands, type Command } from "./card_keys.ts";
+import { createCardList } from "./card_list.ts";
+import { stepOfLine } from "./card_facts.ts";
+import { startDragging } from "./dragging.ts";
+import { openEditField } from "./edit_field.ts";
+import * as edits from "./edits.ts";
+import { createDraftPreview } from "./draft_preview.ts";
+import { textChanges, type Change } from "./line_edits.ts";
+import { openPalette } from "./palette.ts";
+import { positionAtEnd, positionBelow, type Position } from "./positions.ts";
+import { loadBuilderLocale } from "./words.ts";
+import type { Action } from "../page_state/actions.ts";
+import type { PreviewStage } from "./card_preview.ts";
+import type { Outcome } from "./edits.ts";
+import type { Item } from "./statements.ts";
+import type { PageState } from "../page_state/state.ts";
+import type { Message } from "../program/message.ts";
+
+export interface Builder {
+  render: (state: PageState, before: PageState | null) => void;
+  show: (isShown: boolean) => void;
+  setMessages: (messages: Message[]) => void;
+  /** those that can be done now */
+  commands: () => Command[];
+  /** opens its form below the card that the reader is at */
+  insert: (operation: string) => void;
+  /** of the card that the reader is at, from 0 */
+  line: () => number;
+  focus: () => void;
+}
+
+/** Milliseconds after the last of several changes at which the program is run. */
+const RUN_DELAY_MS = 250;
+
+interface BuilderParts {
+  host: HTMLElement;
+  editor: {
+    change: (changes: Change[]) => void;
+    undo: () => boolean;
+    redo: () => boolean;
+    canUndo: () => boolean;
+    canRedo: () => boolean;
+    openLine: (line: number) => void;
+  };
+  store: { state: () => PageState; dispatch: (action: Action) => void };
+  /** where a card is previewed */
+  stage: PreviewStage;
+}
+
+export async function createBuilder({ host, editor, store, stage }: BuilderParts): Promise<Builder> {
+  const say = (await loadBuilderLocale(document.documentElement.lang)).say;
+  const { list, addButton, tools, status } = createBuilderElements(host, say, {
+    add: () => addCard(positionAtEnd(cards.parsedProgram())),
+    undo: () => undo(),
+    redo: () => redo(),
+  });
+  let isShown = false;
+  let runTimer: ReturnType<typeof setTimeout> | undefined;
+  const cards = createCardList(list, tools, say, { choose: moveTo, tool: (name, item) => runCommand(name, item) });
+  const draftPreview = createDraftPreview(stage, list, cards, store.state, say);
+
+  function moveTo(item: Item | null) {
+    if (!item) return;
+    cards.setCurrent(item.first, true);
+    goToStepOf(item);
+  }
+
+  /** The step at which a card's line ran. */
+  function goToStepOf(item: Item) {
+    const state = store.state();
+    const steps = isCurrent(state) ? cards.stepsOfItem(item) : [];
+    if (steps.length) store.dispatch({ type: "stepChosen", step: stepOfLine(steps, state.step) });
+  }
+
+  function announce(text: string) {
+    status.textContent = text;
+  }
+
+  /** The program is run when the reader pauses, and shown at a line; Live has its own pauses. @param line from 0 */
+  function scheduleRun(line: number) {
+    clearTimeout(runTimer);
+    const { isLive, pending } = store.state();
+    const runNow = () => store.dispatch({ type: "cardChanged", line: line + 1 });
+    if (isLive && !pending) runNow();
+    else runTimer = setTimeout(runNow, RUN_DELAY_MS);
+  }
+
+  /** @param announcementKey of what is told then @returns whether it was done */
+  function applyOutcome(outcome: Outcome, announcementKey: string): boolean {
+    cards.removeInserted();
+    if ("refused" in outcome) {
+      announce(say(outcome.refused, outcome.args));
+      showRefusal(say(outcome.refused, outcome.args));
+      return false;
+    }
+    if (cards.parsedProgram().source !== store.state().text) return false; // what was asked is of another text
+    const changes = textChanges(cards.parsedProgram().lines, outcome.edits);
+    cards.setNextLine(outcome.line);
+    editor.change(changes);
+    focusCurrent(outcome.line);
+    const count = cards.parsedProgram().lines.length;
+    announce(say(announcementKey, { line: outcome.line + 1, n: count }));
+    scheduleRun(outcome.line);
+    return true;
+  }
+
+  /** The keyboard is at a card; where none is left, at the button that adds one. @param line from 0 */
+  function focusCurrent(line: number) {
+    cards.setCurrent(line, true);
+    if (!cards.currentItem()) addButton.focus();
+  }
+
+  /** Why nothing was done, below the card, until the next deed. */
+  function showRefusal(text: string) {
+    const row = element("li", "card-row card-refusal");
+    row.append(element("p", "", text));
+    cards.insertBelow(cards.current, row);
+  }
+
+  function removeCard(item: Item) {
+    const text = edits.ownText(cards.parsedProgram(), item).split("\n")[0];
+    if (!applyOutcome(edits.removeCard(cards.parsedProgram(), item), "card_deleted")) return;
+    const row = element("li", "card-row card-toast");
+    const label = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
+    label.append(" ", element("code", "", text));
+    row.append(
+      label,
+      button("quiet", say("card_undo"), () => undo()),
+    );
+    cards.insertBelow(item.first - 1, row);
+  }
+
+  function editCard(item: Item) {
+    const card = cards.cardOf(item);
+    if (!card) return;
+    cards.removeInserted();
+    const parsedProgram = cards.parsedProgram();
+    openEditField(card, edits.ownText(parsedProgram, item), {
+      label: say("card_edit_label", { line: item.first + 1 }),
+      commit(text) {
+        if (cards.parsedProgram() !== parsedProgram) return null; // the card is gone with its text
+        const outcome = edits.rewriteCard(cards.parsedProgram(), item, text);
+        if ("refused" in outcome) return say(outcome.refused, outcome.args);
+        applyOutcome(outcome, "card_edited");
+        return null;
+      },
+      close: () => cards.setCurrent(item.first, true),
+    });
+  }
+
+  /** Opens the palette at a place. @param operation whose form is opened at once */
+  async function addCard(position: Position, operation?: string) {
+    closePalette();
+    const state = store.state();
+    const parsedProgram = cards.parsedProgram();
+    const above = parsedProgram.items.findLast(({ last }) => last < position.line);
+    const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
+    const { row, start } = await openPalette({
+      line: position.line,
+      alive: aliveNames(parsedProgram, position, opened, cards.stepsOfItem),
+      label: say("card_add"),
+      preview: (draft) => draftPreview.show(position, draft),
+      add(draft) {
+        const outcome = edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
+        if ("refused" in outcome) return say(outcome.refused, outcome.args);
+        closePalette();
+        applyOutcome(outcome, "card_added");
+        return null;
+      },
+      close() {
+        closePalette();
+        cards.setCurrent(cards.current, true);
+      },
+      failed: () => announce(say("palette_failed")),
+    });
+    row.append(element("p", "ghost-problem"));
+    row.style.setProperty("--depth", String(position.depth));
+    cards.insertBelow(above?.first ?? -1, row);
+    await start(operation);
+    row.scrollIntoView({ block: "nearest" });
+  }
+
+  function closePalette() {
+    draftPreview.clear();
+    cards.removeInserted();
+  }
+
+  function undo() {
+    cards.removeInserted();
+    if (editor.undo()) scheduleRun(cards.current);
+    focusCurrent(cards.current);
+  }
+
+  function redo() {
+    cards.removeInserted();
+    if (editor.redo()) scheduleRun(cards.current);
+    focusCurrent(cards.current);
+  }
+
+  const commands: Record<string, (item: Item) => unknown> = {
+    add: (item) => addCard(positionBelow(cards.parsedProgram(), item)),
+    edit: editCard,
+    up: (item) => applyOutcome(edits.moveCardUp(cards.parsedProgram(), item), "card_moved"),
+    down: (item) => applyOutcome(edits.moveCardDown(cards.parsedProgram(), item), "card_moved"),
+    duplicate: (item) => applyOutcome(edits.duplicateCard(cards.parsedProgram(), item), "card_duplicated"),
+    off: (item) =>
+      applyOutcome(
+        edits.toggleComment(cards.parsedProgram(), item),
+        item.kind === "off" ? "card_on_told" : "card_off_told",
+      ),
+    delete: removeCard,
+    siblings: () => (document.querySelector("#siblings .sibling") as HTMLElement | null)?.focus(),
+    undo,
+    redo,
+  };
+
+  function runCommand(command: string, item: Item | null = cards.currentItem()) {
+    if (item || command === "undo" || command === "redo") commands[command]?.(item as Item);
+    else if (command === "add") void addCard(positionAtEnd(cards.parsedProgram()));
+  }
+
+  startCardEvents(host, list, cards, { command: runCommand, moveTo, edit: editCard });
+
+  function dropOutcome(row: Element, target: Element, isBelow: boolean): Outcome | null {
+    const item = cards.itemOfRow(row);
+    const other = cards.itemOfRow(target);
+    return item && other ? edits.dropCard(cards.parsedProgram(), item, other, isBelow) : null;
+  }
+  startDragging(list, {
+    refusal(row, target, isBelow) {
+      const outcome = dropOutcome(row, target, isBelow);
+      return outcome && "refused" in outcome ? say(outcome.refused, outcome.args) : null;
+    },
+    drop(row, target, isBelow) {
+      const outcome = dropOutcome(row, target, isBelow);
+      if (outcome) applyOutcome(outcome, "card_moved");
+    },
+  });
+
+  function showRun(state: PageState) {
+    cards.showRun(isCurrent(state) && state.opened?.count ? state.opened : null, state.step);
+  }
+
+  return {
+    render(state, before) {
+      if (!isShown) return;
+      if (differs(state, before, "text")) cards.setText(state.text);
+      if (differs(state, before, "text", "opened", "step")) showRun(state);
+    },
+    show(shown) {
+      if (shown === isShown) return;
+      isShown = shown;
+      if (!shown) {
+        clearTimeout(runTimer);
+        return closePalette();
+      }
+      cards.setText(store.state().text);
+      showRun(store.state());
+    },
+    setMessages: cards.setMessages,
+    commands: () => availableCommands(editor, cards.currentItem() !== null, say, runCommand),
+    insert(operation) {
+      const item = cards.currentItem();
+      void addCard(item ? positionBelow(cards.parsedProgram(), item) : positionAtEnd(cards.parsedProgram()), operation);
+    },
+    line: () => cards.current,
+    focus: () => moveTo(cardAtStep() ?? cards.currentItem()),
+  };
+
+  /** The card of the step that is shown. */
+  function cardAtStep() {
+    const state = store.state();
+    const line = isCurrent(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
+    return cards.cards().find(({ first, last }) => line !== null && first <= line && line <= last) ?? null;
+  }
+}

@@ -1,0 +1,43 @@
+/** Keys and double clicks on the cards. */
+
+import { CARD_MOVES, commandOfKey } from "./card_keys.ts";
+import type { createCardList } from "./card_list.ts";
+import type { Item } from "./statements.ts";
+
+interface CardEventHandlers {
+  command: (name: string) => void;
+  /** the reader goes to another card; null where there is none */
+  moveTo: (item: Item | null) => void;
+  edit: (item: Item) => void;
+}
+
+/** @param host of the builder @param list of the cards */
+export function startCardEvents(
+  host: HTMLElement,
+  list: HTMLElement,
+  cards: ReturnType<typeof createCardList>,
+  { command, moveTo, edit }: CardEventHandlers,
+) {
+  list.addEventListener("keydown", (event) => {
+    if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
+    const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
+    const name = commandOfKey(event);
+    if (isPlain && event.key in CARD_MOVES) moveTo(cards.step(CARD_MOVES[event.key]));
+    else if (name) command(name);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  host.addEventListener("keydown", (event) => {
+    const name = commandOfKey(event);
+    const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+    if (isTyped || (name !== "undo" && name !== "redo")) return;
+    command(name); // also where no card is left to be at
+    event.preventDefault();
+  });
+  list.addEventListener("dblclick", (event) => {
+    const card = event.target instanceof Element ? event.target.closest(".statement-card:not(.editing)") : null;
+    const item = card && cards.currentItem();
+    if (item && cards.cardOf(item) === card) edit(item);
+  });
+}

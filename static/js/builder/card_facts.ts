@@ -1,0 +1,115 @@
+/** What a run says of a card: the result of its line at a step, in short. */
+
+import { find } from "../trace/entities.ts";
+import { handleCardText } from "../layout/card_texts.ts";
+import { tuple } from "../layout/format.ts";
+import { refOf } from "../trace/names.ts";
+import type { Entities, OpenTrace } from "../trace/state.ts";
+import type { Step, Tensor } from "../trace/wire.ts";
+
+export interface CardFact {
+  step: number;
+  /** the line runs only after the step */
+  isAhead: boolean;
+  /** shape, role, tracked: of the tensor that it made */
+  shape?: string;
+  role?: string;
+  tracked?: boolean;
+  /** of what it wrote */
+  version?: number;
+  /** names whose `.grad` it changed */
+  grads?: string[];
+  /** what it printed */
+  text?: string;
+  /** how often a head was entered */
+  times?: number;
+  /** of what is no tensor */
+  type?: string;
+}
+
+const MAX_TEXT = 24;
+
+/** The steps at each line, of statements and of heads. @returns by line, from 1 */
+export function stepsByLine({ trace }: OpenTrace): Map<number, number[]> {
+  const stepsOf = new Map<number, number[]>();
+  for (const { i, kind, line } of trace.steps) {
+    if (kind === "call" || kind === "visit") continue;
+    const lineSteps = stepsOf.get(line);
+    if (lineSteps) lineSteps.push(i);
+    else stepsOf.set(line, [i]);
+  }
+  return stepsOf;
+}
+
+/** The step at which a line ran last, up to a step; else its first one. @param steps of the line */
+export function stepOfLine(steps: number[], currentStep: number) {
+  return steps.findLast((i) => i <= currentStep) ?? steps[0];
+}
+
+/**
+ * @param steps those of the card's line
+ * @param currentStep the step that is shown
+ * @param boundNames names that the statement binds or writes
+ */
+export function cardFact(
+  opened: OpenTrace,
+  steps: number[],
+  currentStep: number,
+  boundNames: string[],
+  isHead: boolean,
+): CardFact {
+  const step = stepOfLine(steps, currentStep);
+  const traceStep = opened.trace.steps[step];
+  const fact = { step, isAhead: step > currentStep };
+  if (isHead) return { ...fact, times: steps.filter((i) => opened.trace.steps[i].kind === "head").length };
+  const entities = opened.state(step);
+  const frame = find(entities, traceStep.frame, "frame");
+  const values = boundNames.map((name) => frame?.vars.get(name)).filter((value) => value !== undefined);
+  const value = values.length ? values[0] : (traceStep.value ?? null);
+  const tensor = find(entities, refOf(value) ?? "", "tensor");
+  const grads = accumulatedNames(opened, step);
+  if (grads.length) return { ...fact, grads };
+  if (tensor) return { ...fact, ...tensorFact(tensor, entities, traceStep) };
+  const printed = traceStep.log.find((entry) => entry.kind === "out");
+  if (printed && "text" in printed) return { ...fact, text: shortened(String(printed.text)) };
+  const object = find(entities, refOf(value) ?? "", "object");
+  if (object)
+    return {
+      ...fact,
+      type: `${object.type ?? ""}${object.len === undefined || object.len === null ? "" : ` · ${object.len}`}`,
+    };
+  if (typeof value === "number" || typeof value === "boolean") return { ...fact, text: shortened(String(value)) };
+  return fact;
+}
+
+function tensorFact(tensor: Tensor, entities: Entities, traceStep: Step) {
+  const { role, tracked } = handleCardText(tensor);
+  const counter = find(entities, tensor.counter, "counter");
+  const bumped = traceStep.log.some(
+    (entry) => entry.kind === "event" && entry.event === "version_bumped" && entry.counter === tensor.counter,
+  );
+  return {
+    shape: tensor.shape ? tuple(tensor.shape) : undefined,
+    role,
+    tracked,
+    ...(bumped && counter && { version: counter.value }),
+  };
+}
+
+/** The names of tensors whose gradients a statement's visits accumulated. */
+function accumulatedNames(opened: OpenTrace, step: number): string[] {
+  const { steps } = opened.trace;
+  const { stmt } = steps[step];
+  const uids = new Set<string>();
+  for (let i = step; i >= 0 && steps[i].stmt === stmt && (i === step || steps[i].kind === "visit"); i--)
+    for (const entry of steps[i].log)
+      if (entry.kind === "event" && entry.event === "grad_accumulated") uids.add(entry.tensor);
+  if (!uids.size) return [];
+  const names = opened.names(step);
+  return [...uids].map((uid) => names.tags.get(uid)?.[0]?.text ?? uid).reverse();
+}
+
+function shortened(text: string) {
+  const line = text.trim().split("\n")[0];
+  return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT - 1)}…` : line;
+}

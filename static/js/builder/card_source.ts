@@ -1,0 +1,72 @@
+/** The source on a card: its characters in their colours, with the names of the program marked. */
+
+import { highlightTree } from "@lezer/highlight";
+import { highlightStyle } from "../editor/syntax.ts";
+import { lineStarts } from "./line_edits.ts";
+import { nameMarks, type NameMark } from "./names.ts";
+import type { Item, Program } from "./statements.ts";
+
+/** of the source: plain, or with its style and the name that it is */
+export type Part = string | { text: string; style: string; name?: string };
+
+export function createSourcePainter(program: Program) {
+  const colouredRanges: { from: number; to: number; style: string }[] = [];
+  highlightTree(program.tree, highlightStyle, (from, to, style) => colouredRanges.push({ from, to, style }));
+  const nameRanges = nameMarks(program);
+  const lineOffsets = lineStarts(program.lines);
+
+  /** @returns those on the card's own lines */
+  function namesOf({ first, last }: Item): NameMark[] {
+    return rangesWithin(nameRanges, lineOffsets[first], lineOffsets[last + 1]);
+  }
+
+  /** The text of a card's own lines without its indentation. */
+  function sourceParts(item: Item): Part[] {
+    const itemNames = namesOf(item);
+    const parts: Part[] = [];
+    for (let line = item.first; line <= item.last; line++) {
+      if (line > item.first) parts.push("\n");
+      const text = program.lines[line];
+      const indentLength = text.startsWith(item.indent) ? item.indent.length : 0;
+      parts.push(...partsOfRange(lineOffsets[line] + indentLength, lineOffsets[line] + text.length, itemNames));
+    }
+    return parts;
+  }
+
+  function partsOfRange(from: number, to: number, names: NameMark[]): Part[] {
+    const styledSpans: { from: number; to: number; style: string; name?: string }[] = names
+      .filter((mark) => mark.from >= from && mark.to <= to)
+      .map((mark) => ({ ...mark, style: `card-name ${mark.role}` }));
+    for (const colour of rangesWithin(colouredRanges, from, to)) {
+      if (styledSpans.some((span) => span.from < colour.to && span.to > colour.from)) continue;
+      styledSpans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
+    }
+    styledSpans.sort((a, b) => a.from - b.from);
+    const parts: Part[] = [];
+    let paintedTo = from;
+    for (const span of styledSpans) {
+      if (span.from > paintedTo) parts.push(program.source.slice(paintedTo, span.from));
+      const { style, name } = span;
+      parts.push({ text: program.source.slice(span.from, span.to), style, name });
+      paintedTo = span.to;
+    }
+    if (paintedTo < to) parts.push(program.source.slice(paintedTo, to));
+    return parts;
+  }
+
+  return { paint: sourceParts, namesOf };
+}
+
+/** Those of ranges in order that reach into another one. @param ranges that do not overlap */
+function rangesWithin<T extends { from: number; to: number }>(ranges: T[], from: number, to: number): T[] {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ranges[middle].to <= from) low = middle + 1;
+    else high = middle;
+  }
+  const within = [];
+  for (let k = low; k < ranges.length && ranges[k].from < to; k++) within.push(ranges[k]);
+  return within;
+}

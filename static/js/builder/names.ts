@@ -1,0 +1,79 @@
+/** The names that a program's text has, each with what a statement does with it. */
+
+import type { Program } from "./statements.ts";
+import type { SyntaxNode } from "@lezer/common";
+
+/** made: bound or written there */
+export interface NameMark {
+  from: number;
+  to: number;
+  name: string;
+  role: "made" | "used";
+}
+
+/** What binds names, and names. */
+const NAME_NODES = new Set(["AssignStatement", "UpdateStatement", "ForStatement", "WithStatement", "VariableName"]);
+const TARGET_NODES = new Set(["TupleExpression", "ArrayExpression", "ParenthesizedExpression"]);
+
+/** The marks of all names that the program itself binds, in order. */
+export function nameMarks({ source, tree }: Program): NameMark[] {
+  const boundMarks = new Map<number, NameMark>();
+  const usedMarks: NameMark[] = [];
+  const addBoundMark = (node: SyntaxNode) =>
+    boundMarks.set(node.from, { from: node.from, to: node.to, name: source.slice(node.from, node.to), role: "made" });
+  tree.iterate({
+    enter(cursor) {
+      const { name } = cursor;
+      if (!NAME_NODES.has(name)) return;
+      const { node } = cursor;
+      if (name === "AssignStatement") assignedNames(node).forEach(addBoundMark);
+      else if (name === "UpdateStatement" && node.firstChild) targetNames(node.firstChild).forEach(addBoundMark);
+      else if (name === "ForStatement") targetsBetween(node, "for", "in").forEach(addBoundMark);
+      else if (name === "WithStatement")
+        node
+          .getChildren("as")
+          .forEach((asNode) => asNode.nextSibling && targetNames(asNode.nextSibling).forEach(addBoundMark));
+      else if (name === "VariableName" && !boundMarks.has(node.from) && !isKeywordArgument(node))
+        usedMarks.push({ from: node.from, to: node.to, name: source.slice(node.from, node.to), role: "used" });
+    },
+  });
+  const boundNames = new Set([...boundMarks.values()].map(({ name }) => name));
+  const marks = [
+    ...boundMarks.values(),
+    ...usedMarks.filter(({ name, from }) => boundNames.has(name) && !boundMarks.has(from)),
+  ];
+  return marks.sort((a, b) => a.from - b.from);
+}
+
+/** What an assignment binds or writes: all before its last `=`. */
+function assignedNames(node: SyntaxNode): SyntaxNode[] {
+  const lastEquals = node.getChildren("AssignOp").at(-1);
+  const targetNodes = [];
+  for (let child = node.firstChild; child && lastEquals && child.from < lastEquals.from; child = child.nextSibling)
+    targetNodes.push(...targetNames(child));
+  return targetNodes;
+}
+
+/** @returns the targets between two words */
+function targetsBetween(node: SyntaxNode, first: string, last: string): SyntaxNode[] {
+  const targetNodes = [];
+  for (let child = node.getChild(first)?.nextSibling; child && child.name !== last; child = child.nextSibling)
+    targetNodes.push(...targetNames(child));
+  return targetNodes;
+}
+
+/** The names in the target of an assignment. */
+function targetNames(node: SyntaxNode): SyntaxNode[] {
+  if (node.name === "VariableName") return [node];
+  if (node.name === "MemberExpression" && node.getChild("["))
+    return node.firstChild ? targetNames(node.firstChild) : [];
+  if (!TARGET_NODES.has(node.name)) return [];
+  const targetNodes = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) targetNodes.push(...targetNames(child));
+  return targetNodes;
+}
+
+/** Whether a name is that of an argument, as `requires_grad` in `f(requires_grad=True)`. */
+function isKeywordArgument(node: SyntaxNode) {
+  return node.parent?.name === "ArgList" && node.nextSibling?.name === "AssignOp";
+}

@@ -1,0 +1,108 @@
+/** Where a statement can stand: the places between the lines of a program, each in a body and with its indentation. */
+
+import type { Body, Item, Program } from "./statements.ts";
+
+/** before that line */
+export interface Position {
+  line: number;
+  indent: string;
+  depth: number;
+  body: Body;
+}
+
+function positionIn(body: Body, line: number): Position {
+  return { line, indent: body.indent, depth: body.depth, body };
+}
+
+/** The body that the lines after an item are in. */
+function bodyAfter(program: Program, item: Item): Body {
+  if (item.body) return item.body;
+  const { items, root } = program;
+  const previous = items.slice(0, items.indexOf(item)).findLast(({ body }) => body);
+  let body = previous?.bodies[0] && previous.last < item.first ? previous.bodies[0] : (previous?.body ?? root);
+  while (body.of && body.of.end < item.first && body.depth > item.depth) body = body.of.body ?? root;
+  return body;
+}
+
+/** Below an item: within a head, after any other. */
+export function positionBelow(program: Program, item: Item): Position {
+  const ownBody = item.bodies.find(({ head }) => head === item);
+  if (ownBody) return positionIn(ownBody, item.last + 1);
+  if (item.kind === "head") return positionAfterBlock(program, item);
+  if (item.kind === "clause") return positionAfterBlock(program, headOfClause(item));
+  return positionIn(bodyAfter(program, item), item.last + 1);
+}
+
+/** The compound statement that a clause belongs to. */
+export function headOfClause(clause: Item): Item {
+  const { body, first } = clause;
+  return (clause.word === "case" ? body?.of : body?.statements.findLast((other) => other.first < first)) ?? clause;
+}
+
+/** At the end of the program: after its last line that is not blank. */
+export function positionAtEnd({ items, root }: Program): Position {
+  const last = items.findLast(({ kind }) => kind !== "blank");
+  return positionIn(root, last ? last.end + 1 : 0);
+}
+
+/** Above a statement, and above the comments that stand directly over it. */
+export function positionAbove(program: Program, item: Item): Position {
+  let line = item.first;
+  const { items } = program;
+  for (let k = items.indexOf(item) - 1; k >= 0 && ["note", "off"].includes(items[k].kind); k--) {
+    if (items[k].indent !== item.indent) break;
+    line = items[k].first;
+  }
+  return positionIn(bodyAfter(program, item), line);
+}
+
+/** After the block of a statement. */
+function positionAfterBlock(program: Program, item: Item): Position {
+  return positionIn(bodyAfter(program, item), item.end + 1);
+}
+
+/** One place further up; null at the top. @param item a statement or head */
+export function positionUp(program: Program, item: Item): Position | null {
+  const { body } = item;
+  if (!body) return null;
+  const index = body.statements.indexOf(item);
+  if (index > 0) {
+    const previous = body.statements[index - 1];
+    const lastBody = previous.bodies.at(-1);
+    return lastBody && lastBody.head === lastHeadOrClause(program, previous)
+      ? positionIn(lastBody, previous.end + 1)
+      : positionAbove(program, previous);
+  }
+  if (!body.head || !body.of) return null;
+  const bodies = body.of.bodies.filter(({ head }) => head?.kind !== "head" || head.word !== "match");
+  const bodyIndex = bodies.indexOf(body);
+  if (body.head.kind === "clause" && bodyIndex > 0)
+    return positionIn(bodies[bodyIndex - 1], (bodies[bodyIndex - 1].head ?? item).end + 1);
+  return positionAbove(program, body.of);
+}
+
+/** One place further down; null at the bottom. @param item a statement or head */
+export function positionDown(program: Program, item: Item): Position | null {
+  const { body } = item;
+  if (!body) return null;
+  const nextStatement = body.statements[body.statements.indexOf(item) + 1];
+  if (nextStatement) {
+    const ownBody = nextStatement.bodies.find(({ head }) => head === nextStatement);
+    const isOpen = ownBody && nextStatement.word !== "match";
+    return isOpen ? positionIn(ownBody, nextStatement.last + 1) : positionIn(body, nextStatement.end + 1);
+  }
+  if (!body.head || !body.of) return null;
+  const bodies = body.of.bodies;
+  const nextBody = bodies[bodies.indexOf(body) + 1];
+  if (nextBody?.head) return positionIn(nextBody, nextBody.head.last + 1);
+  return positionIn(body.of.body ?? program.root, body.of.end + 1);
+}
+
+/** The head or clause that stands last in a compound statement. */
+function lastHeadOrClause({ items }: Program, head: Item) {
+  return (
+    items.findLast(
+      ({ kind, first, body }) => kind === "clause" && body === head.body && first > head.first && first <= head.end,
+    ) ?? head
+  );
+}

@@ -1,0 +1,100 @@
+/** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
+
+import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
+import { LABELS, type Labels } from "../marks/labels.ts";
+import { notes } from "./notes.ts";
+import { hidesFuture } from "../trace/future.ts";
+import { EVENTS } from "../trace/registry.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Step, Trace } from "../trace/wire.ts";
+import type { Say } from "../words/sentences.ts";
+import type { Note } from "./note.ts";
+
+const MAX_SENTENCES = 6;
+
+export interface Sentence {
+  text: string;
+  tone: string;
+  /** of the note that it says */
+  key?: string;
+}
+
+/**
+ * The step that a reader is shown first: where it raised, else the first slot that broke, write or cut, else the last.
+ * @returns -1 where there are no steps
+ */
+export function openingStep(trace: Trace): number {
+  const error = trace.outcome.error?.step;
+  if (typeof error === "number" && error < trace.steps.length) return error;
+  let best = { rank: Number.POSITIVE_INFINITY, step: trace.steps.length - 1 };
+  trace.steps.forEach(({ log }, i) => {
+    for (const entry of log) {
+      const rank = entry.kind === "event" ? EVENTS[entry.event]?.opening : undefined;
+      if (rank !== undefined && rank < best.rank) best = { rank, step: i };
+    }
+  });
+  return best.step;
+}
+
+/** A step's number with its line and loop iteration (`at`), and the text of that line. */
+export function stepHeading(trace: Trace, i: number, say: Say): { at: string; line: string } {
+  const traceStep = trace.steps[i];
+  const iteration = traceStep.iter?.length ? ` [${traceStep.iter.join(", ")}]` : "";
+  const line = trace.program.source.split("\n")[traceStep.line - 1]?.trim() ?? "";
+  return {
+    at: `${say("step_of", { i: i + 1, n: hidesFuture(trace) ? "?" : trace.steps.length })} · ${say("line", { line: traceStep.line })}${iteration}`,
+    line,
+  };
+}
+
+/** A step's number and its statement in one line; an empty program has a step whose line has no text. */
+export function stepTitle(trace: Trace, i: number, say: Say) {
+  const { at, line } = stepHeading(trace, i, say);
+  return line ? `${at} · ${line}` : at;
+}
+
+/** A step's sentences, the gravest first. */
+export function sentences(opened: OpenTrace, i: number, say: Say): Sentence[] {
+  const list = notes(opened, i);
+  list.sort((a, b) => noteRank(a) - noteRank(b));
+  return list
+    .slice(0, MAX_SENTENCES)
+    .map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain", key }));
+}
+
+function noteRank(note: Note) {
+  return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : note.minor ? 3 : 1;
+}
+
+/** The sentence that says how a program ended. */
+export function outcomeSentence(trace: Trace, say: Say): Sentence {
+  const { status, error, stopped } = trace.outcome;
+  let text = say(status);
+  if (status === "raised" && error) text = say("raised", { type: error.type, message: error.message.split("\n")[0] });
+  else if (status === "crashed") text = say("crashed", { message: error?.message ?? "" });
+  else if (status === "stopped" && stopped) {
+    const { limit, value } = stopped;
+    const key = `stopped_${limit}`;
+    text = say(say(key) === key ? "stopped_other" : key, { value, limit });
+  }
+  return { text, tone: status === "finished" ? "plain" : "bad" };
+}
+
+/** The stage's labels, those that the reader's language has. */
+export function stageLabels(say: Say): Partial<Labels> {
+  const labels = Object.keys(LABELS).map((key) => [key, say(`stage_${key}`)]);
+  return Object.fromEntries(labels.filter(([key, text]) => text !== `stage_${key}`));
+}
+
+/** The loom's labels. */
+export function loomLabels(say: Say): LoomLabels {
+  const labels = { ...LOOM_LABELS };
+  for (const key of Object.keys(labels) as (keyof typeof labels)[]) labels[key] = say(`loom_${key}`);
+  return labels;
+}
+
+/** The step at which a line runs next, from the beginning again where it does not; -1 where it never ran. */
+export function nextStepAtLine(steps: Step[], line: number, step: number) {
+  const laterStep = steps.findIndex((s, i) => i > step && s.line === line);
+  return laterStep >= 0 ? laterStep : steps.findIndex((s) => s.line === line);
+}

@@ -1,0 +1,85 @@
+/** What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue. */
+
+import { ROOT } from "../requests/root.ts";
+import { keyLabel } from "./key_labels.ts";
+import type { Command } from "../browser/commands.ts";
+import type { Locale } from "../words/sentences.ts";
+import type { Entry } from "./match.ts";
+import type { Command as BuilderCommand } from "../builder/card_keys.ts";
+
+interface Scenario {
+  name: string;
+  text: Record<string, { title: string; question: string }>;
+}
+
+interface Operation {
+  name: string;
+  group: string;
+  template: string;
+  sentence: string;
+}
+
+export function commandEntries(
+  commands: Command[],
+  cardCommands: BuilderCommand[],
+  say: Locale["say"],
+  english: Record<string, string>,
+): Entry[] {
+  const pageEntries = commands
+    .filter(({ id }) => id !== "palette")
+    .map(({ id, keys, run }) => ({
+      id: `command-${id}`,
+      label: say(`command_${id}`),
+      names: [english[`command_${id}`] ?? id],
+      keys: keyLabel(keys?.[0]),
+      run,
+    }));
+  const cardEntries = cardCommands.map(({ id, label, keys, run }) => ({
+    id: `command-${id}`,
+    label,
+    names: [id.replaceAll("_", " ")],
+    keys,
+    run,
+  }));
+  return [...pageEntries, ...cardEntries];
+}
+
+export function scenarioEntries(scenarios: Scenario[], language: string, open: (address: string) => void): Entry[] {
+  return scenarios.map(({ name, text }) => ({
+    id: `scenario-${name}`,
+    label: text[language]?.title ?? name,
+    names: [text.en?.title ?? ""],
+    note: text[language]?.question ?? "",
+    run: () => open(`${ROOT}/?s=${encodeURIComponent(name)}&lang=${language}`),
+  }));
+}
+
+export function operationEntries(operations: Operation[], insert: (name: string) => unknown): Entry[] {
+  return operations.map(({ name, group, template, sentence }) => ({
+    id: `operation-entry-${name}`,
+    label: template
+      .replace(/^\{out\} = /, "")
+      .replace(/\{(\w+)\}/g, "$1")
+      .split("\n")[0],
+    names: [name, name.replaceAll("_", " "), group],
+    note: sentence,
+    thumbnail: `${ROOT}/operations/${encodeURIComponent(name)}.svg`,
+    run: () => insert(name),
+  }));
+}
+
+async function fetchJson<T>(path: string): Promise<T> {
+  const response = await fetch(`${ROOT}${path}`);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response.json();
+}
+
+export async function fetchScenariosAndOperations(
+  language: string,
+): Promise<{ scenarios: Scenario[]; operations: Operation[] }> {
+  const [{ scenarios }, { operations }] = await Promise.all([
+    fetchJson<{ scenarios: Scenario[] }>("/gallery.json"),
+    fetchJson<{ operations: Operation[] }>(`/api/operations?lang=${language}`),
+  ]);
+  return { scenarios, operations };
+}

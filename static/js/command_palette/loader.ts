@@ -1,0 +1,24 @@
+/** The command palette's script, fetched when the palette is first opened. */
+
+import type { Command } from "../browser/commands.ts";
+import type { Action } from "../page_state/actions.ts";
+import type { createProgramPane } from "../page/program_pane.ts";
+import type { PageState } from "../page_state/state.ts";
+
+/** @returns opens it */
+export function preparePalette(
+  registry: { available: () => Command[] },
+  program: ReturnType<typeof createProgramPane>,
+  { state, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
+): () => void {
+  let loading: Promise<() => void> | null = null;
+  return async () => {
+    loading ??= import("./open.ts").then(({ startPalette }) => startPalette({ registry, program, state }));
+    try {
+      (await loading)();
+    } catch {
+      loading = null; // the next one who asks tries again
+      dispatch({ type: "problemFound", problem: { key: "error_network" } });
+    }
+  };
+}

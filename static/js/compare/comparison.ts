@@ -1,0 +1,194 @@
+/** What two runs have different, by the names of the program: from which place of their common timeline to which. */
+
+import { openTrace, type OpenTrace } from "../trace/state.ts";
+import { alignStatements, alignSteps, type Pair, type Row } from "./align.ts";
+import {
+  factsByName,
+  PROPERTIES,
+  type Fact,
+  type Facts,
+  type NamedFacts as Named,
+  type Property,
+} from "./tensor_facts.ts";
+import type { Step, Trace } from "../trace/wire.ts";
+
+export interface Difference {
+  name: string;
+  property: Property | "exists";
+  /** from, to: the first and the last row at which it is there */
+  from: number;
+  to: number;
+  /** left, right: at the last one, null where the name means nothing */
+  left: Fact | null;
+  right: Fact | null;
+  /** leftUid, rightUid: of what the name means, null for a plain value */
+  leftUid: string | null;
+  rightUid: string | null;
+}
+
+export interface OutputDifference {
+  row: number;
+  line: { left: number | null; right: number | null };
+  left: string;
+  right: string;
+}
+
+export interface Comparison {
+  left: OpenTrace;
+  right: OpenTrace;
+  statements: Pair[];
+  rows: Row[];
+  differences: Difference[];
+  output: OutputDifference[];
+  /** the first row that is not the same on both sides, null where all are */
+  apart: number | null;
+}
+
+export function compareTraces(leftTrace: Trace, rightTrace: Trace): Comparison {
+  return compareRuns(openTrace(leftTrace), openTrace(rightTrace));
+}
+
+export function compareRuns(left: OpenTrace, right: OpenTrace): Comparison {
+  const statements = alignStatements(left.trace.program, right.trace.program);
+  const rows = alignSteps(left.trace, right.trace, statements);
+  const differences = differencesOf(left, right, rows);
+  const output = outputDifferences(left.trace, right.trace, rows);
+  const firstAlone = rows.findIndex((row) => !row.both);
+  const firstRows = [
+    ...differences.map(({ from }) => from),
+    ...output.map(({ row }) => row),
+    ...(firstAlone < 0 ? [] : [firstAlone]),
+  ];
+  const apartRow = firstRows.length ? Math.min(...firstRows) : null;
+  return { left, right, statements, rows, differences, output, apart: apartRow };
+}
+
+/** The differences at a row, in the order in which they are told. */
+export function differencesAt({ left, right, rows }: Comparison, row: number) {
+  const rowHere = rows[row];
+  return rowHere ? differencesOfNames(factsByName(left, rowHere.left), factsByName(right, rowHere.right)) : [];
+}
+
+/** @returns by their first row */
+function differencesOf(left: OpenTrace, right: OpenTrace, rows: Row[]): Difference[] {
+  /** by name and property, those that are there now */
+  const open = new Map<string, Difference>();
+  const ended: Difference[] = [];
+  rows.forEach((row, k) => {
+    // where one side alone goes on, the two are not at the same place; at the end they are as far as they came
+    if (!row.both && k < rows.length - 1) return;
+    const differencesHere = differencesOfNames(factsByName(left, row.left), factsByName(right, row.right));
+    const keys = new Set(differencesHere.map(differenceKey));
+    for (const [key, difference] of open) {
+      if (keys.has(key)) continue;
+      ended.push(difference);
+      open.delete(key);
+    }
+    for (const difference of differencesHere) {
+      const earlier = open.get(differenceKey(difference));
+      open.set(differenceKey(difference), { ...difference, from: earlier?.from ?? k, to: k });
+    }
+  });
+  return [...ended, ...open.values()].sort((a, b) => a.from - b.from);
+}
+
+function differenceKey({ name, property }: { name: string; property: string }) {
+  return `${property} ${name}`;
+}
+
+function differencesOfNames(left: Map<string, Named>, right: Map<string, Named>): Omit<Difference, "from" | "to">[] {
+  const out: Omit<Difference, "from" | "to">[] = [];
+  /** pairs of tensors that were compared by a shorter name */
+  const compared = new Set<string>();
+  for (const name of new Set([...left.keys(), ...right.keys()])) {
+    const [a, b] = [left.get(name), right.get(name)];
+    const uids = { leftUid: a?.uid ?? null, rightUid: b?.uid ?? null };
+    if (!a || !b) {
+      const existsFact = { text: name, key: name };
+      out.push({ name, property: "exists", left: a ? existsFact : null, right: b ? existsFact : null, ...uids });
+      continue;
+    }
+    const comparedPair = `${a.uid} ${b.uid}`;
+    if (isPath(name) && compared.has(comparedPair)) continue;
+    compared.add(comparedPair);
+    for (const property of differingProperties(a, b))
+      out.push({ name, property, left: factOf(a, property), right: factOf(b, property), ...uids });
+  }
+  return withoutRepeatedSharing(out);
+}
+
+/** Whether a name leads through other objects, as `net.0.weight`: a second one of a tensor says nothing new. */
+function isPath(name: string) {
+  return /[.[]/.test(name);
+}
+
+function factOf({ own: ownFacts, shared: sharedFacts }: Named, property: Property) {
+  return ownFacts[property] ?? sharedFacts[property] ?? null;
+}
+
+/** of the left side's facts, with which they were compared last */
+const lastCompared = new WeakMap<Facts, { other: Facts; properties: Property[] }>();
+
+/** @returns in the order in which they are told */
+function differingProperties(a: Named, b: Named): Property[] {
+  const lastComparison = lastCompared.get(a.own);
+  const ownProperties =
+    lastComparison?.other === b.own
+      ? lastComparison.properties
+      : OWN_PROPERTIES.filter((property) => !isSameFact(a.own[property], b.own[property]));
+  if (lastComparison?.other !== b.own) lastCompared.set(a.own, { other: b.own, properties: ownProperties });
+  const shared = SHARING_PROPERTIES.filter((property) => !isSameFact(a.shared[property], b.shared[property]));
+  return shared.length
+    ? PROPERTIES.filter((property) => ownProperties.includes(property) || shared.includes(property))
+    : ownProperties;
+}
+
+const SHARING_PROPERTIES: Property[] = ["memory", "counter", "base"];
+const OWN_PROPERTIES = PROPERTIES.filter((property) => !SHARING_PROPERTIES.includes(property));
+
+function isSameFact(left: Fact | undefined, right: Fact | undefined) {
+  return left === right || left?.key === right?.key;
+}
+
+/** Sharing is told once: of two names that share only on one side, by the later one. A tensor of another type, or a
+ * number in the place of a tensor, has nothing else to compare. */
+function withoutRepeatedSharing(differences: Omit<Difference, "from" | "to">[]) {
+  const otherType = new Set(differences.filter(({ property }) => property === "type").map(({ name }) => name));
+  /** names whose change of sharing is in the list */
+  const compared: Record<string, Set<string>> = { memory: new Set(), counter: new Set() };
+  const isImplied = ({ name, property, left, right }: Omit<Difference, "from" | "to">) => {
+    if (otherType.has(name)) return property !== "type" && (!left || !right);
+    const toldNames = compared[property];
+    if (!toldNames) return false;
+    const namesIn = (fact: Fact | null) => new Set(fact?.text ? fact.text.split(", ") : []);
+    const [leftNames, rightNames] = [namesIn(left), namesIn(right)];
+    const changedNames = [...leftNames, ...rightNames].filter(
+      (other) => leftNames.has(other) !== rightNames.has(other),
+    );
+    if (changedNames.every((other) => toldNames.has(other))) return true;
+    toldNames.add(name);
+    return false;
+  };
+  const reversed = [...differences].reverse();
+  const keptDifferences = new Set(reversed.filter((difference) => !isImplied(difference)));
+  return differences.filter((difference) => keptDifferences.has(difference));
+}
+
+/** What the same steps print otherwise, and what only one side prints. */
+function outputDifferences(left: Trace, right: Trace, rows: Row[]): OutputDifference[] {
+  const out: OutputDifference[] = [];
+  let [l, r] = [-1, -1];
+  rows.forEach((row, k) => {
+    const a = row.left > l ? left.steps[row.left] : null;
+    const b = row.right > r ? right.steps[row.right] : null;
+    [l, r] = [row.left, row.right];
+    const [leftText, rightText] = [printedText(a), printedText(b)];
+    if (leftText !== rightText)
+      out.push({ row: k, line: { left: a?.line ?? null, right: b?.line ?? null }, left: leftText, right: rightText });
+  });
+  return out;
+}
+
+function printedText(traceStep: Step | null) {
+  return (traceStep?.log ?? []).map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
+}

@@ -1,0 +1,100 @@
+/** A side that can be written: an editor, the run of its program, and what came of it. */
+
+import { createEditor } from "../editor/editor.ts";
+import { messages } from "../program/messages.ts";
+import { openTrace, type OpenTrace } from "../trace/state.ts";
+import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
+import { createChangedLines } from "./changed_lines.ts";
+import { createSideView, partOf } from "./side_view.ts";
+import type { Trace } from "../trace/wire.ts";
+import type { Locale } from "../words/sentences.ts";
+
+/** what the server sent of a side */
+export interface InitialSide {
+  source: string;
+  trace_url: string | null;
+  title: string;
+}
+
+interface SideOptions {
+  nonce: string;
+  onRun: () => void;
+  onChange: () => void;
+  onLine: (line: number) => void;
+}
+
+/** @param root the side's part of the page */
+export function createSide(
+  root: HTMLElement,
+  initial: InitialSide,
+  say: Locale["say"],
+  { nonce, onRun, onChange, onLine }: SideOptions,
+) {
+  const changedLines = createChangedLines();
+  const editor = createEditor(partOf(root, "code"), {
+    source: initial.source,
+    label: root.getAttribute("aria-label") ?? "",
+    leaveHint: `Esc Tab: ${say("help_leave")}`,
+    nonce,
+    onRun,
+    onChange,
+    onLine,
+    extensions: changedLines.extension,
+  });
+  const view = createSideView(root, { setStepLine: editor.setStepLine, showChanged: changedLines.show }, say);
+  let opened: OpenTrace | null = null;
+  /** The text that `opened` is the run of. */
+  let ranText = "";
+  let traceFetch = new AbortController();
+
+  function showProblem(problem: Problem | null) {
+    partOf(root, "problem").hidden = problem === null;
+    partOf(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
+  }
+
+  /** What was pasted may have been cleaned before it ran: the editor shows what ran. */
+  function open(trace: Trace, text: string) {
+    opened = openTrace(trace);
+    ranText = text;
+    if (editor.text() === text && trace.program.source !== text) {
+      editor.setText(trace.program.source);
+      ranText = trace.program.source;
+    }
+    editor.setMessages(messages(trace, say, () => {}).filter(({ kind }) => kind === "error"));
+  }
+
+  return {
+    view,
+    text: editor.text,
+    setText: editor.setText,
+    get opened() {
+      return opened;
+    },
+    /** Whether the text is still the one that the server sent. */
+    isFirst: () => editor.text() === initial.source,
+    isCurrent: () => opened !== null && editor.text() === ranText,
+    focused: editor.focused,
+    /** Run the text, unless its run is there. @returns whether a trace of it is there */
+    async run(): Promise<boolean> {
+      if (opened && editor.text() === ranText) return true;
+      traceFetch.abort();
+      traceFetch = new AbortController();
+      const { signal } = traceFetch;
+      const text = editor.text();
+      showProblem(null);
+      try {
+        const isStored = text === initial.source && initial.trace_url;
+        open(
+          isStored ? await loadTrace(initial.trace_url ?? "", signal) : await requestTrace({ source: text }, signal),
+          text,
+        );
+      } catch (error) {
+        if (signal.aborted) return false;
+        if (!(error instanceof TraceError)) throw error;
+        showProblem(problemOfResponse(error.status, error.problem));
+        return false;
+      }
+      return editor.text() === ranText;
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
+
+import { find, findHandle, type Container, type Handle } from "../trace/entities.ts";
+import { cellsRead, numbersText } from "../findings/numbers.ts";
+import { dtypeText, tuple, valueText, wireText } from "../layout/format.ts";
+import { shortNodeName } from "../layout/node_labels.ts";
+import { addToList } from "../trace/multimap.ts";
+import type { Entities, OpenTrace } from "../trace/state.ts";
+import type { Value } from "../trace/wire.ts";
+
+/** as a reader sees it; equal keys mean the same */
+export interface Fact {
+  text: string;
+  key: string;
+}
+
+export type Property =
+  | "type"
+  | "values"
+  | "shape"
+  | "dtype"
+  | "device"
+  | "stride"
+  | "requires_grad"
+  | "leaf"
+  | "node"
+  | "version"
+  | "memory"
+  | "counter"
+  | "grad"
+  | "base";
+
+export type Facts = Partial<Record<Property, Fact>>;
+
+export interface NamedFacts {
+  /** the same object as long as nothing of it changes */
+  own: Facts;
+  /** with which other names */
+  shared: Facts;
+  /** of what it names, null for a plain value */
+  uid: string | null;
+}
+
+/** In the order in which they are told. */
+export const PROPERTIES: Property[] = [
+  "type",
+  "shape",
+  "dtype",
+  "device",
+  "memory",
+  "counter",
+  "base",
+  "stride",
+  "values",
+  "version",
+  "requires_grad",
+  "leaf",
+  "node",
+  "grad",
+];
+
+/** What the names of a run mean after a step, by name; a name of a function has the function before it. */
+export function factsByName(opened: OpenTrace, step: number): Map<string, NamedFacts> {
+  const entities = opened.state(step);
+  const { tags } = opened.names(step);
+  /** names of handles, by name */
+  const handles = new Map<string, string>();
+  for (const [uid, list] of tags)
+    for (const { text, scope, kind } of list)
+      if (kind !== "grad" && findHandle(entities, uid)) addFirst(handles, scope ? `${scope}: ${text}` : text, uid);
+  const named = new Map<string, NamedFacts>();
+  const sharing = {
+    memory: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.storage),
+    counter: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.counter),
+    byUid: namesBySharedId(handles, (uid) => uid),
+  };
+  for (const [name, uid] of handles) {
+    const handle = findHandle(entities, uid) as Handle;
+    named.set(name, { uid, own: ownFacts(entities, handle), shared: sharedFacts(name, handle, sharing) });
+  }
+  for (const entity of entities.values())
+    if (entity.kind === "frame")
+      for (const [name, value] of entity.vars)
+        addValue(named, entity.caller ? `${entity.name}: ${name}` : name, value, entities);
+  return named;
+}
+
+/** The first of equal names stays. */
+function addFirst(map: Map<string, string>, name: string, uid: string) {
+  if (!map.has(name)) map.set(name, uid);
+}
+
+/** A variable that is no tensor: its value, or the type of the object. */
+function addValue(named: Map<string, NamedFacts>, name: string, value: Value, entities: Entities) {
+  if (named.has(name)) return;
+  if (value !== null && typeof value === "object" && "ref" in value) {
+    const object = find(entities, value.ref, "object");
+    if (object) named.set(name, { uid: value.ref, own: { type: fact(typeText(object)) }, shared: NO_FACTS });
+  } else if (value !== null && typeof value === "object" && "py" in value) {
+    named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NO_FACTS });
+  } else {
+    const values = { text: valueText(value, 40), key: wireText(value) };
+    named.set(name, { uid: null, own: { values }, shared: NO_FACTS });
+  }
+}
+
+function typeText({ type = "object", len }: Container) {
+  return len === undefined ? type : `${type} (${len})`;
+}
+
+const NO_FACTS: Facts = {};
+/** nobody else */
+const SHARED_WITH_NONE: Fact = { text: "", key: "" };
+
+function fact(text: string): Fact {
+  return { text, key: text };
+}
+
+/** The names of the same thing, by the thing. @param handles uids by name */
+function namesBySharedId(
+  handles: Map<string, string>,
+  idOf: (uid: string) => string | null | undefined,
+): Map<string, string[]> {
+  const members = new Map<string, string[]>();
+  for (const [name, uid] of handles) {
+    const key = idOf(uid);
+    if (key) addToList(members, key, name);
+  }
+  return members;
+}
+
+const ownFactsCache = new WeakMap<Handle, { storage: unknown; counter: unknown; grad: unknown; facts: Facts }>();
+
+/** What a handle says of itself. */
+function ownFacts(entities: Entities, handle: Handle): Facts {
+  const storage = entities.get(handle.storage ?? "");
+  const counter = entities.get(handle.counter ?? "");
+  const grad = findHandle(entities, handle.grad);
+  const gradMemory = grad && entities.get(grad.storage ?? "");
+  const cached = ownFactsCache.get(handle);
+  if (cached && cached.storage === storage && cached.counter === counter && cached.grad === gradMemory)
+    return cached.facts;
+  const facts: Facts = {
+    type: fact(handle.type ?? handle.kind),
+    shape: fact(tuple(handle.shape ?? [])),
+    dtype: fact(dtypeText(handle.dtype ?? "")),
+    values: valuesFact(entities, handle),
+  };
+  if (handle.kind === "tensor") {
+    const node = find(entities, handle.grad_fn, "node");
+    Object.assign(facts, {
+      device: fact(handle.device ?? "cpu"),
+      stride: fact(tuple(handle.stride ?? [])),
+      version: counter?.kind === "counter" ? fact(String(counter.value ?? 0)) : undefined,
+      requires_grad: fact(handle.requires_grad ? "True" : "False"),
+      leaf: fact(handle.leaf ? "True" : "False"),
+      node: fact(node ? shortNodeName(node.name ?? "") : "None"),
+      grad: grad ? valuesFact(entities, grad) : fact("None"),
+    });
+  }
+  ownFactsCache.set(handle, { storage, counter, grad: gradMemory, facts });
+  return facts;
+}
+
+/** The elements where the trace lists them; of a big one its numbers in short. */
+function valuesFact(entities: Entities, handle: Handle): Fact | undefined {
+  const cells = cellsRead(entities, handle);
+  if (cells)
+    return {
+      key: wireText(cells),
+      get text() {
+        return numbersText(cells, !handle.shape?.length);
+      },
+    };
+  const summary = find(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
+  if (!summary) return undefined;
+  const { min = null, mean = null, max = null } = summary;
+  const text = `min ${valueText(min, 8)}, mean ${valueText(mean, 8)}, max ${valueText(max, 8)}`;
+  return { text, key: wireText(summary) };
+}
+
+interface Sharing {
+  memory: Map<string, string[]>;
+  counter: Map<string, string[]>;
+  byUid: Map<string, string[]>;
+}
+
+/** With which other names a handle shares its memory and its counter, and of what it is a view. */
+function sharedFacts(name: string, handle: Handle, { memory, counter, byUid }: Sharing): Facts {
+  const otherNamesFact = (group: string[] | undefined) =>
+    group && group.length > 1 ? fact(group.filter((other) => other !== name).join(", ")) : SHARED_WITH_NONE;
+  const facts: Facts = {};
+  if (handle.storage) facts.memory = otherNamesFact(memory.get(handle.storage));
+  if (handle.counter) facts.counter = otherNamesFact(counter.get(handle.counter));
+  if (handle.kind === "tensor") facts.base = handle.base ? fact(byUid.get(handle.base)?.[0] ?? "…") : SHARED_WITH_NONE;
+  return facts;
+}

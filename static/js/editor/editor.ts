@@ -1,0 +1,345 @@
+/** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
+
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentWithTab,
+  isolateHistory,
+  redo,
+  redoDepth,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
+import { pythonLanguage } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import {
+  EditorState,
+  RangeSet,
+  StateEffect,
+  StateField,
+  type ChangeSpec,
+  type Extension,
+  type StateEffectType,
+} from "@codemirror/state";
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  gutter,
+  GutterMarker,
+  keymap,
+  lineNumbers,
+  WidgetType,
+} from "@codemirror/view";
+import { dropErrors, keepsMarks, keptMarks, messageField, setMessages } from "./editor_messages.ts";
+import { setUnfinished, unfinishedField, unfinishedLine } from "./unfinished.ts";
+import { lineRole } from "../explain/finding_icons.ts";
+import { lineMarks, type ChainMark } from "../explain/findings_card.ts";
+import { highlightStyle } from "./syntax.ts";
+import type { Message } from "../program/message.ts";
+
+const setStepLine: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
+const setNextLine: StateEffectType<number | null> = StateEffect.define();
+const setChain: StateEffectType<{ marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string }> =
+  StateEffect.define();
+
+/** the beginning of a line */
+const toggleBreakpointAt: StateEffectType<number> = StateEffect.define({ map: (at, changes) => changes.mapPos(at) });
+
+class BreakpointMarker extends GutterMarker {
+  toDOM() {
+    return document.createTextNode("●");
+  }
+}
+
+const breakpoint = new BreakpointMarker();
+
+/** where the reader wants to stop; they move with their lines */
+const breakpointsField: StateField<RangeSet<GutterMarker>> = StateField.define({
+  create: () => RangeSet.empty,
+  update(set, transaction) {
+    let next = set.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(toggleBreakpointAt)) continue;
+      let exists = false;
+      next.between(effect.value, effect.value, () => {
+        exists = true;
+      });
+      next = next.update(
+        exists ? { filter: (from) => from !== effect.value } : { add: [breakpoint.range(effect.value)] },
+      );
+    }
+    return next;
+  },
+});
+
+const stepLineField = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = keptMarks(marks, transaction);
+    for (const effect of transaction.effects)
+      if (effect.is(setStepLine)) {
+        const { line = null, tone = "" } = effect.value ?? {};
+        next = lineDecoration(transaction.state, line, `cm-now ${tone}`);
+      }
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** The line that comes next, where the steps after it are hidden. */
+const nextLineField = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = transaction.docChanged ? Decoration.none : marks;
+    for (const effect of transaction.effects)
+      if (effect.is(setNextLine)) next = lineDecoration(transaction.state, effect.value, "cm-next");
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** What a line has to do with the finding that is open, at its right end. */
+class RoleWidget extends WidgetType {
+  role: ChainMark["role"];
+  name: string;
+
+  constructor(role: ChainMark["role"], name: string) {
+    super();
+    this.role = role;
+    this.name = name;
+  }
+
+  eq(other: RoleWidget) {
+    return other.role === this.role && other.name === this.name;
+  }
+
+  toDOM() {
+    return lineRole(this.role, this.name);
+  }
+}
+
+const chainField = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = transaction.docChanged ? Decoration.none : marks;
+    for (const effect of transaction.effects)
+      if (effect.is(setChain)) next = chainDecorations(transaction.state, effect.value);
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** The role of each line's gravest link, and the cause underlined. */
+function chainDecorations(
+  state: EditorState,
+  { marks, roleName }: { marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string },
+) {
+  const ranges = [];
+  for (const { line: number, role, isCause } of lineMarks(marks)) {
+    if (number < 1 || number > state.doc.lines) continue;
+    const docLine = state.doc.line(number);
+    const indent = docLine.text.length - docLine.text.trimStart().length;
+    const end = docLine.text.replace(/\s*(#.*)?$/, "").length;
+    if (isCause && indent < end)
+      ranges.push(Decoration.mark({ class: "cm-cause" }).range(docLine.from + indent, docLine.from + end));
+    ranges.push(Decoration.widget({ widget: new RoleWidget(role, roleName(role)), side: 1 }).range(docLine.to));
+  }
+  return Decoration.set(ranges, true);
+}
+
+/** @param className its class */
+function lineDecoration(state: EditorState, line: number | null, className: string) {
+  if (line === null || line < 1 || line > state.doc.lines) return Decoration.none;
+  return Decoration.set([Decoration.line({ class: className }).range(state.doc.line(line).from)]);
+}
+
+/** Heights of lines that were never in sight are estimates: after a jump they are measured, and it is adjusted. */
+const MAX_JUMPS = 4;
+
+/** Scroll a line into the middle of the editor, unless it is in sight. It is measured with the next frame: asked for
+ * at once, the browser would lay out the page for each step. */
+function scrollToLine(view: EditorView, line: number, jumps = 0) {
+  view.requestMeasure({
+    key: "now",
+    read: () => {
+      const block = view.lineBlockAt(view.state.doc.line(Math.min(line, view.state.doc.lines)).from);
+      const { scrollTop, clientHeight } = view.scrollDOM;
+      const isInSight = block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
+      return isInSight ? null : Math.max(0, block.top - Math.max(0, (clientHeight - block.height) / 2));
+    },
+    write: (top) => {
+      if (top === null || jumps === MAX_JUMPS) return;
+      view.scrollDOM.scrollTop = top;
+      requestAnimationFrame(() => scrollToLine(view, line, jumps + 1));
+    },
+  });
+}
+
+interface EditorOptions {
+  source: string;
+  label: string;
+  leaveHint: string;
+  nonce: string;
+  onRun: () => void;
+  onChange: () => void;
+  onLine: (line: number) => void;
+  extensions?: Extension;
+  /** the step's line and the messages stay beside their lines while the text is edited, until others are set */
+  keepMarks?: boolean;
+}
+
+/** What the editor can do and show. */
+function editorExtensions({
+  label,
+  leaveHint,
+  nonce,
+  onRun,
+  onLine,
+  extensions = [],
+  keepMarks = false,
+}: EditorOptions): Extension {
+  const runOnKey = () => {
+    onRun();
+    return true;
+  };
+  return [
+    EditorView.cspNonce.of(nonce),
+    breakpointsField,
+    gutter({
+      class: "cm-breaks",
+      markers: (editor) => editor.state.field(breakpointsField),
+      initialSpacer: () => breakpoint,
+      domEventHandlers: {
+        mousedown(editor, block) {
+          editor.dispatch({ effects: toggleBreakpointAt.of(editor.state.doc.lineAt(block.from).from) });
+          return true;
+        },
+      },
+    }),
+    lineNumbers({
+      domEventHandlers: {
+        mousedown(editor, block) {
+          onLine(editor.state.doc.lineAt(block.from).number);
+          return true;
+        },
+      },
+    }),
+    history(),
+    drawSelection(),
+    EditorView.lineWrapping,
+    indentOnInput(),
+    indentUnit.of("    "),
+    bracketMatching(),
+    pythonLanguage, // without its completions, which would be a tenth of the script
+    syntaxHighlighting(highlightStyle),
+    stepLineField,
+    nextLineField,
+    chainField,
+    messageField,
+    unfinishedField,
+    keepsMarks.of(keepMarks),
+    extensions,
+    keymap.of([{ key: "Mod-Enter", run: runOnKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+    EditorView.contentAttributes.of({
+      "aria-label": label,
+      "aria-description": leaveHint,
+      spellcheck: "false",
+      autocapitalize: "off",
+      tabindex: "0",
+    }),
+  ];
+}
+
+export function createEditor(host: HTMLElement, options: EditorOptions) {
+  let suppressChange = false;
+  /** the line that is lit, with its tone; empty where none is, `moved` where the text has changed since */
+  let litLine = "";
+  const view = new EditorView({
+    parent: host,
+    state: EditorState.create({
+      doc: options.source,
+      extensions: [
+        editorExtensions(options),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) litLine = "moved";
+          if (update.docChanged && !suppressChange) options.onChange();
+        }),
+      ],
+    }),
+  });
+  return {
+    text: () => view.state.doc.toString(),
+    /** Replaces the text as one change that can be undone. */
+    setText(text: string) {
+      if (text === view.state.doc.toString()) return;
+      suppressChange = true;
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        annotations: isolateHistory.of("full"),
+      });
+      suppressChange = false;
+    },
+    /** Changes parts of the text, as one change that can be undone. */
+    change(changes: ChangeSpec) {
+      view.dispatch({ changes, annotations: isolateHistory.of("full") });
+    },
+    undo: () => undo(view),
+    redo: () => redo(view),
+    canUndo: () => undoDepth(view.state) > 0,
+    canRedo: () => redoDepth(view.state) > 0,
+    /** The line of the cursor, from 1. */
+    cursorLine: () => view.state.doc.lineAt(view.state.selection.main.head).number,
+    /** Puts the cursor at a line. @param line from 1 */
+    openLine(line: number) {
+      const { from, text } = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
+      view.focus();
+      view.dispatch({ selection: { anchor: from + text.length }, scrollIntoView: true });
+    },
+    /** @see unfinishedLine */
+    unfinishedLine: () => unfinishedLine(view.state),
+    /** @param line the one that is being written @param words what is said of it */
+    markUnfinished(line: number | null, words: string) {
+      if (line === null && !view.state.field(unfinishedField).size) return; // every step asks for it
+      view.dispatch({ effects: setUnfinished.of(line === null ? null : { line, words }) });
+    },
+    /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight or somebody types. */
+    setStepLine(line: number | null, tone = "") {
+      const next = line === null ? "" : `${line} ${tone}`;
+      if (next !== litLine) view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
+      litLine = next;
+      if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
+    },
+    /** Marks the line that comes next, and scrolls to it as `setStepLine` does. */
+    setNextLine(line: number | null) {
+      view.dispatch({ effects: setNextLine.of(line) });
+      if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
+    },
+    setMessages(list: Message[]) {
+      view.dispatch({ effects: setMessages.of(list) });
+    },
+    /** The messages that are no errors stay, until others are set. */
+    dropErrors() {
+      view.dispatch({ effects: dropErrors.of(null) });
+    },
+    /** Marks the lines of a finding's chain. */
+    setChain(marks: ChainMark[], roleName: (role: ChainMark["role"]) => string) {
+      view.dispatch({ effects: setChain.of({ marks, roleName }) });
+    },
+    /** The lines where the reader wants to stop. */
+    breakpoints(): Set<number> {
+      const lines = new Set<number>();
+      view.state.field(breakpointsField).between(0, view.state.doc.length, (from) => {
+        lines.add(view.state.doc.lineAt(from).number);
+      });
+      return lines;
+    },
+    toggleBreakpoint(line: number) {
+      if (line >= 1 && line <= view.state.doc.lines)
+        view.dispatch({ effects: toggleBreakpointAt.of(view.state.doc.line(line).from) });
+    },
+    focused: () => view.hasFocus,
+    focus: () => view.focus(),
+  };
+}

@@ -1,0 +1,82 @@
+/** An article's outputs against torch's: a message under each line that has one, and a summary of how many agree. */
+
+import type { OutputRow as Row } from "../program/outputs.ts";
+import type { Say } from "../words/sentences.ts";
+import type { Message } from "../program/message.ts";
+
+const VERDICT_CLASS: Record<Row["verdict"], string> = {
+  same: "same",
+  different: "different",
+  "not reached": "unreached",
+};
+
+/** What stands in the editor: a mark behind a comment that is right, else the texts under the line. */
+export function outputMessages(rows: Row[], say: Say, go: (step: number) => void): Message[] {
+  return rows.map((row) => ({
+    line: row.line,
+    kind: "output" as const,
+    text: JSON.stringify(row),
+    inline: row.comment && row.verdict !== "different",
+    render: () => rowElement(row, say, go),
+  }));
+}
+
+function rowElement(row: Row, say: Say, go: (step: number) => void): HTMLElement {
+  const { step, comment, verdict } = row;
+  const inline = comment && verdict !== "different";
+  const box = document.createElement(step !== null ? "button" : inline ? "span" : "div");
+  box.className = `beside ${VERDICT_CLASS[verdict]}${inline ? " behind" : ""}`;
+  if (box instanceof HTMLButtonElement && step !== null) {
+    box.type = "button";
+    box.title = say("beside_go");
+    box.addEventListener("click", () => go(step));
+  }
+  const verdictText = say(row.partly ? "beside_partly" : `beside_${VERDICT_CLASS[verdict]}`);
+  const verdictElement = spanElement("verdict", inline ? "" : verdictText);
+  if (inline) {
+    verdictElement.dataset.word = verdictText; // in the style sheet's hands: the line's text is the program's alone
+    box.setAttribute("aria-label", verdictText);
+    if (step === null) box.setAttribute("role", "note");
+  }
+  if (verdict === "different") {
+    const from = say(comment ? "beside_comment" : "beside_article");
+    box.append(spanElement("from", from), spanElement("text", row.expected), verdictElement);
+    box.append(
+      spanElement("from", "torch"),
+      spanElement(row.got ? "text" : "text nothing", row.got || say("beside_nothing")),
+    );
+  } else if (inline) box.append(verdictElement);
+  else box.append(spanElement("text", row.expected), verdictElement);
+  return box;
+}
+
+function spanElement(name: string, text: string) {
+  const element = document.createElement("span");
+  element.className = name;
+  element.textContent = text;
+  return element;
+}
+
+/** How many are the same; each number leads from one of its steps to the next. */
+export function showOutputSummary(
+  host: HTMLElement,
+  rows: Row[],
+  say: Say,
+  { current, go }: { current: () => number; go: (step: number) => void },
+) {
+  host.hidden = !rows.length;
+  const countElements = (["different", "same", "not reached"] as Row["verdict"][]).map((verdict) => {
+    const matching = rows.filter((row) => row.verdict === verdict);
+    const text = say(`outputs_${VERDICT_CLASS[verdict]}`, { n: matching.length });
+    const steps = matching.flatMap(({ step }) => step ?? []);
+    if (!matching.length) return "";
+    if (!steps.length) return spanElement(VERDICT_CLASS[verdict], text);
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = `link ${VERDICT_CLASS[verdict]}`;
+    button.textContent = text;
+    button.addEventListener("click", () => go(steps.find((step) => step > current()) ?? steps[0]));
+    return button;
+  });
+  host.replaceChildren(say("outputs_title"), ...countElements.filter(Boolean).flatMap((group) => [" ", group]));
+}

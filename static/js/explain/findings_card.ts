@@ -1,0 +1,230 @@
+/** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. */
+
+import { lineNameClass, shortLineName } from "../trace/program_files.ts";
+import { codeNodes, element } from "../browser/elements.ts";
+import { createFixList, type Fixing } from "./fix_list.ts";
+import { roleIcon, severityIcon } from "./finding_icons.ts";
+import type { Finding, Link, Role } from "../findings/finding.ts";
+import type { FindingText } from "../findings/text.ts";
+import type { Offer } from "../findings/torch_offers.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Say } from "../words/sentences.ts";
+import type * as pageApiModule from "../findings/page_api.ts";
+
+export type FindingsApi = typeof pageApiModule & {
+  /** of findings */
+  sentences: () => Promise<Say>;
+};
+/** the diagnoses come when there is something to explain */
+export type LoadFindings = () => Promise<FindingsApi>;
+
+/** of a chain, for editor and timeline */
+export interface ChainMark {
+  line: number;
+  step: number;
+  role: Role;
+  isCause: boolean;
+}
+
+interface FindingsCardOptions {
+  load: LoadFindings;
+  /** to a step */
+  go: (step: number) => void;
+  /** what a link names, null for nothing */
+  light: (link: Link | null) => void;
+  /** called with the chain of the finding that is open, and whether a finding says why the program raised */
+  mark: (marks: ChainMark[], errorExplained: boolean) => void;
+  /** how fixes are tried and applied, where there is a server to run them */
+  fixes?: Fixing;
+}
+
+export function createFindingsCard(
+  host: HTMLElement,
+  say: Say,
+  { load, go, light: lightLink, mark: markChain, fixes: fixing }: FindingsCardOptions,
+) {
+  let findings: Finding[] = [];
+  /** in words, each */
+  let texts: FindingText[] = [];
+  let opened: OpenTrace | null = null;
+  let openIndex: number | null = null;
+  let shownStep = -1;
+  /** the links of the open finding */
+  let openLinkButtons: { element: HTMLButtonElement; link: Link }[] = [];
+
+  const fixList = createFixList(say, fixing ?? null);
+
+  /** Find out what there is to say of a run; the page goes on meanwhile. */
+  async function open(trace: OpenTrace | null) {
+    opened = trace;
+    findings = [];
+    fixList.forget();
+    draw();
+    if (!trace?.count) return;
+    await new Promise((resolve) => setTimeout(resolve, 0)); // the picture comes first
+    const findingsApi = await load().catch(() => null); // offline, or the server has a newer page
+    if (opened !== trace || !findingsApi) return;
+    const newFindings = findingsApi.explain(trace);
+    const sayFinding = newFindings.length ? await findingsApi.sentences().catch(() => null) : null;
+    if (opened !== trace || !sayFinding) return;
+    findings = newFindings;
+    texts = findings.map((finding) => findingsApi.findingText(finding, sayFinding));
+    openIndex = findings.length && findings[0].severity !== "note" ? 0 : null;
+    draw();
+  }
+
+  function draw() {
+    openLinkButtons = [];
+    lightLink(null);
+    host.hidden = !findings.length;
+    const graveCount = findings.filter(({ severity }) => severity !== "note").length;
+    host.replaceChildren(...findings.map((finding, k) => findingElement(finding, k, graveCount)));
+    const chosen = openIndex === null ? null : findings[openIndex];
+    markChain(
+      chosen ? chainMarks(chosen) : [],
+      findings.some(({ explainsError }) => explainsError),
+    );
+    show(shownStep);
+  }
+
+  /** @param graveCount how many are no notes */
+  function findingElement(finding: Finding, k: number, graveCount: number) {
+    const isOpen = k === openIndex;
+    const findingWords = texts[k];
+    const card = element("article", `finding ${finding.severity}${isOpen ? " open" : ""}`);
+    card.dataset.finding = finding.kind;
+    const head = element("h3", "finding-head");
+    const button = element("button", "finding-what") as HTMLButtonElement;
+    button.type = "button";
+    button.setAttribute("aria-expanded", String(isOpen));
+    const kicker = element("span", "finding-kicker", kickerText(finding));
+    const sentence = element("span", "finding-sentence");
+    sentence.append(...codeNodes(findingWords.what));
+    button.append(severityIcon(finding.severity), kicker, sentence);
+    button.addEventListener("click", () => {
+      openIndex = isOpen ? null : k;
+      draw();
+      (host.children[k].querySelector(".finding-what") as HTMLElement | null)?.focus({
+        preventScroll: true,
+      });
+    });
+    head.append(button);
+    if (graveCount > 1 && k < graveCount) head.append(element("span", "finding-count", `${k + 1} / ${graveCount}`));
+    card.append(head);
+    if (isOpen) card.append(...bodyElements(finding, findingWords));
+    return card;
+  }
+
+  function bodyElements(finding: Finding, findingWords: FindingText) {
+    const parts = [];
+    for (const [className, text] of [
+      ["finding-why", findingWords.why],
+      ["finding-todo", findingWords.todo],
+    ] as const) {
+      if (!text) continue;
+      const paragraph = element("p", className);
+      paragraph.append(...codeNodes(text));
+      parts.push(paragraph);
+    }
+    const chain = element("ol", "finding-chain");
+    chain.setAttribute("aria-label", say("finding_chain"));
+    const cause = causeIndex(finding);
+    chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
+    parts.splice(1, 0, chain);
+    if (fixing && finding.fixes.length) parts.push(fixList.element(finding));
+    parts.push(...findingWords.offers.map(offerLine));
+    if (finding.explainsError) parts.push(...torchMessageElements());
+    return parts;
+  }
+
+  /** What torch itself has for it, with a link to its documentation. */
+  function offerLine({ text, url }: Offer) {
+    const line = element("p", "finding-offer", `${say("finding_offer")} `);
+    const link = element("a", "", say("finding_offer_page")) as HTMLAnchorElement;
+    link.href = url;
+    link.target = "_blank";
+    link.rel = "noopener noreferrer";
+    line.append(...codeNodes(text), " ", link);
+    return line;
+  }
+
+  /** What torch itself says, folded. */
+  function torchMessageElements() {
+    const error = opened?.trace.outcome.error;
+    if (!error) return [];
+    const details = element("details", "finding-torch");
+    details.append(
+      element("summary", "", `${say("finding_torch")} `),
+      element("p", "", `${error.type}: ${error.message}`),
+    );
+    details.querySelector("summary")?.append(element("span", "", `${error.type}: ${error.message}`.slice(0, 120)));
+    return [details];
+  }
+
+  function chainRow(link: Link, text: string, isCause: boolean) {
+    const row = element("li", "");
+    const button = element("button", `finding-link${isCause ? " cause" : ""}`) as HTMLButtonElement;
+    button.type = "button";
+    const words = element("span", "");
+    words.append(...codeNodes(text));
+    if (isCause) words.append(" ", element("b", "finding-cause", say("finding_cause")));
+    button.append(
+      roleIcon(link.role),
+      element("span", lineNameClass("finding-line", link.line), shortLineName(link.line)),
+      words,
+    );
+    button.addEventListener("click", () => go(link.step));
+    for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => lightLink(link));
+    for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => lightLink(null));
+    openLinkButtons.push({ element: button, link });
+    row.append(button);
+    return row;
+  }
+
+  /** What stopped and where the cause is, or how grave it is. */
+  function kickerText({ severity, cause, explainsError }: Finding) {
+    const error = opened?.trace.outcome.error;
+    if (!explainsError || !error?.line) return say(`finding_${severity}`, { line: cause.line });
+    return error.line === cause.line
+      ? say("finding_stopped", { line: error.line })
+      : say("finding_stopped_cause", { line: error.line, cause: cause.line });
+  }
+
+  /** @param step that is shown */
+  function show(step: number) {
+    shownStep = step;
+    for (const { element, link } of openLinkButtons) {
+      if (link.step === step) element.setAttribute("aria-current", "step");
+      else element.removeAttribute("aria-current");
+    }
+  }
+
+  host.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") lightLink(null);
+  });
+
+  return {
+    open,
+    show,
+    /** Move the focus to the first link, or to the first finding. */
+    focus: () => (openLinkButtons[0]?.element ?? host.querySelector("button"))?.focus(),
+  };
+}
+
+/** The link that is the cause: at its step, else at its line, the last of several. */
+export function causeIndex({ cause, chain }: Finding): number {
+  const atStep = chain.findLastIndex(({ step, line }) => step === cause.step && line === cause.line);
+  return atStep >= 0 ? atStep : chain.findLastIndex(({ line }) => line === cause.line);
+}
+
+function chainMarks(finding: Finding): ChainMark[] {
+  const cause = causeIndex(finding);
+  return finding.chain.map(({ line, step, role }, i) => ({ line, step, role, isCause: i === cause }));
+}
+
+/** For each line its gravest link: the cause, else the last. */
+export function lineMarks(marks: ChainMark[]): ChainMark[] {
+  const byLine = new Map<number, ChainMark>();
+  for (const mark of marks) if (!byLine.get(mark.line)?.isCause) byLine.set(mark.line, mark);
+  return [...byLine.values()];
+}

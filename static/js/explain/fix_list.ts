@@ -1,0 +1,107 @@
+/** The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a click. */
+
+import { codeNodes, element } from "../browser/elements.ts";
+import type { Finding } from "../findings/finding.ts";
+import type { Fix, LineEdit, TryFixes } from "../requests/fixes.ts";
+import type { Locale } from "../words/sentences.ts";
+
+export interface Fixing {
+  attempt: TryFixes;
+  apply: (edits: LineEdit[]) => void;
+  /** of the page that shows the program and the fixed one side by side */
+  compareAddress: (edits: LineEdit[]) => Promise<string>;
+}
+
+/** Milliseconds after which the fixes of a finding that is still open are tried. */
+const TRY_AFTER_MS = 300;
+
+/** @param fixing null where there is no server */
+export function createFixList(say: Locale["say"], fixing: Fixing | null) {
+  /** what was tried for this run */
+  const triedFixes = new Map<Finding, Fix[] | "failed">();
+  let aborter = new AbortController();
+
+  async function startTrying(box: HTMLElement, finding: Finding) {
+    aborter.abort();
+    aborter = new AbortController();
+    const { signal } = aborter;
+    box.replaceChildren(element("p", "fix-status", say("fix_trying")));
+    await new Promise((resolve) => setTimeout(resolve, TRY_AFTER_MS));
+    if (signal.aborted || !fixing) return;
+    try {
+      triedFixes.set(finding, await fixing.attempt({ kind: finding.kind, line: finding.cause.line }, signal));
+    } catch {
+      if (!signal.aborted) triedFixes.set(finding, "failed");
+    }
+    if (!signal.aborted) show(box, finding);
+  }
+
+  function show(box: HTMLElement, finding: Finding) {
+    const fixes = triedFixes.get(finding);
+    if (fixes === "failed" || !fixes) {
+      const retryButton = element("button", "link", say("fix_try")) as HTMLButtonElement;
+      retryButton.type = "button";
+      retryButton.addEventListener("click", () => startTrying(box, finding));
+      return box.replaceChildren(retryButton);
+    }
+    if (!fixes.length) return box.replaceChildren(element("p", "fix-status", say("fix_none")));
+    const heading = element("h4", "", say("fix_heading"));
+    box.replaceChildren(heading, ...fixes.map((fix, k) => fixElement(fix, k === 0)));
+  }
+
+  function fixElement(fix: Fix, isOpen: boolean) {
+    const details = element("details", "fix") as HTMLDetailsElement;
+    details.open = isOpen;
+    const summary = element("summary", "");
+    const title = element("span", "fix-text");
+    title.append(...codeNodes(fix.text));
+    const apply = element("button", "fix-apply primary", say("fix_apply")) as HTMLButtonElement;
+    apply.type = "button";
+    apply.addEventListener("click", () => fixing?.apply(fix.edits));
+    const compare = element("a", "fix-compare", say("compare")) as HTMLAnchorElement;
+    compare.target = "_blank";
+    compare.rel = "noopener";
+    fixing?.compareAddress(fix.edits).then((address) => {
+      compare.href = address;
+    });
+    summary.append(title);
+    const diff = element("div", "fix-diff");
+    for (const edit of fix.edits) diff.append(...diffLines(edit));
+    const outcome = element("p", "fix-outcome");
+    outcome.append("✓ ", ...codeNodes(fix.outcome));
+    details.append(summary, diff, outcome, compare, apply);
+    return details;
+  }
+
+  return {
+    /** Another run: nothing was tried yet. */
+    forget() {
+      aborter.abort();
+      triedFixes.clear();
+    },
+    /** Where the fixes of a finding stand. */
+    element(finding: Finding) {
+      const box = element("div", "fixes");
+      box.setAttribute("aria-live", "polite");
+      if (triedFixes.has(finding)) show(box, finding);
+      else startTrying(box, finding);
+      return box;
+    },
+  };
+}
+
+/** An edit as lines: what leaves, what comes, and what stays between added lines. */
+function diffLines({ line, old, new: text }: LineEdit) {
+  const lines = text?.split("\n") ?? [];
+  const oldLineStays = lines.includes(old);
+  const rows = lines.map((newLine) =>
+    newLine === old ? diffLine("div", " ", line, newLine) : diffLine("ins", "+", line, newLine),
+  );
+  return oldLineStays ? rows : [diffLine("del", "−", line, old), ...rows];
+}
+
+function diffLine(name: "del" | "ins" | "div", sign: string, number: number, text: string) {
+  const line = element(name, "fix-line");
+  line.append(element("span", "fix-number", `${number} ${sign}`), element("code", "", text));
+  return line;
+}

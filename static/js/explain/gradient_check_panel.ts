@@ -1,0 +1,213 @@
+/** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
+
+import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
+import { shortNumber } from "../layout/format.ts";
+import type {
+  CheckGradients,
+  CheckReply,
+  CheckedNumber,
+  ElementCheck,
+  GradientCheck,
+  LeafCheck,
+  Verdict,
+} from "../requests/gradient_check.ts";
+import type { Say } from "../words/sentences.ts";
+
+const DIGITS = 8;
+
+const VERDICTS_BY_SEVERITY: Verdict[] = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
+
+/** by the open trace and the call of backward */
+const replies = new WeakMap<object, Map<number | null, CheckReply>>();
+
+interface GradientQuestion {
+  opened: object;
+  backward: number | null;
+  /** what the tensor is called that the answer is about */
+  asked: string;
+  say: Say;
+  check: CheckGradients;
+  /** what a leaf's name means, null for nothing */
+  light: (name: string | null) => void;
+}
+
+export function gradientCheckPanel({ opened, backward, asked: askedName, say, check, light }: GradientQuestion) {
+  const repliesOfRun = replies.get(opened) ?? new Map();
+  replies.set(opened, repliesOfRun);
+  const box = element("section", "gradient-check");
+  box.setAttribute("aria-live", "polite");
+
+  function offerCheck(key: string, ...before: HTMLElement[]) {
+    const button = element("button", "check-start", say(key)) as HTMLButtonElement;
+    button.type = "button";
+    button.addEventListener("click", start);
+    box.replaceChildren(...before, button);
+  }
+
+  async function start() {
+    box.setAttribute("aria-busy", "true");
+    box.replaceChildren(codeParagraph("check-status", say("check.running")));
+    try {
+      repliesOfRun.set(backward, await check(backward));
+      show();
+    } catch {
+      offerCheck("check.again", codeParagraph("check-status", say("check.failed")));
+    }
+    box.removeAttribute("aria-busy");
+  }
+
+  function show() {
+    const reply = repliesOfRun.get(backward) as CheckReply;
+    const title = element("h4", "", say("check.title"));
+    box.replaceChildren(title, ...replyElements(reply, { asked: askedName, say, light }));
+  }
+
+  if (repliesOfRun.has(backward)) show();
+  else offerCheck("check.button");
+  return box;
+}
+
+interface PanelContext {
+  asked: string;
+  say: Say;
+  light: (name: string | null) => void;
+}
+
+function replyElements({ check, message }: CheckReply, context: PanelContext): HTMLElement[] {
+  const { say } = context;
+  if (!check) return [codeParagraph("check-status", say("check.stopped", { message }))];
+  if (check.problem)
+    return [codeParagraph("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
+  const leafSentences = check.leaves.flatMap((leaf) => leafSentence(leaf, say) ?? []);
+  const corners = check.leaves.some(({ verdict }) => verdict === "kink") ? check.corners : [];
+  const notes = [
+    ...(leafSentences.length ? leafSentences : [say("check.what.all")]),
+    ...corners.map((corner) => say("check.corner", corner)),
+  ];
+  const sizes = {
+    checked: sum(check.leaves.map(({ rows }) => rows.length)),
+    elements: sum(check.leaves.map((l) => l.elements)),
+  };
+  const footSentences = [say("check.summary", { ...check, ...sizes })];
+  if (!check.complete) footSentences.push(say("check.incomplete"));
+  if (lossDiffers(check))
+    footSentences.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
+  return [
+    ...notes.map((text) => codeParagraph("check-sentence", text)),
+    leafTable(check, context),
+    ...footSentences.map((text) => codeParagraph("check-status", text)),
+  ];
+}
+
+/** Whether the run in float64 has another loss than rounding explains. */
+function lossDiffers({ loss, double }: GradientCheck) {
+  if (typeof loss !== "number" || typeof double !== "number") return false;
+  return Math.abs(loss - double) > 1e-3 * Math.max(Math.abs(loss), Math.abs(double), 1e-6);
+}
+
+/** What is not as it should be with a leaf. */
+function leafSentence(leaf: LeafCheck, say: Say): string | null {
+  const row = leaf.worst === null ? null : leaf.rows[leaf.worst];
+  if (!row) {
+    const why = say(`check.leaf.${leaf.problem}`, { line: leaf.problem_line });
+    return leaf.problem ? `${leafText(leaf, null, say)}: ${why}` : null;
+  }
+  if (leaf.verdict === "agrees") return null;
+  const key = leaf.hooked && leaf.verdict === "differs" ? "hooked" : leaf.verdict;
+  const [torch, numeric, left, right] = [row.torch, row.numeric, row.left, row.right].map(numberText);
+  return say(`check.what.${key}`, { x: leafText(leaf, row, say), torch, numeric, left, right, dtype: leaf.dtype });
+}
+
+function leafTable({ leaves }: GradientCheck, context: PanelContext) {
+  const { say } = context;
+  const frame = element("div", "check-frame");
+  frame.tabIndex = 0;
+  frame.setAttribute("role", "region");
+  frame.setAttribute("aria-label", say("check.title"));
+  const table = element("table", "check-table");
+  const headRow = element("tr", "");
+  for (const name of ["leaf", "torch", "numeric", "difference", "verdict"]) {
+    const cell = element("th", "", say(`check.column.${name}`));
+    cell.setAttribute("scope", "col");
+    headRow.append(cell);
+  }
+  const [tableHead, body] = [element("thead", ""), element("tbody", "")];
+  tableHead.append(headRow);
+  const graverFirst = [...leaves].sort(
+    (a, b) => VERDICTS_BY_SEVERITY.indexOf(a.verdict) - VERDICTS_BY_SEVERITY.indexOf(b.verdict),
+  );
+  for (const leaf of graverFirst) body.append(...leafRows(leaf, context));
+  table.append(element("caption", "", say("check.caption")), tableHead, body);
+  frame.append(table);
+  return frame;
+}
+
+/** A leaf's row, and those of its elements, which a click shows. */
+function leafRows(leaf: LeafCheck, { asked, say, light }: PanelContext) {
+  const worstElement = leaf.worst === null ? null : leaf.rows[leaf.worst];
+  const row = valueRow(leaf.verdict, worstElement, say);
+  row.classList.toggle("asked", leaf.name === asked);
+  const name = element("th", "");
+  name.setAttribute("scope", "row");
+  const button = element("button", "check-leaf link") as HTMLButtonElement;
+  button.type = "button";
+  button.append(...codeNodes(leafText(leaf, worstElement, say)));
+  for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(leaf.name));
+  for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
+  const count = element(
+    "span",
+    "check-count",
+    say("check.elements", { checked: leaf.rows.length, elements: leaf.elements }),
+  );
+  name.append(button, count);
+  row.prepend(name);
+  const elementRows = leaf.rows.length > 1 ? leaf.rows.map((elementCheck) => elementRow(elementCheck, say)) : [];
+  button.disabled = !elementRows.length;
+  button.ariaExpanded = elementRows.length ? "false" : null;
+  button.addEventListener("click", () => {
+    for (const innerRow of elementRows) innerRow.hidden = !innerRow.hidden;
+    button.ariaExpanded = String(!elementRows[0].hidden);
+  });
+  return [row, ...elementRows];
+}
+
+function elementRow(check: ElementCheck, say: Say) {
+  const row = valueRow(check.verdict, check, say);
+  row.hidden = true;
+  row.classList.add("check-element");
+  const name = element("th", "");
+  name.setAttribute("scope", "row");
+  name.append(element("code", "", `[${check.index.join()}]`));
+  row.prepend(name);
+  return row;
+}
+
+function valueRow(verdict: Verdict, check: ElementCheck | null, say: Say) {
+  const row = element("tr", "");
+  row.dataset.verdict = verdict;
+  const difference = check ? differenceText(check.difference) : "";
+  const values = [check ? numberText(check.torch) : "", check ? numberText(check.numeric) : "", difference];
+  row.append(...values.map((text) => element("td", "check-value", text)));
+  row.append(element("td", "check-verdict", say(`check.verdict.${verdict}`)));
+  return row;
+}
+
+/** A leaf's name in marks of code, with the element where it has several. */
+function leafText(leaf: LeafCheck, row: ElementCheck | null, say: Say) {
+  const indexText = row && leaf.elements > 1 ? `[${row.index.join()}]` : "";
+  return leaf.name ? `\`${leaf.name}${indexText}\`` : `${say("check.nameless", { line: leaf.line })}${indexText}`;
+}
+
+function numberText(value: CheckedNumber | null) {
+  if (value === null) return "None";
+  return typeof value === "number" ? shortNumber(value, DIGITS) : value.$f;
+}
+
+function differenceText(difference: number | null) {
+  if (difference === null) return "";
+  return difference && difference < 1e-3 ? difference.toExponential(0) : String(Number(difference.toPrecision(2)));
+}
+
+function sum(numbers: number[]) {
+  return numbers.reduce((a, b) => a + b, 0);
+}

@@ -1,0 +1,281 @@
+/** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
+
+import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
+import { roleIcon, severityIcon } from "./finding_icons.ts";
+import { causeIndex, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
+import { gradientCheckPanel } from "./gradient_check_panel.ts";
+import { lineNameClass, shortLineName } from "../trace/program_files.ts";
+import type { Link, Place } from "../findings/finding.ts";
+import type { RunFacts } from "../findings/run_facts.ts";
+import type { Answer } from "../findings/tensor_question.ts";
+import type { AnswerText } from "../findings/text.ts";
+import type { CheckGradients } from "../requests/gradient_check.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Locale } from "../words/sentences.ts";
+
+/** Where the page puts its parts under each other. */
+const NARROW_SCREEN = "(max-width: 860px)";
+
+interface Question {
+  uid: string;
+  step: number;
+}
+
+interface QuestionCardOptions {
+  load: LoadFindings;
+  /** to a step */
+  go: (step: number) => void;
+  /** entities, none for nothing */
+  light: (uids: string[]) => void;
+  /** the lines of the answer, null where there is none */
+  mark: (marks: ChainMark[] | null) => void;
+  /** ask, close: the reader asks about a tensor, or has read the answer */
+  ask: (uid: string) => void;
+  close: () => void;
+  /** how gradients are checked, where there is a server to run them */
+  check?: CheckGradients;
+}
+
+/** @param hosts where the answer and the button that asks are put */
+export function createQuestionCard(
+  { card, stage }: { card: HTMLElement; stage: HTMLElement },
+  say: Locale["say"],
+  { load, go, light: lightUids, mark: markChain, ask, close, check: checkGradients }: QuestionCardOptions,
+) {
+  let findingsApi: Surface | null = null;
+  /** the sentences of findings, once they are there */
+  let sayFinding: Locale["say"] | null = null;
+  let factsOfRun: { opened: OpenTrace; facts: RunFacts } | null = null;
+  /** the links of the answer */
+  let answerLinks: { element: HTMLElement; step: number }[] = [];
+  let shownStep = -1;
+  /** What the button would ask about. */
+  let offeredUid: string | null = null;
+  let offerCount = 0;
+  let showCount = 0;
+  /** What had the focus when the reader asked. */
+  let focusBefore: Element | null = null;
+
+  const button = element("button", "ask quiet") as HTMLButtonElement;
+  button.type = "button";
+  button.hidden = true;
+  button.addEventListener("click", () => offeredUid && ask(offeredUid));
+  stage.append(button);
+
+  async function factsOf(opened: OpenTrace) {
+    findingsApi ??= await load().catch(() => null); // offline, or the server has a newer page
+    if (findingsApi) sayFinding ??= await findingsApi.sentences().catch(() => null);
+    if (findingsApi && factsOfRun?.opened !== opened) factsOfRun = { opened, facts: new findingsApi.RunFacts(opened) };
+    return findingsApi && factsOfRun && factsOfRun.opened === opened
+      ? { surface: findingsApi, facts: factsOfRun.facts }
+      : null;
+  }
+
+  const sayText = () => sayFinding ?? say;
+
+  /** Offer to ask about what is selected. */
+  async function offer(opened: OpenTrace | null, selection: string | null, step: number) {
+    offeredUid = null;
+    const offerId = ++offerCount;
+    if (!opened?.count || !selection) {
+      button.hidden = true;
+      return;
+    }
+    const loaded = await factsOf(opened);
+    if (offerId !== offerCount) return;
+    const uid = loaded?.surface.selectedTensor(opened, selection, step) ?? null;
+    button.hidden = !loaded || !uid;
+    if (!loaded || !uid) return;
+    offeredUid = uid;
+    const question = loaded.surface.questionText(loaded.facts, uid, step, sayText());
+    button.replaceChildren(...codeNodes(question), " ", element("kbd", "", "w"));
+  }
+
+  async function show(opened: OpenTrace | null, question: Question | null) {
+    answerLinks = [];
+    lightUids([]);
+    const showId = ++showCount;
+    const loaded = opened && question ? await factsOf(opened) : null;
+    if (showId !== showCount) return;
+    if (!loaded || !opened || !question) {
+      if (!card.hidden) markChain(null);
+      card.hidden = true;
+      card.replaceChildren();
+      return;
+    }
+    const answer = loaded.surface.answerOf(loaded.facts, question.uid, question.step);
+    if (!card.contains(document.activeElement)) focusBefore = document.activeElement;
+    card.hidden = false;
+    card.replaceChildren(articleElement(answer, opened, loaded.surface.answerText(answer, sayText())));
+    markChain(answerMarks(answer));
+    showStep(shownStep);
+    const heading = card.querySelector("h3") as HTMLElement | null;
+    heading?.focus({ preventScroll: true });
+    card.scrollIntoView({ block: "nearest" });
+  }
+
+  function articleElement(answer: Answer, opened: OpenTrace, text: AnswerText) {
+    const article = element("article", "finding open answer");
+    article.dataset.question = answer.question;
+    const head = element("h3", "answer-head");
+    head.tabIndex = -1;
+    const kicker = element("span", "finding-kicker");
+    kicker.append(...codeNodes(text.title));
+    const sentence = element("span", "finding-sentence");
+    sentence.append(...codeNodes(text.what));
+    head.append(severityIcon("note"), kicker, sentence);
+    const closeButton = element("button", "answer-close quiet", "✕") as HTMLButtonElement;
+    closeButton.type = "button";
+    closeButton.title = closeButton.ariaLabel = say("answer_close");
+    closeButton.addEventListener("click", leave);
+    article.append(head, closeButton);
+    if (text.why) article.append(codeParagraph("finding-why", text.why));
+    article.append(...chainElements(answer, text));
+    if (text.todo) article.append(codeParagraph("finding-todo", text.todo));
+    article.append(...checkPanels(answer, opened));
+    return article;
+  }
+
+  /** Where the gradients of the last backward can be checked. */
+  function checkPanels({ uid, step }: Answer, opened: OpenTrace): HTMLElement[] {
+    if (!checkGradients || !findingsApi || factsOfRun?.opened !== opened) return [];
+    const { facts } = factsOfRun;
+    const { checkableBackward, resolve } = findingsApi;
+    const backward = checkableBackward(facts, step);
+    if (!backward) return [];
+    const name = facts.nameFact(uid, step);
+    const lightLeaf = (path: string | null) => {
+      const leafUid = path && resolve(facts, path, step);
+      lightUids(leafUid ? [leafUid] : []);
+    };
+    const askedName = typeof name === "object" && "code" in name ? name.code : "";
+    return [
+      gradientCheckPanel({
+        opened,
+        backward: backward.number,
+        asked: askedName,
+        say: sayText(),
+        check: checkGradients,
+        light: lightLeaf,
+      }),
+    ];
+  }
+
+  function chainElements({ rows, finding }: Answer, text: AnswerText) {
+    const list = element("ol", "finding-chain");
+    list.setAttribute("aria-label", say("answer_ways"));
+    const chain = finding?.chain ?? [];
+    const cause = finding ? causeIndex(finding) : -1;
+    list.append(...rows.map((row, k) => rowElement({ ...row, text: text.rows[k] })));
+    if (!rows.length)
+      list.append(
+        ...chain.map((link, k) =>
+          rowElement({ ...link, text: text.chain[k], depth: 0, source: null, isCause: k === cause }),
+        ),
+      );
+    return list.children.length ? [list] : [];
+  }
+
+  function rowElement({
+    role,
+    line,
+    step,
+    uids,
+    text,
+    depth,
+    source,
+    isCause = false,
+  }: Pick<Link, "role" | "line" | "step" | "uids"> & {
+    text: string;
+    depth: number;
+    source: Place | null;
+    isCause?: boolean;
+  }) {
+    const item = element("li", "answer-row");
+    item.style.setProperty("--depth", String(depth));
+    const className = lineNameClass("answer-line finding-line", line);
+    const lineButton = linkButton(shortLineName(line), className, source?.step ?? step, uids);
+    lineButton.ariaLabel = say("answer_line", { line });
+    const sentenceButton = linkButton("", "finding-link", step, uids);
+    const sentence = element("span", "");
+    sentence.append(...codeNodes(text));
+    sentenceButton.classList.toggle("cause", isCause);
+    if (isCause) sentence.append(" ", element("b", "finding-cause", say("finding_cause")));
+    sentenceButton.append(sentence);
+    item.append(roleIcon(role), lineButton, sentenceButton);
+    return item;
+  }
+
+  function linkButton(text: string, className: string, step: number, uids: string[]) {
+    const made = element("button", className, text) as HTMLButtonElement;
+    made.type = "button";
+    made.addEventListener("click", () => {
+      go(step);
+      if (matchMedia(NARROW_SCREEN).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
+    });
+    for (const type of ["pointerenter", "focus"]) made.addEventListener(type, () => lightUids(uids));
+    for (const type of ["pointerleave", "blur"]) made.addEventListener(type, () => lightUids([]));
+    answerLinks.push({ element: made, step });
+    return made;
+  }
+
+  /** @param step that is shown */
+  function showStep(step: number) {
+    shownStep = step;
+    for (const { element, step: linkStep } of answerLinks) {
+      if (linkStep === step && element.classList.contains("finding-link")) element.setAttribute("aria-current", "step");
+      else element.removeAttribute("aria-current");
+    }
+  }
+
+  function leave() {
+    close();
+    if (focusBefore instanceof HTMLElement || focusBefore instanceof SVGElement)
+      focusBefore.focus({ preventScroll: true });
+  }
+
+  card.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") leave();
+  });
+
+  return {
+    offer,
+    show,
+    showStep,
+    /** Whether something is selected, or has the focus, that may be asked about. */
+    canAsk: () => Boolean(offeredUid) || focusedKey(stage) !== null,
+    /** Ask about what is selected, or else what has the focus. */
+    async askFocused(opened: OpenTrace | null, step: number) {
+      if (offeredUid) return ask(offeredUid);
+      const loaded = opened?.count ? await factsOf(opened) : null;
+      const key = focusedKey(stage);
+      const uid = loaded && opened && key ? loaded.surface.selectedTensor(opened, key, step) : null;
+      if (uid) ask(uid);
+    },
+  };
+}
+
+/** The drawn thing that has the focus or the pointer, as a selection says it. */
+function focusedKey(stage: HTMLElement) {
+  const focused = document.activeElement && stage.contains(document.activeElement) ? document.activeElement : null;
+  const target =
+    focused ?? [...stage.querySelectorAll("[data-handle]:hover, [data-ref]:hover, [data-node]:hover")].at(-1);
+  for (const name of ["handle", "ref", "node"]) {
+    const uid = target?.closest(`[data-${name}]`)?.getAttribute(`data-${name}`);
+    if (uid) return `${name}:${uid}`;
+  }
+  return null;
+}
+
+/** The lines for editor and timeline: of a gradient its own parts, else the chain that says why there is none. */
+function answerMarks({ rows, finding }: Answer): ChainMark[] {
+  if (!rows.length)
+    return (finding?.chain ?? []).map(({ line, step, role }) => ({
+      line,
+      step,
+      role,
+      isCause: step === finding?.cause.step,
+    }));
+  const ownRows = rows.filter((row) => row.own || row.role === "gradient" || row.role === "written");
+  return ownRows.map(({ line, step, role }) => ({ line, step, role, isCause: false }));
+}

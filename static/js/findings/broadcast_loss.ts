@@ -1,0 +1,89 @@
+/** A loss between a column and a row of as many numbers: broadcasting makes a table of them, and nothing raises. */
+
+import { fix, link, nameOf, namesOf, type Diagnosis, type Fact } from "./finding.ts";
+import { shapeText } from "./operands.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+const PAIRING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
+const LOSS = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
+/** A program that adds the dimension itself means the table. */
+const RESHAPING = /unsqueeze|view|reshape|index|select|slice|expand/;
+/** So many steps after a difference its square or the like is looked for. */
+const MAX_STEPS = 3;
+
+export function broadcastLoss(facts: RunFacts): Diagnosis[] {
+  if (!facts.backwards.length) return [];
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (let step = 0; step < facts.steps.length; step++)
+    for (const entry of facts.steps[step].log) {
+      if (entry.kind !== "op" || !PAIRING_OPERATIONS.has(entry.name) || entry.inputs.length !== 2) continue;
+      if (!entry.requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
+      const pair = columnAndRow(facts, entry.inputs, step);
+      if (pair && feedsLoss(facts, entry.outputs, step))
+        out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
+    }
+  return [...out.values()];
+}
+
+/** The operands as a column and a row, where one is computed and the other given. */
+function columnAndRow(
+  facts: RunFacts,
+  inputs: string[],
+  step: number,
+): { column: string; row: string; size: number } | null {
+  for (const [column, row] of [inputs, [...inputs].reverse()]) {
+    const [columnTensor, rowTensor] = [facts.tensor(column, step), facts.tensor(row, step)];
+    const [size, width] = columnTensor?.shape ?? [];
+    if (columnTensor?.shape?.length !== 2 || width !== 1 || size < 2) continue;
+    if (
+      rowTensor?.shape?.length !== 1 ||
+      rowTensor.shape[0] !== size ||
+      columnTensor.requires_grad === rowTensor.requires_grad
+    )
+      continue;
+    if (!RESHAPING.test(facts.producer(column)?.name ?? "")) return { column, row, size };
+  }
+  return null;
+}
+
+/** Whether a difference goes on into a loss. */
+function feedsLoss(facts: RunFacts, outputs: string[], step: number) {
+  for (let i = step; i <= Math.min(step + MAX_STEPS, facts.steps.length - 1); i++)
+    if (facts.opsAt(i).some(({ name, inputs }) => LOSS.test(name) && inputs.some((uid) => outputs.includes(uid))))
+      return true;
+  return false;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  { column, row, size }: { column: string; row: string; size: number },
+  step: number,
+): Diagnosis {
+  const [x, y] = [facts.nameFact(column, step), facts.nameFact(row, step)];
+  const findingFacts = {
+    x,
+    y,
+    n: size,
+    x_shape: shapeText([size, 1]),
+    y_shape: shapeText([size]),
+    code: facts.codeFact(step),
+  };
+  const madeLink = (uid: string, name: Fact, shape: string) => {
+    const birth = facts.birth(uid);
+    return link(facts.place(birth), "made", { x: name, x_shape: shape, code: facts.codeFact(birth) }, [uid]);
+  };
+  return {
+    variant: "table",
+    severity: "warning",
+    cause: facts.place(step),
+    chain: [
+      madeLink(row, y, findingFacts.y_shape),
+      ...(facts.birth(column) < step ? [madeLink(column, x, findingFacts.x_shape)] : []),
+      link(facts.place(step), "counted", findingFacts, [column, row]),
+    ],
+    names: namesOf(x, y),
+    facts: findingFacts,
+    fixes: nameOf(y) ? [fix("unsqueeze_operand", facts.place(step), { name: nameOf(y) })] : [],
+  };
+}

@@ -1,0 +1,60 @@
+/** What is to be said of a run: every diagnosis is asked, and its findings are ordered, the best first. */
+
+import { openTrace, type OpenTrace } from "../trace/state.ts";
+import { DIAGNOSES } from "./registry.ts";
+import { RunFacts } from "./run_facts.ts";
+import type { Step, Trace } from "../trace/wire.ts";
+import type { Finding } from "./finding.ts";
+
+const SEVERITY_RANK = { error: 0, warning: 1, note: 2 };
+
+/** The findings of a run, the best first: what explains its error, then errors, warnings and notes as they came
+ * about. */
+export function explain(opened: OpenTrace): Finding[] {
+  const facts = new RunFacts(opened);
+  const findings = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
+    diagnose(facts).map((diagnosis) => withoutRepetitions({ severity, explainsError: false, ...diagnosis, kind })),
+  );
+  return sortFindings(withoutDuplicates(withoutUnknownPast(findings, opened.trace.steps)));
+}
+
+/** What the recording found when it began was not made by its first step: no finding has its cause there, no chain
+ * begins there. */
+function withoutUnknownPast(findings: Finding[], steps: Step[]) {
+  const isBeforeRecording = ({ step }: { step: number }) => steps[step]?.kind === "begin";
+  return findings
+    .filter(({ cause }) => !isBeforeRecording(cause))
+    .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isBeforeRecording(link)) }));
+}
+
+export function explainTrace(trace: Trace): Finding[] {
+  return explain(openTrace(trace));
+}
+
+/** One finding explains the error, the first; of the others, one for each kind and line of cause. */
+function withoutDuplicates(findings: Finding[]) {
+  const explaining = findings.find(({ explainsError }) => explainsError);
+  const seen = new Set<string>();
+  return findings.filter((finding) => {
+    if (finding.explainsError && finding !== explaining) return false;
+    const key = `${finding.kind} ${finding.variant ?? ""} ${finding.cause.line}`;
+    if (finding !== explaining && seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function sortFindings(findings: Finding[]) {
+  const rankOf = (finding: Finding) => (finding.explainsError ? -1 : SEVERITY_RANK[finding.severity]);
+  return findings.sort((a, b) => rankOf(a) - rankOf(b) || a.cause.step - b.cause.step);
+}
+
+/** A finding without links that say the same of one step. */
+function withoutRepetitions(finding: Finding): Finding {
+  const seen = new Set<string>();
+  const chain = finding.chain.filter(({ step, role, facts }) => {
+    const key = JSON.stringify([step, role, facts]);
+    return !seen.has(key) && Boolean(seen.add(key));
+  });
+  return { ...finding, chain };
+}

@@ -1,0 +1,125 @@
+/** What a finding is: facts by which a reader is told what happened, from which lines it follows, and what to do. No words. */
+
+export type Severity = "error" | "warning" | "note";
+
+/** what a step has to do with the finding: its value is saved, it shares memory, writes, is where torch checks, uses
+ * what was changed, cuts the graph, makes a tensor, starts a backward, lies on the way, leaves no `.grad`, has the
+ * first NaN, stores a gradient, lets go of saved values, keeps something alive, reads, hangs up a hook, gives a name
+ * another meaning, has sizes or counts */
+export type Role =
+  | "saved"
+  | "shares"
+  | "written"
+  | "checked"
+  | "used"
+  | "cut"
+  | "made"
+  | "starts"
+  | "way"
+  | "none"
+  | "nonfinite"
+  | "gradient"
+  | "released"
+  | "kept"
+  | "read"
+  | "hooked"
+  | "moved"
+  | "counted";
+
+/** a name or an expression of the program, written as code */
+export interface Code {
+  code: string;
+  /** what it is called outside of the function that runs */
+  also?: string;
+}
+
+/** a tensor that no name leads to, by the operation that made it */
+interface Result {
+  result: string;
+  line: number | "";
+}
+
+/** a part of a sentence, by its key in the locales */
+export interface Phrase {
+  phrase: string;
+  facts?: Facts;
+}
+
+export type Fact = string | number | Code | Result | Phrase;
+
+/** the holes of a sentence; a list is written with commas */
+export type Facts = Record<string, Fact | Fact[]>;
+
+export interface Place {
+  line: number;
+  step: number;
+}
+
+export type Link = Place & {
+  role: Role;
+  facts: Facts;
+  /** the entities that it names, for the stage */
+  uids: string[];
+  /** `node:slot` of a saved value */
+  slot?: string;
+};
+
+/** an edit that `gradbox/language/fixes` knows, with what it needs of the trace */
+export type FixHint = Place & { kind: string; facts: Record<string, string | number> };
+
+/** what a diagnosis gives: variant: which of the kind's sentences */
+export interface Diagnosis {
+  variant?: string;
+  /** where it is not the kind's own */
+  severity?: Severity;
+  cause: Place;
+  chain: Link[];
+  /** those that the reader uses for what it is about */
+  names: Code[];
+  facts: Facts;
+  fixes: FixHint[];
+  /** it says why the program raised */
+  explainsError?: boolean;
+}
+
+export type Finding = Diagnosis & { kind: string; severity: Severity; explainsError: boolean };
+
+/** A name or an expression, as code. */
+export function code(text: string): Code {
+  return { code: text };
+}
+
+/** A link of the chain. */
+export function link(
+  { line, step }: Place,
+  role: Role,
+  facts: Facts = {},
+  uids: (string | null | undefined)[] = [],
+  slot?: string,
+): Link {
+  const knownUids = uids.filter(Boolean) as string[];
+  return { line, step, role, facts, uids: knownUids, ...(slot ? { slot } : {}) };
+}
+
+/** A hint for a fix. */
+export function fix(kind: string, { line, step }: Place, facts: Record<string, string | number> = {}): FixHint {
+  return { kind, line, step, facts };
+}
+
+/** A part of a sentence that is a key of the locales itself. */
+export function phrase(key: string, facts: Facts = {}): Phrase {
+  return { phrase: key, facts };
+}
+
+/** The text of a name; empty for what has none. */
+export function nameOf(fact: Fact | Fact[] | undefined) {
+  return typeof fact === "object" && "code" in fact ? fact.code : "";
+}
+
+/** The names among facts, each once. */
+export function namesOf(...facts: (Fact | undefined)[]): Code[] {
+  const texts = new Set(
+    facts.flatMap((fact) => (typeof fact === "object" && "code" in fact ? [fact.code, fact.also ?? fact.code] : [])),
+  );
+  return [...texts].map(code);
+}

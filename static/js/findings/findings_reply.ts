@@ -1,0 +1,76 @@
+/** The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface. */
+
+import { explainTrace } from "./explain.ts";
+import { runSummary } from "./run_summary.ts";
+import { findingParagraph, findingText } from "./text.ts";
+import { findingLocale } from "./words.ts";
+import type { Trace } from "../trace/wire.ts";
+import type { Locale } from "../words/sentences.ts";
+import type { Finding, FixHint } from "./finding.ts";
+import type { Offer } from "./torch_offers.ts";
+
+interface FindingReply {
+  kind: string;
+  severity: string;
+  variant: string | null;
+  /** of the cause */
+  line: number;
+  /** of the chain, in order, each once */
+  lines: number[];
+  step: number;
+  names: string[];
+  text: string;
+  what: string;
+  why: string;
+  todo: string;
+  chain: { line: number; step: number; role: string; text: string }[];
+  /** which fixes there may be */
+  hints: FixHint[];
+  offers: Offer[];
+  explains_error: boolean;
+}
+
+const MAX_FINDINGS = 100;
+
+/** Characters of a reply, for a name may be as long as a trace. */
+const MAX_CHARACTERS = 500_000;
+
+/** How a run ended. */
+export function summaryReply(trace: Trace, language: string) {
+  return { finished: trace.outcome.status === "finished", text: runSummary(trace, findingLocale(language).say) };
+}
+
+/** @returns the best first, as many as a reply holds */
+export function findingsReply(trace: Trace, language: string): FindingReply[] {
+  const { say } = findingLocale(language);
+  const replies = [];
+  let charactersLeft = MAX_CHARACTERS;
+  for (const finding of explainTrace(trace).slice(0, MAX_FINDINGS)) {
+    const reply = findingReply(finding, say);
+    charactersLeft -= JSON.stringify(reply).length;
+    if (charactersLeft < 0) break;
+    replies.push(reply);
+  }
+  return replies;
+}
+
+function findingReply(finding: Finding, say: Locale["say"]): FindingReply {
+  const { what, why, todo, chain, offers } = findingText(finding, say);
+  return {
+    kind: finding.kind,
+    severity: finding.severity,
+    variant: finding.variant ?? null,
+    line: finding.cause.line,
+    lines: [...new Set(finding.chain.map((link) => link.line))],
+    step: finding.cause.step,
+    names: finding.names.map((name) => name.code),
+    text: findingParagraph(finding, say),
+    what,
+    why,
+    todo,
+    chain: finding.chain.map(({ line, step, role }, i) => ({ line, step, role, text: chain[i] })),
+    hints: finding.fixes,
+    offers,
+    explains_error: finding.explainsError,
+  };
+}

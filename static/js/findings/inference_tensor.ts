@@ -1,0 +1,48 @@
+/** A tensor made under inference_mode was used where autograd records, or written outside of it. */
+
+import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { mentionedTensors } from "./expressions.ts";
+import { operationName } from "./operation_name.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+export function inferenceTensor(facts: RunFacts): Diagnosis[] {
+  const { message } = facts.error ?? { message: "" };
+  if (!/inference tensor/i.test(message)) return [];
+  const op = facts.failedOperation;
+  const step = op?.step ?? facts.errorStep;
+  const isInference = (uid: string) => facts.tensor(uid, step)?.bits?.includes("inference");
+  const uid =
+    op?.inputs.find(isInference) ??
+    mentionedTensors(facts, step).find((mention) => isInference(mention.uid))?.uid ??
+    null;
+  const birthStep = Math.max(0, facts.birth(uid));
+  const x = facts.nameFact(uid, step);
+  const findingFacts = {
+    x,
+    op: operationName(op?.name ?? ""),
+    code: facts.codeFact(step),
+    made_line: facts.lineOf(birthStep),
+  };
+  const variant = /Inplace update|in-?place/i.test(message)
+    ? "written"
+    : /requires_grad|set_requires_grad/.test(message)
+      ? "flag"
+      : undefined;
+  return [
+    {
+      variant,
+      cause: facts.place(birthStep),
+      chain: [
+        link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]),
+        link(facts.place(step), "checked", findingFacts, [uid]),
+      ],
+      names: namesOf(x),
+      facts: findingFacts,
+      fixes: [
+        fix("no_grad_instead", facts.place(birthStep)),
+        fix("clone_before", facts.place(step), { name: facts.nameText(uid, step) ?? "" }),
+      ],
+      explainsError: true,
+    },
+  ];
+}

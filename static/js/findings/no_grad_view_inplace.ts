@@ -1,0 +1,37 @@
+/** A view that was made under no_grad was to be written with grad mode on. */
+
+import { fix, namesOf, type Diagnosis } from "./finding.ts";
+import { operationName } from "./operation_name.ts";
+import { multiOutputView, findRefusedWrite, unrecordedView, linksFromViewToRefusal } from "./refused_write.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+export function noGradViewInplace(facts: RunFacts): Diagnosis[] {
+  const write = findRefusedWrite(facts);
+  const view = write && unrecordedView(facts, write);
+  if (!write || !view || multiOutputView(write)) return [];
+  const viewStep = view.op.step;
+  const { step, op } = write;
+  const x = facts.nameFact(view.uid, step);
+  const y = facts.nameFact(view.op.inputs[0], viewStep);
+  const findingFacts = {
+    x,
+    y,
+    write: operationName(op.name),
+    made_line: facts.lineOf(viewStep),
+    write_line: facts.place(step).line,
+  };
+  return [
+    {
+      cause: facts.place(viewStep),
+      chain: linksFromViewToRefusal(facts, write, view, findingFacts),
+      names: namesOf(x, y),
+      facts: findingFacts,
+      fixes: [
+        fix("out_of_no_grad", facts.place(viewStep)),
+        fix("under_no_grad", facts.place(step), {}),
+        fix("clone_result", facts.place(viewStep)),
+      ],
+      explainsError: true,
+    },
+  ];
+}

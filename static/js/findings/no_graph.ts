@@ -1,0 +1,222 @@
+/** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
+
+import { checkpointStep } from "./checkpoint_call.ts";
+import { cutFixes } from "./cut_fixes.ts";
+import { mentionedTensors, receiverOf } from "./expressions.ts";
+import { code, fix, link, nameOf, namesOf, type Diagnosis, type Fact } from "./finding.ts";
+import { gradOffAt } from "./grad_mode.ts";
+import { originOf, type Cut } from "./graph_walk.ts";
+import { lastConversion, numberLoss } from "./number_loss.ts";
+import { operationName } from "./operation_name.ts";
+import { tensorHistory } from "./tensor_history.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+const MESSAGE = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
+
+export function noGraph(facts: RunFacts): Diagnosis[] {
+  const step = facts.errorStep;
+  const root = rootWithoutGraph(facts, step);
+  if (!root) return numberLoss(facts);
+  const { tensors, cuts } = originOf(facts, root, step);
+  const cut = cuts[0] ?? numberCut(facts, tensors);
+  if (cut) return [cutDiagnosis(facts, root, cut, step)];
+  return [
+    frozenDiagnosis(facts, root, tensors, step) ??
+      lateDiagnosis(facts, root, tensors, step) ??
+      neverDiagnosis(facts, root, tensors, step),
+  ];
+}
+
+/** The tensor that backward was asked to start from, where it has no graph. */
+function rootWithoutGraph(facts: RunFacts, step: number) {
+  const call = facts.backwards.findLast((backward) => facts.raiseSteps.includes(backward.step));
+  const isWithoutGraph = (uid: string | null | undefined) => facts.tensor(uid, step)?.requires_grad === false;
+  const root = call?.roots.find(isWithoutGraph);
+  if (root && (call?.step ?? -1) >= step) return root;
+  if (!MESSAGE.test(facts.error?.message ?? "")) return null;
+  const askedTensor = ["backward", "register_hook", "retain_grad"]
+    .map((method) => receiverOf(facts, step, method)?.uid)
+    .find(Boolean);
+  if (askedTensor && isWithoutGraph(askedTensor)) return askedTensor;
+  return mentionedTensors(facts, step).find(({ uid }) => isWithoutGraph(uid))?.uid ?? null;
+}
+
+/** The cut through a Python number or an array: the tensor was made anew from values that had left the graph. */
+function numberCut(facts: RunFacts, tensors: string[]): Cut | null {
+  for (const uid of tensors) {
+    const cut = lastConversion(facts, facts.birth(uid));
+    if (cut) return { tensor: cut.tensor, result: uid, step: cut.step, op: cut.name, reason: cut.reason };
+  }
+  return null;
+}
+
+function cutDiagnosis(facts: RunFacts, rootUid: string, recorded: Cut, step: number): Diagnosis {
+  const cut = refineCut(facts, recorded);
+  const y = facts.nameFact(rootUid, step);
+  const createGraphCall = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
+  const x = facts.nameFact(createGraphCall?.roots[0] ?? cut.tensor, cut.step);
+  const { reason } = cut;
+  const end = createGraphCall ? createGraphCall.end + 1 : cut.step;
+  const result =
+    nameBoundAt(facts, cut.step) ??
+    (end > cut.step ? firstNameBound(facts, cut.step, end) : null) ??
+    facts.nameFact(cut.result, cut.step);
+  const findingFacts = { x, y, z: result, op: operationName(cut.op), code: facts.codeFact(cut.step) };
+  const checkedFacts = { ...findingFacts, code: facts.codeFact(step) };
+  const gradOff = reason === "no_grad" ? gradOffAt(facts, cut.step) : null;
+  const gradOffFacts = gradOff ? { ...findingFacts, code: code(gradOff.code) } : findingFacts;
+  return {
+    variant: gradOff?.isSwitch ? "grad_mode" : reason,
+    cause: gradOff?.isSwitch ? facts.place(gradOff.step) : facts.place(cut.step),
+    chain: [
+      ...(gradOff && gradOff.line !== facts.place(cut.step).line ? [link(gradOff, "way", gradOffFacts)] : []),
+      link(facts.place(cut.step), "cut", findingFacts, [cut.tensor, cut.result]),
+      ...linksToRoot(facts, rootUid, cut, step),
+      link(facts.place(step), "checked", checkedFacts, [rootUid]),
+    ],
+    names: namesOf(y, result, x),
+    facts: { ...gradOffFacts, cut_line: facts.place(cut.step).line },
+    fixes: gradOff?.isSwitch
+      ? [fix("grad_on", facts.place(cut.step)), fix("remove_line", facts.place(gradOff.step))]
+      : cutFixes(reason).map((kind) => fix(kind, facts.place(cut.step), { name: nameOf(result) })),
+    explainsError: true,
+  };
+}
+
+/** Where and why a history ends, by what the statement says where the trace has less. */
+function refineCut(facts: RunFacts, cut: Cut) {
+  const { reason, step } = cut;
+  if (reason === "detach" && /\.data\b/.test(facts.code(step))) return { ...cut, reason: "data" };
+  const checkpoint = reason === "no_grad" ? checkpointStep(facts, step) : null;
+  return checkpoint === null ? cut : { ...cut, reason: "checkpoint", step: checkpoint };
+}
+
+/** The step that made the root, where it lies between. */
+function linksToRoot(facts: RunFacts, rootUid: string, cut: Cut, step: number) {
+  const birthStep = facts.birth(rootUid);
+  if (birthStep <= cut.step || birthStep >= step) return [];
+  return [
+    link(facts.place(birthStep), "made", { x: facts.nameFact(rootUid, birthStep), code: facts.codeFact(birthStep) }, [
+      rootUid,
+    ]),
+  ];
+}
+
+/** The first name that one of several steps gave to a tensor. */
+function firstNameBound(facts: RunFacts, first: number, last: number): Fact | null {
+  for (let step = first; step <= Math.min(last, facts.steps.length - 1); step++) {
+    const name = nameBoundAt(facts, step);
+    if (name) return name;
+  }
+  return null;
+}
+
+/** The name that a step gave to a tensor. */
+export function nameBoundAt(facts: RunFacts, step: number): Fact | null {
+  const { frame, set } = facts.steps[step];
+  const names = Object.entries(set?.[frame ?? ""]?.vars ?? {}).flatMap(([name, value]) =>
+    value && typeof value === "object" && "ref" in value && value.ref[0] === "t" ? [name] : [],
+  );
+  return names.length === 1 ? code(names[0]) : null;
+}
+
+/** Where a leaf behind it was told not to require grad any more. */
+function frozenDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
+  for (const uid of tensors) {
+    const freezingStep = stepThatStoppedGrad(facts, uid);
+    if (freezingStep === undefined) continue;
+    const findingFacts = {
+      x: facts.nameFact(uid, step),
+      y: facts.nameFact(rootUid, step),
+      code: facts.codeFact(freezingStep),
+    };
+    return {
+      variant: "frozen",
+      cause: facts.place(freezingStep),
+      chain: [
+        link(facts.place(freezingStep), "cut", findingFacts, [uid]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
+      ],
+      names: namesOf(findingFacts.x, findingFacts.y),
+      facts: findingFacts,
+      fixes: [fix("remove_line", facts.place(freezingStep))],
+      explainsError: true,
+    };
+  }
+  return null;
+}
+
+/** Where a leaf behind it came to require grad only after it had been used. */
+function lateDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
+  for (const uid of tensors) {
+    if (uid === rootUid || !facts.tensor(uid, step)?.requires_grad) continue;
+    const requiredStep = tensorHistory(facts)
+      .changes(uid, "requires_grad")
+      .find((change) => change.step < step && change.value === true)?.step;
+    const useStep = requiredStep === undefined ? -1 : firstUse(facts, uid, requiredStep);
+    if (requiredStep === undefined || useStep < 0) continue;
+    const findingFacts = {
+      x: facts.nameFact(uid, requiredStep),
+      y: facts.nameFact(rootUid, step),
+      use: facts.steps[useStep].line,
+      code: facts.codeFact(requiredStep),
+    };
+    return {
+      variant: "late",
+      cause: facts.place(requiredStep),
+      chain: [
+        link(facts.place(useStep), "way", { ...findingFacts, code: facts.codeFact(useStep) }, [uid]),
+        link(facts.place(requiredStep), "moved", findingFacts, [uid]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
+      ],
+      names: namesOf(findingFacts.x, findingFacts.y),
+      facts: findingFacts,
+      fixes: [fix("require_grad", facts.place(facts.birth(uid)), { name: nameOf(findingFacts.x) })],
+      explainsError: true,
+    };
+  }
+  return null;
+}
+
+/** The first step before another at which an operation took a tensor; -1 where none did. */
+function firstUse(facts: RunFacts, uid: string, before: number) {
+  for (let step = Math.max(0, facts.birth(uid)); step < before; step++)
+    if (facts.opsAt(step).some(({ inputs, outputs }) => inputs.includes(uid) && !outputs.includes(uid))) return step;
+  return -1;
+}
+
+/** Nothing behind it ever required grad. */
+function neverDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis {
+  const leaves = tensors.filter(
+    (uid) => uid !== rootUid && facts.nameText(uid, step) && /float|complex/.test(facts.handle(uid, step)?.dtype ?? ""),
+  );
+  const origins = leaves.filter((uid) => !facts.producer(uid)?.inputs.length);
+  const namedLeaves = origins.length ? origins : leaves;
+  const leaf = namedLeaves.at(-1) ?? rootUid;
+  const birthStep = Math.max(0, facts.birth(leaf));
+  const findingFacts = {
+    y: facts.nameFact(rootUid, step),
+    x: facts.nameFact(leaf, birthStep),
+    leaves: namedLeaves.map((uid) => facts.nameFact(uid, step)),
+  };
+  return {
+    variant: leaf === rootUid ? "alone" : "never",
+    cause: facts.place(birthStep),
+    chain: [
+      link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [leaf]),
+      link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
+    ],
+    names: namesOf(findingFacts.y, findingFacts.x),
+    facts: findingFacts,
+    fixes: [fix("require_grad", facts.place(birthStep), { name: facts.nameText(leaf, birthStep) ?? "" })],
+    explainsError: true,
+  };
+}
+
+/** The step at which a tensor that required grad at first last came not to. */
+function stepThatStoppedGrad(facts: RunFacts, uid: string) {
+  if (!facts.scan.initialFields(uid)?.requires_grad) return undefined;
+  return tensorHistory(facts)
+    .changes(uid, "requires_grad")
+    .findLast(({ value }) => value === false)?.step;
+}

@@ -1,0 +1,63 @@
+/** A loss that is a Python number when `backward()` is asked of it: it left the graph, or never came into it. */
+
+import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+const NO_BACKWARD = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
+const CONVERSIONS = new Set(["item", "numpy", "copy"]);
+
+export function numberLoss(facts: RunFacts): Diagnosis[] {
+  const type = NO_BACKWARD.exec(facts.error?.message ?? "")?.[1];
+  const step = facts.errorStep;
+  const name = /(\w+)\.backward\(/.exec(facts.code(step))?.[1];
+  const frameUid = facts.steps[step]?.frame;
+  const binding = facts.scan.meanings.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
+  if (!type || !name || !binding) return [];
+  const conversion = lastConversion(facts, binding.step);
+  const conversionStep = conversion?.step ?? binding.step;
+  const y = code(name);
+  const x = conversion ? facts.nameFact(conversion.tensor, conversionStep) : y;
+  const findingFacts = { x, y, type: code(type), code: facts.codeFact(conversionStep) };
+  const bindingFacts = { x: y, code: facts.codeFact(binding.step) };
+  return [
+    {
+      variant: conversion ? "number" : "plain_number",
+      cause: facts.place(conversionStep),
+      chain: [
+        ...(conversion
+          ? [
+              link(facts.place(conversionStep), "cut", { ...findingFacts, code: facts.codeFact(conversionStep) }, [
+                conversion.tensor,
+              ]),
+            ]
+          : []),
+        ...(binding.step === conversionStep && conversion
+          ? []
+          : [link(facts.place(binding.step), "moved", bindingFacts)]),
+        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }),
+      ],
+      names: namesOf(y, x),
+      facts: findingFacts,
+      fixes: conversion ? [fix("cut_item", facts.place(conversionStep), { name })] : [],
+      explainsError: true,
+    },
+  ];
+}
+
+/**
+ * The last time that a tensor was made a number or an array, of which a statement makes its value.
+ * @param step of that statement
+ */
+export function lastConversion(facts: RunFacts, step: number) {
+  const names = new Set(facts.code(step).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
+  return facts.events("path_cut").findLast((event) => {
+    if (!CONVERSIONS.has(event.reason)) return false;
+    if (event.step === step) return true;
+    const boundNames = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
+    const filledContainer = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(
+      facts.code(event.step),
+    );
+    if (filledContainer) boundNames.push(filledContainer[1]);
+    return event.step < step && boundNames.some((name) => names.has(name));
+  });
+}

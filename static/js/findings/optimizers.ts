@@ -1,0 +1,54 @@
+/** The optimizers of a run: the tensors in their groups, and the steps at which they update them. */
+
+import { find } from "../trace/entities.ts";
+import { pairsOf, refOf } from "../trace/names.ts";
+import { resolve } from "./resolve.ts";
+import type { Value } from "../trace/wire.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+interface Optimizer {
+  uid: string;
+  made: number;
+  /** at which its `step()` had run */
+  steps: number[];
+}
+
+const cache = new WeakMap<object, Map<string, Optimizer>>();
+
+/** The optimizers by uid. */
+export function optimizersOf(facts: RunFacts): Map<string, Optimizer> {
+  const cached = cache.get(facts.trace);
+  if (cached) return cached;
+  const optimizers = new Map<string, Optimizer>();
+  for (const { uid, step, fields } of facts.index.objectChanges)
+    if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
+      optimizers.set(uid, { uid, made: step, steps: [] });
+  if (optimizers.size) addOptimizerSteps(facts, optimizers);
+  cache.set(facts.trace, optimizers);
+  return optimizers;
+}
+
+function addOptimizerSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
+  /** what a path meant when it was last looked up, by the statement and its frame */
+  const uidByExpression = new Map<string, string | null>();
+  facts.steps.forEach((traceStep, i) => {
+    if (traceStep.kind !== "statement" && traceStep.kind !== "return") return;
+    const match = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.code(i));
+    if (!match) return;
+    const key = `${traceStep.stmt} ${traceStep.frame}`;
+    if (!uidByExpression.has(key)) uidByExpression.set(key, resolve(facts, match[1], i));
+    optimizers.get(uidByExpression.get(key) ?? "")?.steps.push(i);
+  });
+}
+
+/** The tensors in an optimizer's groups after a step. */
+export function parametersOf(facts: RunFacts, uid: string, step: number): string[] {
+  const entities = facts.state(step);
+  const groups = find(entities, refOf(find(entities, uid, "object")?.attrs?.param_groups), "object")?.items ?? [];
+  return groups.flatMap((group) => {
+    const dict = find(entities, refOf(group as Value), "object");
+    const params = dict ? (pairsOf(dict) ?? []).find(([key]) => key === "params")?.[1] : null;
+    const items = find(entities, refOf(params), "object")?.items ?? [];
+    return items.flatMap((item) => refOf(item as Value) ?? []);
+  });
+}

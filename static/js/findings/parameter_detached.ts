@@ -1,0 +1,184 @@
+/** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
+
+import { exhaustedParameters } from "./exhausted_parameters.ts";
+import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { attributeChanges } from "./object_history.ts";
+import { missedByOptimizer } from "./optimizer_misses.ts";
+import { optimizersOf, parametersOf } from "./optimizers.ts";
+import { reboundInLoop } from "./rebound_loop.ts";
+import { tensorHistory } from "./tensor_history.ts";
+import { unregistered } from "./unregistered.ts";
+import type { RunFacts } from "./run_facts.ts";
+import type { Binding } from "./scan.ts";
+
+export function parameterDetached(facts: RunFacts): Diagnosis[] {
+  const replacedDiagnoses = replacedParameters(facts);
+  const missedDiagnoses = replacedDiagnoses.length ? [] : missedByOptimizer(facts);
+  return [
+    ...unregistered(facts),
+    ...exhaustedParameters(facts),
+    ...replacedDiagnoses,
+    ...missedDiagnoses,
+    ...reboundInLoop(facts),
+    ...sharedThroughData(facts),
+  ];
+}
+
+/** Parameters that an optimizer goes on to update after the program exchanged them. */
+function replacedParameters(facts: RunFacts): Diagnosis[] {
+  /** by the step that exchanged them */
+  const out = new Map<string, Diagnosis>();
+  for (const { uid: optimizer, made, steps } of optimizersOf(facts).values()) {
+    const step = steps.at(-1);
+    if (step === undefined) continue;
+    const updated = new Set(parametersOf(facts, optimizer, step));
+    for (const change of [...exchangedParameters(facts), ...exchangedNames(facts)]) {
+      const isStillUpdated =
+        change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
+      if (!isStillUpdated || out.has(`${change.step}`) || isAccumulatedAfter(facts, change.before, change.step))
+        continue;
+      out.set(`${change.step}`, replacedDiagnosis(facts, optimizer, change, step));
+    }
+  }
+  return [...out.values()];
+}
+
+function isAccumulatedAfter(facts: RunFacts, uid: string, step: number) {
+  return facts.events("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
+}
+
+/** of one tensor for another */
+interface TensorExchange {
+  before: string;
+  after: string;
+  step: number;
+}
+
+/** Tensors of modules that were exchanged, alone or with their module. */
+function exchangedParameters(facts: RunFacts): TensorExchange[] {
+  return attributeChanges(facts).flatMap(({ before, after, step }) => {
+    if (!before || !after) return [];
+    if (before[0] === "t" && after[0] === "t") return [{ before, after, step }];
+    if (before[0] !== "o" || after[0] !== "o") return [];
+    const tensorAttributes = (object: string) =>
+      attributeChanges(facts).filter(
+        (change) => change.owner === object && change.step <= step && change.after?.[0] === "t",
+      );
+    const tensorsAfter = tensorAttributes(after);
+    return tensorAttributes(before).flatMap((attributeBefore) => {
+      const attributeAfter = tensorsAfter.find(({ name }) => name === attributeBefore.name);
+      return attributeAfter?.after && attributeBefore.after
+        ? [{ before: attributeBefore.after, after: attributeAfter.after, step }]
+        : [];
+    });
+  });
+}
+
+/** Names that came to mean another tensor that is trained. */
+function exchangedNames(facts: RunFacts): TensorExchange[] {
+  const history = tensorHistory(facts);
+  const exchanges: TensorExchange[] = [];
+  for (const meanings of facts.scan.meanings.values())
+    for (let k = 1; k < meanings.length; k++) {
+      const { uid: after, step } = meanings[k];
+      const before = meanings[k - 1].uid;
+      if (before[0] !== "t" || after[0] !== "t" || before === after) continue;
+      if (hadOtherName(facts, before, meanings[k - 1])) continue;
+      if (history.valueAt(after, "leaf", step) && history.valueAt(after, "requires_grad", facts.steps.length))
+        exchanges.push({ before, after, step });
+    }
+  return exchanges.filter(({ after }) => facts.scan.read.has(after));
+}
+
+/** Whether a tensor had another name before it got this one: a name that only went along with it may go on to
+ * another. */
+function hadOtherName(facts: RunFacts, uid: string, { name, step }: Binding) {
+  return (facts.scan.bindings.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
+}
+
+function replacedDiagnosis(facts: RunFacts, optimizerUid: string, change: TensorExchange, step: number): Diagnosis {
+  const x = facts.nameFact(change.after, change.step);
+  const optimizerName = facts.nameFact(optimizerUid, step);
+  const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
+  return {
+    variant: "replaced",
+    cause: facts.place(change.step),
+    chain: [
+      link(facts.place(made), "made", { x: optimizerName }, [optimizerUid]),
+      link(facts.place(change.step), "moved", { x, code: facts.codeFact(change.step) }, [change.before, change.after]),
+      link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [change.before]),
+    ],
+    names: namesOf(x, optimizerName),
+    facts: {
+      x,
+      optimizer: optimizerName,
+      code: facts.codeFact(change.step),
+      made: facts.steps[made].line,
+      step: facts.steps[step].line,
+    },
+    fixes: [
+      fix("optimizer_later", facts.place(made), { to: facts.steps[change.step].line }),
+      fix("in_place", facts.place(change.step)),
+    ],
+  };
+}
+
+/** Two parameters on one memory, since `.data` of one was given to the other. */
+function sharedThroughData(facts: RunFacts): Diagnosis[] {
+  const history = tensorHistory(facts);
+  const out: Diagnosis[] = [];
+  for (const uid of parametersThatMoved(facts)) {
+    for (const { step, value } of history.changes(uid, "storage").slice(1)) {
+      const storageUid = value as string | null;
+      const other = facts.index
+        .handlesOf(storageUid, step)
+        .find(
+          (handleUid) =>
+            handleUid !== uid &&
+            history.valueAt(handleUid, "leaf", step) &&
+            history.valueAt(handleUid, "requires_grad", step),
+        );
+      if (!storageUid || !other || !isTrained(facts, uid, step)) continue;
+      out.push(sharedDiagnosis(facts, uid, other, step));
+    }
+  }
+  return out;
+}
+
+/** Whether a backward or a write comes to a tensor later. */
+function isTrained(facts: RunFacts, uid: string, step: number) {
+  return (
+    isAccumulatedAfter(facts, uid, step) ||
+    facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)
+  );
+}
+
+/** Leaves that require grad and were given another storage. */
+function parametersThatMoved(facts: RunFacts): string[] {
+  const history = tensorHistory(facts);
+  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth }) => {
+    if (kind !== "tensor" || !history.wasChangedLater(uid, "storage")) return [];
+    return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
+  });
+}
+
+function sharedDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: number): Diagnosis {
+  const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
+  const effect = facts.events("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
+  const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
+  return {
+    variant: "data",
+    cause: facts.place(step),
+    chain: [
+      link(facts.place(facts.birth(otherUid)), "made", { x: y }, [otherUid]),
+      link(facts.place(step), "shares", { x: y, y: x }, [uid, otherUid]),
+      ...(effect ? [link(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
+      ...(nextWrite
+        ? [link(facts.place(nextWrite.step), "written", { x, code: facts.codeFact(nextWrite.step) }, [uid, otherUid])]
+        : []),
+    ],
+    names: namesOf(x, y),
+    facts: { x, y, code: facts.codeFact(step) },
+    fixes: [fix("tie_parameter", facts.place(step))],
+  };
+}

@@ -1,0 +1,203 @@
+/** What the steps of a run did, in order: operations, events, backward calls and the names that were given. Each part is made
+ * when it is first asked for, from the lists of the trace's index. */
+
+import { refOf } from "../trace/names.ts";
+import { addToList } from "../trace/multimap.ts";
+import type { TraceIndex } from "../trace/trace_index.ts";
+import type { Delta, Event, Op, Step } from "../trace/wire.ts";
+
+export type Operation = Op & {
+  step: number;
+  /** its place in the step's log */
+  at: number;
+};
+
+/** a name of a frame that came to mean a thing */
+export interface Binding {
+  uid: string;
+  name: string;
+  frame: string;
+  step: number;
+}
+
+export interface BackwardCall {
+  uid: string;
+  stmt: number | null;
+  api: "backward" | "grad";
+  roots: (string | null)[];
+  inputs: string[];
+  keepsGraph: boolean;
+  createsGraph: boolean;
+  /** step, end: its first step and the last at which it runs */
+  step: number;
+  end: number;
+  parent: string | null;
+}
+
+/** an event with its step */
+export type Occurrence<E extends Event["event"] = Event["event"]> = Extract<Event, { event: E }> & {
+  step: number;
+  /** its place in the step's log */
+  at: number;
+};
+
+interface Names {
+  /** by what a name came to mean */
+  bindings: Map<string, Binding[]>;
+  /** by `frame/name`, its uid empty where it came to mean no entity */
+  meanings: Map<string, Binding[]>;
+}
+
+/** producers and inPlace: by tensor, the operation that made it, and those that took and returned it */
+interface TensorMakers {
+  producers: Map<string, Operation>;
+  inPlace: Map<string, Operation[]>;
+  /** tensors that an operation took */
+  read: Set<string>;
+}
+
+export class Scan {
+  steps: Step[];
+  index: TraceIndex;
+  /** by step */
+  _opsAt = new Map<number, Operation[]>();
+  _events = new Map<Event["event"], Occurrence[]>();
+  _writes: Map<string, Occurrence<"written">[]> | null = null;
+  _names: Names | null = null;
+  _makers: TensorMakers | null = null;
+  _backwards: BackwardCall[] | null = null;
+
+  constructor(steps: Step[], index: TraceIndex) {
+    this.steps = steps;
+    this.index = index;
+  }
+
+  /** The operations of a step, in order. */
+  opsAt(step: number): Operation[] {
+    const cached = this._opsAt.get(step);
+    if (cached) return cached;
+    const ops: Operation[] = [];
+    (this.steps[step]?.log ?? []).forEach((entry, logIndex) => {
+      if (entry.kind === "op") ops.push({ ...entry, step, at: logIndex });
+    });
+    this._opsAt.set(step, ops);
+    return ops;
+  }
+
+  /** All operations, in order. */
+  *ops(): Generator<Operation> {
+    for (let step = 0; step < this.steps.length; step++) yield* this.opsAt(step);
+  }
+
+  /** The fields of an entity as the step gave them at which it appeared. */
+  initialFields(uid: string | null | undefined): Delta | undefined {
+    const life = this.index.lives.get(uid ?? "");
+    return life && this.steps[life.birth].set[life.uid];
+  }
+
+  /** Every event of a kind, in order. */
+  events(event: Event["event"]): Occurrence[] {
+    const cached = this._events.get(event);
+    if (cached) return cached;
+    const events: Occurrence[] = [];
+    for (const { step, at } of this.index.events.get(event) ?? [])
+      events.push({ ...this.steps[step].log[at], step, at } as Occurrence);
+    this._events.set(event, events);
+    return events;
+  }
+
+  /** The writes of each storage, in order. */
+  get writes(): Map<string, Occurrence<"written">[]> {
+    if (this._writes) return this._writes;
+    this._writes = new Map();
+    for (const event of this.events("written"))
+      if (event.event === "written") addToList(this._writes, event.storage, event);
+    return this._writes;
+  }
+
+  get bindings() {
+    return this.names.bindings;
+  }
+
+  get meanings() {
+    return this.names.meanings;
+  }
+
+  /** The operation that made a tensor. */
+  producer(uid: string): Operation | undefined {
+    const birth = this.index.lives.get(uid)?.birth;
+    const isMaker = (op: Operation) => op.outputs.includes(uid) && !op.inputs.includes(uid);
+    const maker = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
+    return maker ?? this.makers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
+  }
+
+  get inPlace() {
+    return this.makers.inPlace;
+  }
+
+  get read() {
+    return this.makers.read;
+  }
+
+  get names() {
+    this._names ??= namesGivenBySteps(this.index);
+    return this._names;
+  }
+
+  get makers() {
+    this._makers ??= tensorMakers(this.ops());
+    return this._makers;
+  }
+
+  /** Calls of the engine, in order. */
+  get backwards() {
+    this._backwards ??= backwardCalls(this.index, this.steps.length);
+    return this._backwards;
+  }
+}
+
+function namesGivenBySteps({ frameChanges }: TraceIndex): Names {
+  const names: Names = { bindings: new Map(), meanings: new Map() };
+  for (const { uid: frame, step, fields } of frameChanges) {
+    if (!fields.vars) continue;
+    for (const [name, value] of Object.entries(fields.vars)) {
+      const uid = refOf(value) ?? "";
+      const binding = { uid, name, frame, step };
+      if (uid) addToList(names.bindings, uid, binding);
+      addToList(names.meanings, `${frame}/${name}`, binding);
+    }
+  }
+  return names;
+}
+
+function tensorMakers(ops: Iterable<Operation>): TensorMakers {
+  const makers: TensorMakers = { producers: new Map(), inPlace: new Map(), read: new Set() };
+  for (const op of ops) {
+    for (const uid of op.inputs) makers.read.add(uid);
+    for (const uid of op.outputs) {
+      if (op.inputs.includes(uid)) addToList(makers.inPlace, uid, op);
+      else if (!makers.producers.has(uid)) makers.producers.set(uid, op);
+    }
+  }
+  return makers;
+}
+
+/** @param count of steps */
+function backwardCalls({ backwardChanges, lives }: TraceIndex, count: number): BackwardCall[] {
+  return backwardChanges.flatMap(({ uid, step, fields }) => {
+    if (!fields.kind) return [];
+    const { stmt = null, api, roots, inputs, keep_graph, create_graph, parent = null } = fields;
+    return {
+      uid,
+      stmt,
+      api: api ?? "backward",
+      roots: roots ?? [],
+      inputs: inputs ?? [],
+      keepsGraph: keep_graph === true,
+      createsGraph: create_graph === true,
+      step,
+      end: Math.min((lives.get(uid)?.death ?? count) + 1, count - 1),
+      parent,
+    };
+  });
+}

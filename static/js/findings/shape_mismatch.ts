@@ -1,0 +1,156 @@
+/** An operation was refused because of the sizes of its operands: which dimensions do not fit, and where each has its size from. */
+
+import { mentionedTensors } from "./expressions.ts";
+import { link, namesOf, type Diagnosis } from "./finding.ts";
+import { operandsOf, shapeText, type Operand } from "./operands.ts";
+import { operationName } from "./operation_name.ts";
+import { fixesByMessage, pairFixes, type Mismatch } from "./shape_fixes.ts";
+import type { RunFacts } from "./run_facts.ts";
+import type { Operation } from "./scan.ts";
+
+const MESSAGE =
+  /mat1 and mat2|size mismatch|must match (?:the )?(?:size|existing)|Sizes of tensors must match|shapes? .*(?:cannot|invalid|mismatch|must)|shape '.*' is invalid|equal size|inconsistent tensor size|Expected .*(?:channels|size|batch_size|dimension)|doesn't match the broadcast shape|is not broadcastable|expected (?:input|\d+D|m1|hidden)|Given groups=|input\.size\(-1\) must be equal|target size|Mismatch in shape|expand\(|dimensions? specified|number of dimensions|unflatten|same number of dimensions|should contain \d+ elements|incompatible/i;
+const ONE_VALUE = /more than 1 (?:value per channel|spatial element) when training/;
+const PRODUCTS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|einsum|__matmul__|inner|addbmm)$/;
+const ELEMENTWISE =
+  /^(?:add|sub|rsub|mul|div|true_divide|pow|eq|ne|lt|le|gt|ge|where|maximum|minimum|atan2|remainder|fmod|lerp|addcmul|addcdiv|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy|binary_cross_entropy_with_logits|broadcast_tensors|copy|logical_and|logical_or|bitwise_and|bitwise_or|masked_fill|cosine_similarity|fill)_?$/;
+
+export function shapeMismatch(facts: RunFacts): Diagnosis[] {
+  const { message = "", type = "" } = facts.error ?? {};
+  if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return [];
+  const op = facts.failedOperation;
+  const operands = op ? operandsOf(facts, op) : [];
+  const mismatch = op ? firstMismatch(operationName(op.name), operands) : null;
+  const isShapeError = MESSAGE.test(message) && !/dtype|scalar type/i.test(message);
+  if (!isShapeError && !(mismatch && /size|shape|dimension/i.test(message))) return [];
+  return [mismatch && op ? pairDiagnosis(facts, op, mismatch) : diagnosisWithoutPair(facts, op, operands)];
+}
+
+function pairDiagnosis(facts: RunFacts, op: Operation, mismatch: Mismatch): Diagnosis {
+  const { variant, a, b, dimA, dimB } = mismatch;
+  const { step } = op;
+  const findingFacts = {
+    x: a.name,
+    y: b.name,
+    x_shape: shapeText(a.shape),
+    y_shape: shapeText(b.shape),
+    x_size: a.shape[dimA] ?? 1,
+    y_size: b.shape[dimB] ?? 1,
+    x_dim: dimA,
+    y_dim: dimB,
+    op: operationName(op.name).replace(/^__|__$|_$/g, ""),
+    code: facts.codeFact(step),
+  };
+  const originLinks = [a, b]
+    .map((operand) => ({ operand, from: sizeOriginStep(facts, operand, operand === a ? dimA : dimB, step) }))
+    .filter(({ from: originStep }) => originStep < step)
+    .map(({ operand, from: originStep }) =>
+      link(
+        facts.place(originStep),
+        "made",
+        { ...findingFacts, x: operand.name, x_shape: shapeText(operand.shape), code: facts.codeFact(originStep) },
+        [operand.uid],
+      ),
+    )
+    .sort((first, second) => first.step - second.step);
+  return {
+    variant,
+    cause: facts.place(step),
+    chain: [...originLinks, link(facts.place(step), "checked", findingFacts, [a.uid, b.uid])],
+    names: namesOf(a.name, b.name),
+    facts: findingFacts,
+    fixes: pairFixes(facts, mismatch, facts.place(step)),
+    explainsError: true,
+  };
+}
+
+/** The step that made an operand, or the named tensor of the same size that it was made from. */
+function sizeOriginStep(facts: RunFacts, operand: Operand, dim: number, step: number) {
+  let { uid, made } = operand;
+  const size = operand.shape[dim];
+  for (let k = 0; k < 20 && made >= step; k++) {
+    const op = facts.producer(uid);
+    const sourceUid = op?.inputs.find((input) => facts.tensor(input, step)?.shape?.includes(size));
+    if (!sourceUid) break;
+    uid = sourceUid;
+    made = Math.max(0, facts.birth(sourceUid));
+  }
+  return made;
+}
+
+/** Which dimensions do not fit. */
+function firstMismatch(op: string, operands: Operand[]): Mismatch | null {
+  const [a, b, c] = operands;
+  if (!a || !b) return null;
+  if (op === "linear")
+    return a.shape.at(-1) === b.shape[1] ? null : pairMismatch("linear", a, b, a.shape.length - 1, 1);
+  if (/^(?:addmm|addmv|baddbmm)$/.test(op) && c) return matmulMismatch(b, c);
+  if (PRODUCTS.test(op)) return matmulMismatch(a, b);
+  if (/^conv\d?d?|^convolution/.test(op))
+    return a.shape[1] === b.shape[1] ? null : pairMismatch("channels", a, b, 1, 1);
+  if (/^(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(op)) return joinMismatch(operands);
+  if (/^(?:cross_entropy_loss|nll_loss|nll_loss_nd)$/.test(op))
+    return a.shape[0] === b.shape[0] ? null : pairMismatch("batch", a, b, 0, 0);
+  return ELEMENTWISE.test(op) ? broadcastMismatch(a, b) : null;
+}
+
+function pairMismatch(variant: string, a: Operand, b: Operand, dimA: number, dimB: number): Mismatch {
+  return { variant, a, b, dimA, dimB };
+}
+
+function matmulMismatch(a: Operand, b: Operand) {
+  const dimB = Math.max(0, b.shape.length - 2);
+  return a.shape.at(-1) === b.shape[dimB] ? null : pairMismatch("product", a, b, a.shape.length - 1, dimB);
+}
+
+function broadcastMismatch(a: Operand, b: Operand) {
+  for (let k = 1; k <= Math.min(a.shape.length, b.shape.length); k++) {
+    const [n, m] = [a.shape[a.shape.length - k], b.shape[b.shape.length - k]];
+    if (n !== m && n !== 1 && m !== 1) return pairMismatch("broadcast", a, b, a.shape.length - k, b.shape.length - k);
+  }
+  if (a.shape.length < b.shape.length || a.shape.some((n, k) => n === 1 && (b.shape.at(k - a.shape.length) ?? 1) > 1))
+    return pairMismatch("into", a, b, 0, 0);
+  return null;
+}
+
+function joinMismatch(operands: Operand[]) {
+  const [a] = operands;
+  for (const b of operands.slice(1)) {
+    const differing = a.shape.flatMap((size, k) => (size === b.shape[k] ? [] : [k]));
+    if (differing.length || a.shape.length !== b.shape.length)
+      return pairMismatch("join", a, b, differing.at(-1) ?? 0, differing.at(-1) ?? 0);
+  }
+  return null;
+}
+
+/** Sizes that do not fit otherwise: what went in is named with its shape. */
+function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: Operand[]): Diagnosis {
+  const step = op?.step ?? facts.errorStep;
+  const uid = operands[0]?.uid ?? mentionedTensors(facts, step)[0]?.uid ?? null;
+  const shape = operands[0]?.shape ?? facts.tensor(uid, step)?.shape ?? [];
+  const x = operands[0]?.name ?? facts.nameFact(uid, step);
+  const wantedShape = /shape '([^']*)' is invalid/.exec(facts.error?.message ?? "")?.[1];
+  const findingFacts = {
+    x,
+    x_shape: shapeText(shape),
+    n: shape.reduce((product, size) => product * size, 1),
+    wanted: wantedShape ?? "",
+    given: /torch\.Size\(\[(.*?)\]\)/.exec(facts.error?.message ?? "")?.[1] ?? "",
+    op: op ? operationName(op.name) : "",
+    message: (facts.error?.message ?? "").split("\n")[0],
+    code: facts.codeFact(step),
+  };
+  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
+  const birthStep = facts.birth(uid);
+  if (birthStep >= 0 && birthStep < step)
+    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
+  return {
+    variant: ONE_VALUE.test(findingFacts.message) ? "one_value" : wantedShape ? "count" : uid ? "general" : "unknown",
+    cause: facts.place(step),
+    chain,
+    names: namesOf(x),
+    facts: findingFacts,
+    fixes: fixesByMessage(facts, facts.place(step), shape),
+    explainsError: true,
+  };
+}

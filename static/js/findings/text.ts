@@ -1,0 +1,117 @@
+/** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
+
+import { torchOffers, type Offer } from "./torch_offers.ts";
+import { gradName } from "./gradient_name.ts";
+import { questionOf, type Answer } from "./tensor_question.ts";
+import type { Say } from "../words/sentences.ts";
+import type { Fact, Facts, Finding } from "./finding.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+/** names stand in backticks; empty where there is nothing to say */
+export interface FindingText {
+  what: string;
+  why: string;
+  todo: string;
+  chain: string[];
+  offers: Offer[];
+}
+
+const MAX_LISTED = 4;
+
+export function findingText(finding: Finding, say: Say): FindingText {
+  const facts = { line: finding.cause.line, ...finding.facts };
+  const sentenceOfPart = (part: string) => {
+    const keys = [`finding.${finding.kind}.${finding.variant}.${part}`, `finding.${finding.kind}.${part}`];
+    const text = firstKnownSentence(keys, facts, say, part === "what");
+    return say("finding.join") === " " ? withCapital(text) : text;
+  };
+  const chain = finding.chain.map((link) => {
+    const keys = [finding.variant, null].map((variant) => [finding.kind, variant, "chain", link.role].filter(Boolean));
+    keys.push(["chain", link.role]);
+    return firstKnownSentence(
+      keys.map((parts) => `finding.${parts.join(".")}`),
+      { ...finding.facts, ...link.facts, line: link.line },
+      say,
+    );
+  });
+  return {
+    what: sentenceOfPart("what"),
+    why: sentenceOfPart("why"),
+    todo: sentenceOfPart("todo"),
+    chain,
+    offers: torchOffers(finding, say),
+  };
+}
+
+/** A sentence with a capital at its beginning, where that is a letter of prose. */
+function withCapital(text: string) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The whole finding as one paragraph. */
+export function findingParagraph(finding: Finding, say: Say) {
+  const { what, why, todo, chain } = findingText(finding, say);
+  const links = chain.map((text, k) => say("finding.link", { line: finding.chain[k].line, text }));
+  const sentence = chain.length ? [say("finding.links", { links: links.join(say("finding.semicolon")) })] : [];
+  return [what, ...sentence, why, todo].filter(Boolean).join(say("finding.join"));
+}
+
+/**
+ * The sentence of the first key that the language has.
+ * @param withModuleName names with those that they have outside
+ */
+function firstKnownSentence(keys: string[], facts: Facts, say: Say, withModuleName = false) {
+  const key = keys.find((candidate) => say(candidate) !== candidate);
+  if (!key) return "";
+  const args = Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [name, factText(fact, say, withModuleName, facts.line)]),
+  );
+  return say(key, args);
+}
+
+/** @param line that is spoken of */
+function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: unknown = undefined): string {
+  if (Array.isArray(fact)) {
+    const texts = fact.slice(0, MAX_LISTED).map((item) => factText(item, say, withModuleName, line));
+    return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED ? say("finding.more") : "");
+  }
+  if (typeof fact !== "object") return String(fact);
+  if ("phrase" in fact) return firstKnownSentence([fact.phrase], fact.facts ?? {}, say);
+  if ("code" in fact) return withModuleName && fact.also ? say("finding.also", { ...fact }) : `\`${fact.code}\``;
+  const key = fact.result ? "result" : "unnamed";
+  return say(`finding.${key}_${fact.line === line ? "here" : "of"}`, { op: fact.result, line: fact.line });
+}
+
+export interface AnswerText {
+  title: string;
+  what: string;
+  why: string;
+  todo: string;
+  /** of the ways by which a gradient came */
+  rows: string[];
+  /** of why there is none */
+  chain: string[];
+}
+
+/** An answer in words. */
+export function answerText({ title, what, why, rows, finding }: Answer, say: Say): AnswerText {
+  const reasonText = finding ? findingText(finding, say) : { what: "", why: "", todo: "", chain: [], offers: [] };
+  const ownText = what ? factText(what, say) : "";
+  const reasons = why ? [factText(why, say)] : [];
+  if (ownText) reasons.push(reasonText.what);
+  return {
+    title: factText(title, say),
+    what: ownText || reasonText.what,
+    why: [...reasons, reasonText.why].filter(Boolean).join(say("finding.join")),
+    todo: reasonText.todo,
+    rows: rows.map(({ key, facts, line }) => firstKnownSentence([key], { ...facts, line: facts.line ?? line }, say)),
+    chain: reasonText.chain,
+  };
+}
+
+/** The question that can be asked of a tensor at a step. */
+export function questionText(facts: RunFacts, uid: string, step: number, say: Say) {
+  const x = facts.nameFact(uid, step);
+  const args = { x: factText(x, say), grad: factText(gradName(x), say) };
+  return say(`answer.ask.${questionOf(facts, uid, step)}`, args);
+}

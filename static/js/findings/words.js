@@ -1,8 +1,0 @@
-/** The sentences of findings, fixes and their outcomes, by key. */
-
-import en from "../../locales/findings.en.json" with { type: "json" };
-import zh from "../../locales/findings.zh.json" with { type: "json" };
-import { createLocale } from "../sentences.js";
-
-/** @type {(language: string) => import("../sentences.js").Locale} */
-export const findingLocale = createLocale({ en, zh });

@@ -1,0 +1,81 @@
+/** The graph of a run, as its pane is laid out from it. */
+
+import type { Input, Rails } from "./rails.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { TraceIndex } from "../trace/trace_index.ts";
+import type { TouchHistory } from "./touched.ts";
+
+/** a leaf at a node that reads it, by the edges `ks` */
+export interface Dock {
+  leaf: string;
+  /** nodes between them that only bring it into shape, the reader's first */
+  vias: string[];
+  ks: number[];
+}
+
+/** a node with its leaves. */
+export interface Block {
+  uid: string;
+  /** its edges to other blocks */
+  inputs: Input[];
+  docks: Dock[];
+  lane: number;
+  line: number;
+  component: Component;
+  /** whether backward ever runs it */
+  visited: boolean;
+  /** whether a backward ever begins at it */
+  seed: boolean;
+}
+
+/** nodes that are one graph over the whole run, inputs first. */
+export interface Component {
+  /** its first node */
+  key: string;
+  order: Block[];
+  rails: Rails;
+  birth: number;
+  death: number;
+}
+
+/** the k-th visit of a backward, from 1 */
+export interface VisitFacts {
+  step: number;
+  backward: string;
+  k: number;
+}
+
+export interface GraphModel {
+  opened: OpenTrace;
+  index: TraceIndex;
+  history: TouchHistory;
+  blocks: Map<string, Block>;
+  /** by birth */
+  components: Component[];
+  /** nodes that accumulate into a tensor */
+  leaves: string[];
+  /** by a leaf, the blocks it is docked to */
+  readersOf: Map<string, string[]>;
+  /** by a docked node that is no leaf, its block */
+  hosts: Map<string, string>;
+  /** by node that is no leaf */
+  labels: Map<string, string>;
+  /** by node, in order */
+  visits: Map<string, VisitFacts[]>;
+  /** their first and last visits' steps */
+  backwards: Map<string, { first: number; last: number }>;
+  stills: Map<number, Still>;
+}
+
+export interface Still {
+  /** of all */
+  height: number;
+  /** whether graphs have titles, for there are several at a time */
+  titled: boolean;
+  /** by graph, where it begins */
+  tops: Map<string, number>;
+  /** by node, where the room above it begins */
+  blocks: Map<string, number>;
+  /** where leaves wait that no node reads */
+  idle: number;
+}

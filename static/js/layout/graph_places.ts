@@ -1,0 +1,89 @@
+/** What a row of the graph pane holds, each with its place. */
+
+import type { Rect } from "./pane.ts";
+import type { Slot, Grad } from "../trace/wire.ts";
+import type { ChipTexts } from "./grad_chip.ts";
+import type { Turn } from "./graph_step.ts";
+import type { Block, Dock } from "./graph_parts.ts";
+
+export type TextPlace = Rect & {
+  text: string;
+  /** what there is no room for */
+  hidden: string[];
+};
+
+export type SlotChip = Rect & {
+  key: string;
+  slot: string;
+  saved: Slot;
+  /** the saved slot's, `freed` where the node let go of everything */
+  state: string;
+  /** there is no room for its text */
+  dot: boolean;
+  head: string;
+  now: number | null;
+};
+
+export type GradPlace = Rect & {
+  /** the edge that the gradient is on, else the node that it is at */
+  key: string;
+  grad: Grad;
+  chip: ChipTexts;
+  now: boolean;
+  /** where it climbs to, and where that is written */
+  to: { text: string; x: number } | null;
+};
+
+/** a node between a leaf and its reader */
+export type Shaping = Rect & { uid: string; label: string; turn: Turn | null; lead: number };
+
+export type DockPlace = Rect & {
+  leaf: string;
+  label: string;
+  turn: Turn | null;
+  /** the leaf stands for itself elsewhere */
+  again: boolean;
+  /** how many gradients it got in this backward */
+  met: number;
+  shapings: Shaping[];
+  dock: Dock;
+  cy: number;
+  lead: number;
+  /** characters of its name */
+  most: number;
+};
+
+/** its rectangle is the node's box. */
+export type Row = Rect & {
+  uid: string;
+  block: Block;
+  level: "full" | "slim";
+  /** top, bottom: with its leaves and gradients */
+  top: number;
+  bottom: number;
+  cy: number;
+  rail: number;
+  font: number;
+  label: string;
+  /** the room before its label */
+  lead: number;
+  name: string;
+  /** whether an edge reaches its rail */
+  dot: boolean;
+  turn: Turn | null;
+  met: number;
+  tag: TextPlace | null;
+  flags: TextPlace[];
+  slots: SlotChip[];
+  /** saved slots that have none */
+  moreSlots: (Rect & { keys: string[] }) | null;
+  docks: DockPlace[];
+  /** leaves that have no place */
+  hidden: (Rect & { key: string; uids: string[] }) | null;
+  grads: GradPlace[];
+  seed: boolean;
+  /** how many gradients have none */
+  moreGrads: number;
+  /** backward is over and let go of what its graph saved */
+  past: boolean;
+};

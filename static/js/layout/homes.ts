@@ -1,0 +1,289 @@
+/** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
+
+import { statesOf, type Entities, type OpenTrace } from "../trace/state.ts";
+import { textWidth } from "./metrics.ts";
+import { leadsToNames, namesAndPaths, refOf, type Tag } from "../trace/names.ts";
+import type { Entity, Frame } from "../trace/entities.ts";
+import type { Delta, Step } from "../trace/wire.ts";
+
+interface Home {
+  /** the name, with its function's where it is not the module's */
+  key: string;
+  /** by the names' first appearance in the run */
+  rank: number;
+  /** the key of the object or the function under whose line it stands, empty for a name of the module */
+  section: string;
+  /** whether the module's names reach it */
+  main: boolean;
+  /** as the program writes it */
+  path: string;
+  /** the name with which that begins */
+  root: string;
+}
+
+interface Section {
+  rank: number;
+  kind: "object" | "frame" | "name";
+}
+
+const ROOT = /^[^.[]+/;
+const PARTS = /[^.[]+|\[[^\]]*\]?/g;
+
+/** The name with which a path begins. */
+export function rootOf(path: string) {
+  return path.match(ROOT)?.[0] ?? path;
+}
+
+/** Whether an object is an optimizer. */
+export function isOptimizer(entity: Entity | undefined) {
+  return entity?.kind === "object" && Boolean(entity.attrs?.param_groups);
+}
+
+/** The paths of the optimizers, each with what goes on from it. */
+export function optimizerPaths(optimizers: Iterable<string>, paths: Map<string, string>) {
+  const out = [];
+  for (const uid of optimizers) {
+    const path = paths.get(uid);
+    if (path !== undefined) out.push(`${path}.`);
+  }
+  return out;
+}
+
+/**
+ * The names of a thing that a row wears: those by way of an optimizer only where there are no others, and never that of
+ * a `.grad`.
+ * @param optimizerPrefixes optimizers' paths
+ * @returns state: the name in an optimizer of what has no other
+ */
+export function namesOnRow(tags: Tag[] | undefined, optimizerPrefixes: string[]): { list: Tag[]; state: Tag | null } {
+  const nonGradTags = (tags ?? []).filter((tag) => tag.kind !== "grad");
+  const list = nonGradTags.filter(
+    (tag) => tag.kind === "var" || !optimizerPrefixes.some((path) => tag.text.startsWith(path)),
+  );
+  return { list, state: list.length ? null : (nonGradTags[0] ?? null) };
+}
+
+/** The homes of a run. */
+export class Homes {
+  /** of tensors, arrays and objects */
+  homeOf = new Map<string, Home>();
+  /** by storage, its handles that had names, in that order */
+  handlesOfStorage = new Map<string, string[]>();
+  /** by storage, once the run is known */
+  ofStorages = new Map<string, Home | null>();
+  /** by key */
+  ranks = new Map<string, number>();
+  sections = new Map<string, Section>();
+  /** by frame, the key of its section */
+  frames = new Map<string, string>();
+  optimizers = new Set<string>();
+  /** whether any tensor ever has a gradient */
+  hasGrads = false;
+  /** the widest name */
+  widest = 0;
+
+  /** Where a storage stands: at the home of the handle that was named first, one of the module's before the others'. */
+  ofStorage(storageUid: string): Home | undefined {
+    let home = this.ofStorages.get(storageUid);
+    if (home === undefined) {
+      const handleHomes = (this.handlesOfStorage.get(storageUid) ?? []).map((uid) => this.homeOf.get(uid));
+      home = handleHomes.find((other) => other?.main) ?? handleHomes[0] ?? null;
+      this.ofStorages.set(storageUid, home);
+    }
+    return home ?? undefined;
+  }
+
+  /** The rank of a section. */
+  sectionRank(key: string) {
+    return this.sections.get(key)?.rank ?? Infinity;
+  }
+}
+
+export function homesOf(opened: OpenTrace): Homes {
+  const builder = new HomesBuilder();
+  let i = -1;
+  for (const entities of statesOf(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
+  return builder.homes;
+}
+
+/** Follows the names step by step. */
+class HomesBuilder {
+  homes = new Homes();
+  /** what names go out from */
+  sources: Entities = new Map();
+  mainFrame = "";
+  /** frames of functions that are there */
+  liveFrames = new Set<string>();
+
+  /** @param entities after it */
+  addStep(traceStep: Step, entities: Entities) {
+    const set = Object.entries(traceStep.set ?? {});
+    let mustVisitAll = false;
+    for (const [uid, fields] of set) {
+      const entity = entities.get(uid);
+      if (!entity) continue;
+      if (leadsToNames(entity)) this.sources.set(uid, entity);
+      else this.sources.delete(uid);
+      if (entity.kind === "frame") mustVisitAll = this.addFrame(uid, entity, fields, entities) || mustVisitAll;
+      else if (entity.kind === "object") {
+        mustVisitAll = true;
+        if (isOptimizer(entity)) this.homes.optimizers.add(uid);
+      } else if (entity.kind === "tensor") {
+        if (fields.grad) this.homes.hasGrads = true;
+        if (fields.storage && this.homes.homeOf.has(uid)) this.addToStorage(uid, entity);
+        mustVisitAll ||= Boolean(fields.parts || fields.tangent || fields.wraps);
+      }
+    }
+    for (const uid of traceStep.gone ?? []) {
+      this.sources.delete(uid);
+      this.liveFrames.delete(uid);
+    }
+    if (mustVisitAll) this.addAll(entities);
+    else
+      for (const [uid, { vars }] of set)
+        for (const [name, value] of Object.entries(vars ?? {})) this.addName(uid, name, refOf(value), entities);
+  }
+
+  /** @returns whether it names an object anew */
+  addFrame(uid: string, frame: Frame, fields: Delta, entities: Entities): boolean {
+    const { frames, sections } = this.homes;
+    if (!frame.caller) this.mainFrame ||= uid;
+    else if (!frames.has(uid)) {
+      this.liveFrames.add(uid);
+      const sameNamed = [...this.liveFrames].filter((other) => nameOf(entities, other) === frame.name).length;
+      const key = `${frame.name}()${sameNamed > 1 ? ` ${sameNamed}` : ""}`;
+      frames.set(uid, key);
+      if (!sections.has(key)) sections.set(key, { rank: this.rankOf(key), kind: "frame" });
+    }
+    return Object.values(fields.vars ?? {}).some((value) => refOf(value)?.[0] === "o");
+  }
+
+  /** A name that means a tensor or an array. */
+  addName(frameUid: string, name: string, uid: string | null, entities: Entities) {
+    const owner = entities.get(frameUid);
+    if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
+    this.assignHome(
+      uid,
+      { kind: "var", text: name, frame: frameUid, name, scope: owner.caller ? `${owner.name}` : "" },
+      entities,
+    );
+  }
+
+  addAll(entities: Entities) {
+    const { tags, paths } = namesAndPaths(entities, this.sources);
+    const optimizerPrefixes = optimizerPaths(this.homes.optimizers, paths);
+    const namedThings = [...tags].flatMap(([uid, list]) => {
+      const wornNames = "tao".includes(uid[0]) ? namesOnRow(list, optimizerPrefixes).list : [];
+      const tag = wornNames.find((name) => this.isMain(name, entities)) ?? wornNames[0];
+      return tag ? [{ uid, worn: wornNames, tag }] : [];
+    });
+    const staysAtHome = ({ uid, tag }: NamedThing) => {
+      const home = this.homes.homeOf.get(uid);
+      return home !== undefined && (home.main || !this.isMain(tag, entities));
+    };
+    const homeless = namedThings.filter((thing) => !staysAtHome(thing));
+    for (const { uid, worn: wornNames, tag } of [...namedThings.filter(staysAtHome), ...depthFirst(homeless)]) {
+      this.assignHome(uid, tag, entities);
+      for (const name of wornNames) this.widenSection(name, uid);
+    }
+  }
+
+  isMain(tag: Tag, entities: Entities) {
+    if (tag.kind === "var") return tag.frame === this.mainFrame;
+    const main = entities.get(this.mainFrame);
+    return main?.kind === "frame" && main.vars.has(rootOf(tag.text));
+  }
+
+  /** Gives a thing its home, unless it has one. */
+  assignHome(uid: string, tag: Tag, entities: Entities) {
+    this.widenSection(tag, uid);
+    const main = this.isMain(tag, entities);
+    const homeBefore = this.homes.homeOf.get(uid);
+    if (!homeBefore || (main && !homeBefore.main)) {
+      const rootName = rootOf(tag.text);
+      const scope = main ? "" : this.scopeOf(tag, rootName, entities);
+      const key = scope ? `${scope}/${tag.text}` : tag.text;
+      const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
+      this.homes.homeOf.set(uid, { key, rank: this.rankOf(key), section, main, path: tag.text, root: rootName });
+      if (section && !this.homes.sections.has(section))
+        this.homes.sections.set(section, { rank: this.rankOf(section), kind: "object" });
+    }
+    this.addToStorage(uid, entities.get(uid));
+  }
+
+  /** The section of the function whose name begins a path. */
+  scopeOf(tag: Tag, rootName: string, entities: Entities) {
+    if (tag.frame) return this.homes.frames.get(tag.frame) ?? "";
+    for (const uid of this.liveFrames) {
+      const frame = entities.get(uid);
+      if (frame?.kind === "frame" && frame.vars.has(rootName)) return this.homes.frames.get(uid) ?? "";
+    }
+    return "";
+  }
+
+  addToStorage(uid: string, handle: Entity | undefined) {
+    if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
+    const storage = handle.storage ?? `none ${uid}`;
+    const handles = this.homes.handlesOfStorage.get(storage);
+    if (!handles) this.homes.handlesOfStorage.set(storage, [uid]);
+    else if (!handles.includes(uid)) handles.push(uid);
+  }
+
+  rankOf(key: string) {
+    const { ranks } = this.homes;
+    const rank = ranks.get(key) ?? ranks.size;
+    ranks.set(key, rank);
+    return rank;
+  }
+
+  widenSection(tag: Tag, uid: string) {
+    if (uid[0] === "o") return;
+    const section = this.homes.homeOf.get(uid)?.section ?? "";
+    const text =
+      tag.kind === "item" && tag.text.startsWith(`${section}.`) ? tag.text.slice(section.length + 1) : tag.text;
+    const scope = tag.scope ? textWidth(tag.scope, 8) + 5 : 0;
+    this.homes.widest = Math.max(this.homes.widest, textWidth(text, 12) + scope + 18);
+  }
+}
+
+/** a thing with its names, and that by which it is at home */
+interface NamedThing {
+  uid: string;
+  worn: Tag[];
+  tag: Tag;
+}
+
+/**
+ * What is inside of a thing right after it, and in its order: `net.0.weight` before `net.1`, as the program made them.
+ * @param sections what is nearer to a variable first
+ */
+function depthFirst(sections: NamedThing[]): NamedThing[] {
+  interface Branch {
+    here: NamedThing[];
+    inner: Map<string, Branch>;
+  }
+  const newBranch = () => ({ here: [], inner: new Map() }) as Branch;
+  const rootBranch = newBranch();
+  for (const thing of sections) {
+    let branch = rootBranch;
+    for (const part of thing.tag.text.match(PARTS) ?? []) {
+      const next = branch.inner.get(part) ?? newBranch();
+      branch.inner.set(part, next);
+      branch = next;
+    }
+    branch.here.push(thing);
+  }
+  const ordered = [];
+  const pending = [rootBranch];
+  for (let branch = pending.pop(); branch; branch = pending.pop()) {
+    ordered.push(...branch.here);
+    pending.push(...[...branch.inner.values()].reverse());
+  }
+  return ordered;
+}
+
+/** @param uid of a frame */
+function nameOf(entities: Entities, uid: string) {
+  const frame = entities.get(uid);
+  return frame?.kind === "frame" ? frame.name : undefined;
+}

@@ -1,0 +1,128 @@
+/** What there is to draw in the memory pane at a step, in the order that never changes: headings, rows, folds. */
+
+import { allocatorItems } from "./allocator.ts";
+import { memoryBlocks } from "./memory_blocks.ts";
+import { objectEntries } from "./memory_outline.ts";
+import { uidNumber } from "./pane_names.ts";
+import type { MemoryStep } from "./memory_step.ts";
+import type { Block, RowItem, HeadingItem, FoldItem, Entry, MemoryItem } from "./memory_parts.ts";
+
+/** Calls under way that each have a line. */
+const MAX_CALL_LINES = 6;
+
+export function memoryItems(memoryStep: MemoryStep): MemoryItem[] {
+  const { named: namedBlocks, states, nameless } = memoryBlocks(memoryStep);
+  const items = sectionItems(memoryStep, namedBlocks, states);
+  return [...items, ...footItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
+}
+
+/** Headings with the rows under them. */
+function sectionItems(memoryStep: MemoryStep, named: Block[], states: Block[]): MemoryItem[] {
+  const entries = [] as Entry[];
+  for (const block of named) {
+    const home = memoryStep.homes.ofStorage(block.key) ?? memoryStep.homes.homeOf.get(block.handles[0]);
+    const section = home?.section ?? "";
+    const rank = section ? memoryStep.homes.sectionRank(section) : (home?.rank ?? Infinity);
+    block.label = block.names.get(block.handles[0])?.[0].text ?? block.key;
+    const indent = section ? 1 : 0;
+    const item = { kind: "row", key: block.key, block, indent, section, small: false } as RowItem;
+    entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
+  }
+  const calls = [...memoryStep.homes.frames].filter(([uid]) => memoryStep.entities.has(uid));
+  const foldedKeys = sectionsOfFoldedCalls(memoryStep, calls);
+  for (const [uid, key] of calls)
+    if (!foldedKeys.has(key))
+      entries.push({
+        rank: memoryStep.homes.sectionRank(key),
+        inner: -1,
+        number: 0,
+        items: [frameHeading(memoryStep, uid, key)],
+      });
+  if (foldedKeys.size) entries.push(foldCallEntries(memoryStep, calls, foldedKeys, entries));
+  entries.push(...objectEntries(memoryStep, states));
+  entries.sort((a, b) => a.rank - b.rank || a.inner - b.inner || a.number - b.number);
+  return entries.flatMap(({ rank, inner: rankWithin, items }) =>
+    items.map((item) => ({ ...item, place: `${rank}:${rankWithin}` })),
+  );
+}
+
+/** Calls that wait for others in a deep recursion: the sections of those between the first and the last few. */
+function sectionsOfFoldedCalls(memoryStep: MemoryStep, calls: [string, string][]): Set<string> {
+  if (calls.length <= MAX_CALL_LINES || memoryStep.options.toggled.has("calls")) return new Set();
+  return new Set(calls.slice(1, calls.length - MAX_CALL_LINES + 2).map(([, key]) => key));
+}
+
+/** One line for the calls that are folded; their rows are taken out of the entries. */
+function foldCallEntries(
+  memoryStep: MemoryStep,
+  calls: [string, string][],
+  foldedKeys: Set<string>,
+  entries: Entry[],
+): Entry {
+  const blocks = [] as Block[];
+  const keptEntries = entries.filter(({ items: [item] }) => {
+    const isHidden = item.kind === "row" && foldedKeys.has(item.section) && !item.block.hot;
+    if (isHidden) blocks.push(item.block);
+    return !isHidden;
+  });
+  entries.splice(0, entries.length, ...keptEntries);
+  const count = foldedKeys.size;
+  const rank = memoryStep.homes.sectionRank(calls[1][1]);
+  return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, foldKind: "calls", count }] };
+}
+
+function frameHeading(memoryStep: MemoryStep, uid: string, key: string): HeadingItem {
+  const isTouched =
+    memoryStep.snap.fresh.has(uid) || [...memoryStep.snap.changed].some((name) => name.startsWith(`${uid}/`));
+  return {
+    kind: "heading",
+    key: `frame ${uid}`,
+    section: key,
+    uid,
+    type: "frame",
+    names: [],
+    state: [],
+    open: false,
+    indent: 0,
+    hot: isTouched,
+  };
+}
+
+/** At the foot: what has no name, and what the step freed. */
+function footItems(memoryStep: MemoryStep, nameless: Block[]): MemoryItem[] {
+  const folds = new Map<string, FoldItem>();
+  const rows = [] as RowItem[];
+  for (const block of nameless) {
+    const foldKind = block.purpose?.foldKind ?? "unnamed";
+    const key = `nameless ${foldKind}`;
+    if (!block.hot && !memoryStep.options.toggled.has(key) && !block.uids.includes(memoryStep.options.selected ?? "")) {
+      const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], foldKind };
+      fold.blocks.push(block);
+      folds.set(key, fold);
+    } else rows.push({ kind: "row", key: block.key, block, indent: 0, section: key, small: true });
+  }
+  const freed = [...memoryStep.snap.freed].map(([uid, storage]) => ({
+    uid,
+    name: nameBeforeFreed(memoryStep, uid),
+    nbytes: storage.nbytes,
+  }));
+  const out: MemoryItem[] = [];
+  if (rows.length || folds.size || freed.length) out.push({ kind: "rule", key: "rule" });
+  out.push(...rows);
+  for (const foldKind of ["flight", "kept", "unnamed"]) {
+    const fold = folds.get(`nameless ${foldKind}`);
+    if (fold) out.push(fold);
+  }
+  if (freed.length) out.push({ kind: "ghosts", key: "ghosts", freed });
+  return out;
+}
+
+/** What a freed storage was called. */
+function nameBeforeFreed(memoryStep: MemoryStep, storageUid: string) {
+  const { paths } = memoryStep.model.opened.names(memoryStep.index - 1);
+  for (const uid of memoryStep.model.opened.index.handlesOf(storageUid, memoryStep.index - 1)) {
+    const path = paths.get(uid);
+    if (path) return path;
+  }
+  return "";
+}

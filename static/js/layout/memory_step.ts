@@ -1,0 +1,91 @@
+/** What the memory pane is made from at a step: the run's model, the state, its names, and who reads and saves what. */
+
+import type { Names } from "../trace/names.ts";
+import { isHandle } from "../trace/entities.ts";
+import { addToList } from "../trace/multimap.ts";
+import { BROKEN_STATES } from "../trace/trace_index.ts";
+import { optimizerPaths, namesOnRow, type Homes } from "./homes.ts";
+import { touched, type TouchHistory, type Touched } from "./touched.ts";
+import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
+import type { Node } from "../trace/wire.ts";
+import type { PaneOptions } from "./pane.ts";
+import type { PlaceStay, Still, Cause, MemoryItem, Pin } from "./memory_parts.ts";
+
+/** what is known of a run before any step is drawn. */
+export interface MemoryModel {
+  opened: OpenTrace;
+  homes: Homes;
+  history: TouchHistory;
+  /** the storages that a node saves at some step */
+  kept: Set<string>;
+  /** by width, the places at which nothing has to move */
+  stills: Map<number, Still | null>;
+  /** by width */
+  leastHeights: Map<number, number>;
+  /** those that a search has looked at */
+  plainSteps: Map<number, { step: MemoryStep; items: MemoryItem[] }>;
+  /** by `node:slot`, what broke it */
+  causes: Map<string, Cause | null>;
+  /** where storages without a name stand while steps touch them */
+  nameless: Map<string, PlaceStay[]>;
+  /** of nodes that need more than their operation's name */
+  nodeNames: ReadonlyMap<string, string>;
+}
+
+/** What of a step the items are made from. */
+export class MemoryStep {
+  model: MemoryModel;
+  homes: Homes;
+  index: number;
+  options: PaneOptions;
+  snap: Snapshot;
+  entities: Entities;
+  previous: Entities;
+  names: Names;
+  optimizerPrefixes: string[];
+  touched: Touched;
+  /** by storage, or `none` and the handle where it has none */
+  readers = new Map<string, string[]>();
+  /** by gradient, the first tensor that has it */
+  owners = new Map<string, string>();
+  /** by storage */
+  pins = new Map<string, Pin[]>();
+
+  constructor(model: MemoryModel, i: number, options: PaneOptions) {
+    const { opened, homes } = model;
+    this.model = model;
+    this.homes = homes;
+    this.index = i;
+    this.options = options;
+    this.snap = opened.at(i);
+    this.entities = this.snap.entities;
+    this.previous = opened.state(i - 1);
+    this.names = opened.names(i);
+    this.optimizerPrefixes = optimizerPaths(homes.optimizers, this.names.paths);
+    this.touched = touched(this.snap.step, this.entities);
+    this.collectRelations();
+  }
+
+  collectRelations() {
+    for (const [uid, entity] of this.entities) {
+      if (isHandle(entity)) {
+        addToList(this.readers, entity.storage ?? `none ${uid}`, uid);
+        if (entity.grad && !this.owners.has(entity.grad)) this.owners.set(entity.grad, uid);
+      } else if (entity.kind === "node" && !entity.released) this.collectPins(uid, entity);
+    }
+  }
+
+  collectPins(nodeUid: string, entity: Node) {
+    for (const [slot, saved] of Object.entries(entity.saved ?? {}))
+      if (saved.storage && saved.state !== "freed")
+        addToList(this.pins, saved.storage, { node: nodeUid, slot, saved, broken: BROKEN_STATES.has(saved.state) });
+  }
+
+  namesOn(uid: string) {
+    return namesOnRow(this.names.tags.get(uid), this.optimizerPrefixes);
+  }
+
+  rank(uid: string) {
+    return this.homes.homeOf.get(uid)?.rank ?? Infinity;
+  }
+}

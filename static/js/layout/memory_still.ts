@@ -1,0 +1,182 @@
+/** Places at which nothing in the memory pane ever moves: one for every row of the run, where there is height for that. */
+
+import { addToList } from "../trace/multimap.ts";
+import { memoryItems } from "./memory_items.ts";
+import { memoryColumns, type Columns } from "./memory_columns.ts";
+import { MemoryStep, type MemoryModel } from "./memory_step.ts";
+import { HEIGHT, placeItems } from "./memory_placed.ts";
+import { PLAIN } from "./pane.ts";
+import type { PlaceStay, PlacedItem, Still } from "./memory_parts.ts";
+
+/** No window is higher: of a run that needs more, no places are sought. */
+const MAX_HEIGHT = 1600;
+
+/** Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew. */
+const MAX_STEPS_MEASURED = 60;
+
+export function findStill(model: MemoryModel, w: number): Still | null {
+  const cached = model.stills.get(w);
+  if (cached !== undefined) return cached;
+  const still = new StillMeasurement(model, w).measureAll();
+  model.stills.set(w, still);
+  return still;
+}
+
+/** The places, where they are no higher than that. Mostly a step or two say that they are: they are looked at first. */
+export function stillWithin(model: MemoryModel, w: number, h: number): Still | null {
+  if (!model.stills.has(w) && minHeight(model, w) > h) return null;
+  const still = findStill(model, w);
+  return still && still.h <= h ? still : null;
+}
+
+/** A height that all steps together need at least: the most that one of a few needs. */
+function minHeight(model: MemoryModel, w: number) {
+  const cached = model.leastHeights.get(w);
+  if (cached !== undefined) return cached;
+  const steps = stepsToMeasure(model.opened.count);
+  const sampleSteps = [1, 0.75, 0.5].map((part) => steps[Math.ceil(steps.length * part) - 1]);
+  const totals = [...new Set(sampleSteps)]
+    .filter((i) => i !== undefined)
+    .map((i) => {
+      const measurement = new StillMeasurement(model, w);
+      measurement.measure(i);
+      return measurement.totalHeight;
+    });
+  const height = 2 * HEIGHT.top + Math.max(0, ...totals);
+  model.leastHeights.set(w, height);
+  return height;
+}
+
+function stepsToMeasure(count: number): number[] {
+  const stride = Math.max(1, Math.ceil((count - MAX_STEPS_MEASURED) / MAX_STEPS_MEASURED));
+  return Array.from({ length: count }, (_, i) => i).filter(
+    (i) => i < MAX_STEPS_MEASURED || (i - MAX_STEPS_MEASURED) % stride === 0,
+  );
+}
+
+/** Walks over all steps with everything open, and keeps how high each place gets. */
+class StillMeasurement {
+  model: MemoryModel;
+  columns: Columns;
+  /** by what is drawn, its place among those of the same names */
+  slots = new Map<string, number>();
+  /** heights by place */
+  heights = new Map<string, number>();
+  footStays: Map<string, PlaceStay[]>;
+  totalHeight = 0;
+
+  constructor(model: MemoryModel, w: number) {
+    this.model = model;
+    this.columns = memoryColumns(model.homes, w);
+    this.footStays = model.nameless;
+  }
+
+  measureAll(): Still | null {
+    for (const i of stepsToMeasure(this.model.opened.count)) {
+      this.measure(i);
+      if (this.totalHeight > MAX_HEIGHT) return null;
+    }
+    const y = new Map<string, number>();
+    let nextY = HEIGHT.top;
+    for (const place of [...this.heights.keys()].sort(comparePlaces)) {
+      y.set(place, nextY);
+      nextY += this.heights.get(place) ?? 0;
+    }
+    return { h: nextY + HEIGHT.top, slots: this.slots, y, heights: this.heights, foot: this.footStays };
+  }
+
+  measure(i: number) {
+    const { plainSteps } = this.model;
+    let plainStep = plainSteps.get(i);
+    if (!plainStep) {
+      const memoryStep = new MemoryStep(this.model, i, PLAIN);
+      plainStep = { step: memoryStep, items: memoryItems(memoryStep) };
+      plainSteps.set(i, plainStep);
+    }
+    this.addPlaced(placeItems(plainStep.step, this.columns, Infinity, plainStep.items), i);
+  }
+
+  addPlaced(placed: PlacedItem[], i: number) {
+    const groups = new Map<string, PlacedItem[]>();
+    for (const item of placed) {
+      const place = orderOf(item);
+      if (place) addToList(groups, place, item);
+      else {
+        const foot = placeBelowNamed(item, this.footStays, i);
+        if (foot) this.growPlace(foot, item.h);
+        else addToList(groups, FORMER_NAMES_PLACE, item);
+      }
+    }
+    for (const [place, items] of groups) this.giveSlots(items, place);
+  }
+
+  /** Gives each its slot, for good. */
+  giveSlots(items: PlacedItem[], place: string) {
+    const { slots } = this;
+    const keyedItems = items.map(({ item, h }) => ({ key: `${place}/${item.key}`, h }));
+    const takenSlots = new Set(keyedItems.map(({ key }) => slots.get(key)));
+    for (const { key, h } of keyedItems) {
+      let slot = slots.get(key);
+      if (slot === undefined) {
+        slot = 0;
+        while (takenSlots.has(slot)) slot += 1;
+        slots.set(key, slot);
+        takenSlots.add(slot);
+      }
+      this.growPlace(`${place}/${slot}`, h);
+    }
+  }
+
+  growPlace(place: string, h: number) {
+    const before = this.heights.get(place) ?? 0;
+    if (h <= before) return;
+    this.heights.set(place, h);
+    this.totalHeight += h - before;
+  }
+}
+
+/** The place of what has no name any more. */
+const FORMER_NAMES_PLACE = "foot:1.5";
+
+function orderOf({ item }: PlacedItem) {
+  return "place" in item ? item.place : undefined;
+}
+
+/** The place of what stands below the named rows. */
+function placeBelowNamed({ item }: PlacedItem, foot: Still["foot"], i: number): string | null {
+  if (item.kind === "rule") return "foot:0/0";
+  if (item.kind === "ghosts") return "foot:9/0";
+  if (item.kind === "allocator") return `foot:10/${item.uid.slice(1)}`;
+  if (item.kind === "fold") return `foot:${2 + ["flight", "kept", "unnamed"].indexOf(item.foldKind)}/0`;
+  const stay = foot.get(item.key)?.find(({ from, to }) => from <= i && i <= to);
+  return stay ? `foot:1/${stay.place}` : null;
+}
+
+/** Places are told apart as `rank:inner/slot`. */
+function comparePlaces(a: string, b: string) {
+  const [numbersA, numbersB] = [placeNumbers(a), placeNumbers(b)];
+  for (let k = 0; k < 3; k++) if (numbersA[k] !== numbersB[k]) return numbersA[k] < numbersB[k] ? -1 : 1;
+  return 0;
+}
+
+function placeNumbers(place: string) {
+  return place.split(/[:/]/).map((part) => (part === "foot" ? Infinity : Number(part)));
+}
+
+/**
+ * Puts what is drawn at a step where it stands for the whole run.
+ * @returns the height of all; null where something needs more room than it has
+ */
+export function stillPlaces(still: Still, placed: PlacedItem[], i: number): number | null {
+  for (const item of placed) {
+    const order = orderOf(item);
+    const group = order ?? FORMER_NAMES_PLACE;
+    const place =
+      (order ? null : placeBelowNamed(item, still.foot, i)) ??
+      `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
+    const y = still.y.get(place);
+    if (y === undefined || item.h > (still.heights.get(place) ?? 0)) return null;
+    item.y = y;
+  }
+  return still.h;
+}

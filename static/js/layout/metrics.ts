@@ -1,0 +1,24 @@
+/** How wide texts are in the pictures' monospaced face, and how they are cut to a length. */
+
+/** Width of one character of the monospaced face, in em. */
+export const EM = 0.603;
+
+/** East Asian characters are two columns wide in a monospaced face. */
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/;
+/** Characters of one column and one code unit: nearly every text has no others. */
+const PLAIN = /^[\0-\u10ff]*$/;
+
+export function textWidth(text: string, size: number) {
+  let columns = text.length;
+  if (!PLAIN.test(text)) {
+    columns = 0;
+    for (const c of text) columns += WIDE.test(c) ? 2 : 1;
+  }
+  return columns * EM * size;
+}
+
+/** A text cut to at most so many characters. */
+export function truncate(text: string, maxLength: number) {
+  const chars = Array.from(text);
+  return chars.length <= maxLength ? text : `${chars.slice(0, maxLength - 1).join("")}…`;
+}

@@ -1,0 +1,77 @@
+/** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a node. */
+
+import { isHandle, type Entity } from "../trace/entities.ts";
+import { opName } from "./op_name.ts";
+import { spokenName } from "./pane_names.ts";
+import type { MemoryStep } from "./memory_step.ts";
+import type { Block, Purpose } from "./memory_parts.ts";
+
+export function createPurposeFinder(memoryStep: MemoryStep): (block: Block) => Purpose {
+  const gradients = gradientsOnTheWay(memoryStep);
+  return (block) => {
+    const gradientOnWay = gradients.get(block.key);
+    if (gradientOnWay) {
+      const { to, shape, arrived: hasArrived } = gradientOnWay;
+      const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
+      if (hasArrived) return { foldKind: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
+      return { foldKind: "flight", label: to ? `∇ → ${nameOfTarget(memoryStep, to)}` : "∇", gradient };
+    }
+    const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
+    if (ownerUid) return { foldKind: "flight", label: `${spokenName(memoryStep, ownerUid) ?? ownerUid}.grad` };
+    const [pin] = block.pins;
+    if (pin) return { foldKind: "kept", label: `${nodeName(memoryStep, pin.node)}.${pin.slot}` };
+    for (const uid of block.uids) {
+      const handle = memoryStep.entities.get(uid);
+      if (isHandle(handle) && handle.grad_fn)
+        return { foldKind: "unnamed", label: `${nodeName(memoryStep, handle.grad_fn)} result` };
+    }
+    return { foldKind: "unnamed", label: block.uids[1] ?? block.key };
+  };
+}
+
+function hasShape(entity: Entity | undefined, shape: number[]) {
+  return isHandle(entity) && String(entity.shape ?? []) === String(shape);
+}
+
+function nodeName(memoryStep: MemoryStep, uid: string) {
+  const node = memoryStep.entities.get(uid);
+  return memoryStep.model.nodeNames.get(uid) ?? opName((node?.kind === "node" && node.name) || uid);
+}
+
+interface GradientOnWay {
+  /** the node that it goes to, empty for what a node begins with */
+  to: string;
+  shape: number[];
+  /** that node has run, at an earlier step */
+  arrived: boolean;
+}
+
+/** Storages that the backwards under way hand from node to node. */
+function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
+  const out = new Map<string, GradientOnWay>();
+  const { trace, index } = memoryStep.model.opened;
+  for (const [uid, entity] of memoryStep.entities) {
+    if (entity.kind !== "backward") continue;
+    for (const { node, step } of index.visits.get(uid) ?? []) {
+      if (step > memoryStep.index) break;
+      const visit = trace.steps[step].visit;
+      const hasArrived = step < memoryStep.index;
+      for (const grad of visit?.grad_outputs ?? [])
+        if (grad?.storage && (hasArrived || !out.has(grad.storage)))
+          out.set(grad.storage, { to: hasArrived ? node : "", shape: grad.shape, arrived: hasArrived });
+      const from = memoryStep.entities.get(node);
+      (visit?.grad_inputs ?? []).forEach((grad, k) => {
+        const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
+        if (grad?.storage && to) out.set(grad.storage, { to, shape: grad.shape, arrived: false });
+      });
+    }
+  }
+  return out;
+}
+
+/** @param uid of a node */
+function nameOfTarget(memoryStep: MemoryStep, uid: string) {
+  const node = memoryStep.entities.get(uid);
+  const leafUid = node?.kind === "node" ? node.variable : undefined;
+  return (leafUid && spokenName(memoryStep, leafUid)) || nodeName(memoryStep, uid);
+}

@@ -1,0 +1,6 @@
+/** Short names of operations and nodes. */
+
+/** @param name as torch calls a node */
+export function opName(name: string) {
+  return name.slice(name.lastIndexOf(":") + 1).replace(/Backward\d*$/, "");
+}

@@ -1,0 +1,63 @@
+/** How a handle of a row reads the strip: an underline, beads in lines or in stacks, or a small map of the cells. */
+
+import { addToList } from "../trace/multimap.ts";
+import { extent, numel, linesOfReads, cellReads, type Read } from "./reads.ts";
+import type { Handle } from "../trace/entities.ts";
+import type { CellBand } from "./row_strip.ts";
+
+export interface Bead {
+  cell: number;
+  /** what one bead stands for */
+  reads: Read[];
+  text: string;
+}
+
+/** under: cells that are read in order; map: those read, null for all between low and high */
+export type RowReading =
+  | { kind: "none" }
+  | { kind: "under"; low: number; high: number }
+  | { kind: "map"; cells: number[] | null; low: number; high: number }
+  | { kind: "beads"; lines: Bead[][]; low: number; high: number };
+
+/** Lines of beads that a handle gets before those of one cell are stacked. */
+export const MAX_LINES = 4;
+
+/** Cells under which beads with an index have room. */
+const BEAD_ROOM = 19;
+
+/** @param options alone: no other handle reads the storage; most: lines of beads */
+export function rowReading(
+  handle: Handle,
+  band: CellBand | undefined,
+  { alone, most: maxLines }: { alone: boolean; most: number },
+): RowReading {
+  const span = extent(handle);
+  if (!band || !span || !numel(handle.shape)) return { kind: "none" };
+  const [low, high] = span;
+  const list = cellReads(handle);
+  if (band.mode === "bare" || low < 0 || (band.mode !== "summary" && high >= band.n)) return { kind: "none" };
+  const readsAll = low === 0 && high === band.n - 1;
+  if (band.mode === "summary" || !list.length)
+    return alone && readsAll ? { kind: "none" } : { kind: "map", cells: null, low, high };
+  const inOrder = list.every((read, k) => k === 0 || read.cell === list[k - 1].cell + 1);
+  if (inOrder && alone && (band.lines === 1 || list.length === band.n)) return { kind: "under", low, high };
+  if (band.lines > 1 || band.cw < BEAD_ROOM)
+    return { kind: "map", cells: [...new Set(list.map((read) => read.cell))], low, high };
+  const lines = linesOfReads(list);
+  if (lines.length <= maxLines) return { kind: "beads", low, high, lines: lines.map(beadsOf) };
+  return { kind: "beads", low, high, lines: [beadsOf(list)] };
+}
+
+/** A bead for each cell that is read. */
+function beadsOf(list: Read[]): Bead[] {
+  const stacks = new Map<number, Read[]>();
+  for (const read of list) addToList(stacks, read.cell, read);
+  return [...stacks.values()].map(beadOf);
+}
+
+/** A bead for reads of one cell: `1,0`, or `1,:` where a whole row reads it. */
+function beadOf(list: Read[]): Bead {
+  const { index, cell } = list[0];
+  const text = index.map((x, d) => (list.every((read) => read.index[d] === x) ? x : ":")).join(",");
+  return { cell, reads: list, text: text || "·" };
+}

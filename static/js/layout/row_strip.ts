@@ -1,0 +1,153 @@
+/** The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit. */
+
+import { plainDtype } from "./reads.ts";
+import { elementCount } from "./big_storage.ts";
+import type { Storage } from "../trace/wire.ts";
+
+/** the cells of a storage under one dtype; y from the strip's top */
+export interface CellBand {
+  dtype: string;
+  n: number;
+  y: number;
+  columns: number;
+  lines: number;
+  cw: number;
+  ch: number;
+  mode: "numbers" | "heat" | "summary" | "bare";
+}
+
+export interface RowStrip {
+  bands: CellBand[];
+  w: number;
+  h: number;
+}
+
+/** The widest cell, the narrowest with a number in it, and the narrowest where beads need all cells in one line. */
+const CELL_WIDTHS = { most: 42, least: 25, tight: 22 };
+const COMPLEX_CELL_WIDTHS = { most: 78, least: 52, tight: 46 };
+
+/** How tall cells as colours may get together. */
+const HEAT_HEIGHT = 64;
+
+/** Cells of a closed row beyond which it shows the means of equal stretches. */
+export const MAX_SLIM = 96;
+
+/** Height of a summary: with its numbers and a window onto its cells, and as colours alone. */
+export const SUMMARY = { full: 58, slim: 15, heat: 16, cells: 22, cellH: 18, numbers: 52 };
+
+interface StripRoom {
+  width: number;
+  full: boolean;
+  /** whether several handles read it, each with a line of its own */
+  beads: boolean;
+  /** numbers alone matter */
+  low: boolean;
+  /** the length of the last dimension of the handle */
+  last: number;
+}
+
+export function rowStrip(storage: Storage | undefined, stripRoom: StripRoom): RowStrip {
+  const rows = Object.entries(storage?.cells ?? {});
+  if (!storage?.cells && (storage?.summary || storage?.windows)) return summaryStrip(storage, stripRoom);
+  if (!rows.length)
+    return { bands: [bareBand(stripRoom)], w: Math.min(56, stripRoom.width), h: stripRoom.full ? 22 : 14 };
+  if (rows.length === 1) {
+    const band = cellBand(rows[0][0], rows[0][1].length, stripRoom);
+    return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h: band.lines * band.ch };
+  }
+  return stripsByDtype(rows, stripRoom);
+}
+
+/** The same bytes under several dtypes: strips of one width below each other, so that cells of the same bytes line
+ * up. */
+function stripsByDtype(rows: [string, unknown[]][], stripRoom: Parameters<typeof rowStrip>[1]): RowStrip {
+  const naturalWidth = Math.max(...rows.map(([dtype, cells]) => cells.length * cellWidths(dtype).most));
+  const width = Math.min(stripRoom.width - 34, naturalWidth);
+  const bands: CellBand[] = [];
+  let y = 0;
+  for (const [dtype, cells] of rows) {
+    const n = cells.length;
+    const hasNumbers = n > 0 && width / n >= cellWidths(dtype).tight;
+    const ch = stripRoom.full ? (stripRoom.low ? 16 : 21) : 13;
+    const band: CellBand = hasNumbers
+      ? { dtype, n, y, columns: n, lines: 1, cw: width / n, ch, mode: "numbers" }
+      : { ...cellBand(dtype, n, { ...stripRoom, width }), y };
+    if (!stripRoom.full && !hasNumbers)
+      [band.columns, band.lines, band.cw] = [Math.max(1, n), 1, width / Math.max(1, n)];
+    bands.push(band);
+    y += band.lines * band.ch + 3;
+  }
+  return { bands, w: Math.max(14, width), h: y - 3 };
+}
+
+function cellWidths(dtype: string) {
+  return plainDtype(dtype).startsWith("complex") ? COMPLEX_CELL_WIDTHS : CELL_WIDTHS;
+}
+
+function bareBand({ full, width }: { full: boolean; width: number }): CellBand {
+  return { dtype: "", n: 0, y: 0, columns: 1, lines: 1, cw: Math.min(56, width), ch: full ? 22 : 14, mode: "bare" };
+}
+
+function summaryStrip(storage: Storage, { width, full }: { width: number; full: boolean }): RowStrip {
+  const dtype = Object.keys(storage.summary ?? storage.windows ?? {})[0] ?? "";
+  const n = elementCount(storage, dtype);
+  const h = full ? SUMMARY.full : SUMMARY.slim;
+  const w = full ? width : Math.min(width, 200);
+  return { bands: [{ dtype, n, y: 0, columns: n, lines: 1, cw: w / Math.max(1, n), ch: h, mode: "summary" }], w, h };
+}
+
+function cellBand(dtype: string, n: number, stripRoom: Parameters<typeof rowStrip>[1]): CellBand {
+  const { most: maxCell, least: minCell, tight: minBeadCell } = cellWidths(dtype);
+  const { width, full, low, last: lastDimension } = stripRoom;
+  const bandOf = (columns: number, lines: number, cw: number, ch: number) =>
+    ({ dtype, n, y: 0, columns, lines, cw, ch, mode: "numbers" }) as CellBand;
+  const lineHeight = (lines: number) => {
+    if (!full) return 15;
+    if (low) return lines === 1 ? 20 : 16;
+    return lines === 1 ? 30 : lines === 2 ? 21 : 18;
+  };
+  if (!n) return { ...bandOf(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
+  if (!full) {
+    const cw = Math.min(36, width / n);
+    return { ...bandOf(n, 1, cw, 15), mode: cw >= minCell ? "numbers" : "heat" };
+  }
+  if (stripRoom.beads && width / n >= minBeadCell) return bandOf(n, 1, Math.min(maxCell, width / n), lineHeight(1));
+  const maxLines = n > 40 ? 6 : 4;
+  for (const minCellWidth of [minCell + 2, minCell])
+    for (let lines = 1; lines <= maxLines; lines++) {
+      let columns = Math.ceil(n / lines);
+      if (lastDimension > 1 && lastDimension <= n) columns = Math.ceil(columns / lastDimension) * lastDimension;
+      const cw = Math.min(maxCell, width / columns);
+      if (cw < minCellWidth || (n % columns && lines < maxLines)) continue;
+      const rows = Math.ceil(n / columns);
+      return bandOf(columns, rows, cw, lineHeight(rows));
+    }
+  const heatCellSize = Math.min(8, Math.max(3, Math.sqrt((width * HEAT_HEIGHT) / n)));
+  const columns = heatColumns(n, Math.floor(width / heatCellSize), lastDimension);
+  const rows = Math.ceil(n / columns);
+  const cw = Math.min(16, width / columns);
+  return {
+    ...bandOf(columns, rows, cw, rows === 1 ? 24 : Math.min(12, Math.max(3, HEAT_HEIGHT / rows))),
+    mode: "heat",
+  };
+}
+
+/** Whole rows of the handle, where that is possible. */
+function heatColumns(n: number, maxColumns: number, lastDimension: number) {
+  if (n <= maxColumns) return n;
+  return lastDimension > 1 && lastDimension <= maxColumns
+    ? Math.floor(maxColumns / lastDimension) * lastDimension
+    : maxColumns;
+}
+
+/** Where cell i of a band is, from the strip's corner. */
+export function bandCell(band: CellBand, i: number) {
+  const x = (i % band.columns) * band.cw;
+  return { x, y: band.y + Math.floor(i / band.columns) * band.ch, w: band.cw, h: band.ch };
+}
+
+/** The cells that a handle of this dtype reads. */
+export function bandOf(strip: RowStrip, dtype: string | null | undefined) {
+  const plain = plainDtype(dtype);
+  return strip.bands.find((band) => plainDtype(band.dtype) === plain) ?? strip.bands[0];
+}

@@ -1,0 +1,183 @@
+/** Small pictures of memory: of an operation, the closed rows of what the last step of its statement touched; of a
+ * scenario, those of one step, and the others beside them while there is room. */
+
+import { isHandle } from "../trace/entities.ts";
+import { memoryColumns, type Columns } from "./memory_columns.ts";
+import { memoryItems } from "./memory_items.ts";
+import { memoryModel } from "./memory_pane.ts";
+import { MemoryStep, type MemoryModel } from "./memory_step.ts";
+import { textWidth } from "./metrics.ts";
+import { PLAIN } from "./pane.ts";
+import { rowLayout } from "./row_lines.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { RowLayout, RowItem, Block } from "./memory_parts.ts";
+
+interface PlacedRow {
+  item: RowItem;
+  y: number;
+  layout: RowLayout;
+}
+
+export interface Thumbnail {
+  /** the step */
+  i: number;
+  columns: Columns;
+  rows: PlacedRow[];
+  /** width, height: in units */
+  width: number;
+  height: number;
+  /** rows that there is no room for */
+  more: number;
+}
+
+/** Units of a thumbnail; the palette shows it smaller. One row that is higher makes it higher. */
+const THUMBNAIL = { width: 288, height: 60 };
+/** Units that a still has room for, and those that it has at least: few rows are shown larger. */
+const STILL = { height: 126, least: { width: 190, height: 64 } };
+const THUMBNAIL_EDGE = 3;
+const NAMES_WIDTH = { least: 18, most: 70 };
+const CARD_WIDTH = { least: 30, most: 52 };
+const RAIL = 22;
+/** Between a value and its gradient: the room of the gradient's counter. */
+const GRAD_GAP = 27;
+/** No row is lower. */
+const LOWEST_ROW = 24;
+/** Beside the widest strip, without which its cells would get narrower. */
+const SPARE_WIDTH = 12;
+/** Between two rows. */
+const GAP = 3;
+
+/** @param opened of a program whose last statement is the operation's */
+export function thumbnail(opened: OpenTrace): Thumbnail {
+  const model = memoryModel(opened);
+  const { i, items } = lastStepTouchingRows(opened, model);
+  const minSize = { width: THUMBNAIL.width, height: THUMBNAIL.height };
+  return arrangeRows(model, i, items, THUMBNAIL.height, minSize);
+}
+
+/** @param i the step */
+export function stillRows(opened: OpenTrace, i: number): Thumbnail {
+  const model = memoryModel(opened);
+  const items = rowItems(model, i);
+  const maxRows = Math.max(1, Math.floor(STILL.height / LOWEST_ROW));
+  const shownItems = [...items.filter(({ block }) => block.hot), ...items.filter(({ block }) => !block.hot)].slice(
+    0,
+    maxRows,
+  );
+  return arrangeRows(
+    model,
+    i,
+    items.filter((item) => shownItems.includes(item)),
+    STILL.height,
+    STILL.least,
+  );
+}
+
+/** The last of the rows that there is room for, in the middle of the height. */
+function arrangeRows(
+  model: MemoryModel,
+  i: number,
+  items: RowItem[],
+  maxHeight: number,
+  minSize: { width: number; height: number },
+): Thumbnail {
+  const memoryStep = new MemoryStep(model, i, PLAIN);
+  let columns = thumbnailColumns(model, memoryStep, items);
+  let placed = placedRows(memoryStep, items, columns);
+  if (minSize.width < THUMBNAIL.width && columns.gradW) {
+    const stripWidth = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE_WIDTH);
+    columns = { ...columns, stripW: stripWidth, fullStripW: stripWidth, grad: columns.strip + stripWidth + GRAD_GAP };
+    placed = placedRows(memoryStep, items, columns);
+  }
+  let first = Math.max(0, placed.length - 1);
+  while (first > 0 && heightOf(placed.slice(first - 1)) <= maxHeight) first--;
+  const rows = placed.slice(first);
+  const width = Math.min(THUMBNAIL.width, Math.max(minSize.width, ...rows.map((row) => rightEnd(row, columns))));
+  const height = Math.max(minSize.height, heightOf(rows));
+  let y = (height - heightOf(rows)) / 2 + THUMBNAIL_EDGE;
+  for (const row of rows) {
+    row.y = y;
+    y += row.layout.h + GAP;
+  }
+  return { i, columns, rows, width, height, more: first };
+}
+
+function placedRows(memoryStep: MemoryStep, items: RowItem[], columns: Columns): PlacedRow[] {
+  return items.map((item) => ({ item, y: 0, layout: rowLayout(memoryStep, item, columns, "slim") }));
+}
+
+/** Where the last cell of a row, or of its gradients, ends. */
+function rightEnd({ layout }: PlacedRow, columns: Columns) {
+  const grads = layout.lines.flatMap(({ grad }) => (grad?.strip ? [grad.x + grad.strip.w] : []));
+  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * THUMBNAIL_EDGE);
+}
+
+function heightOf(rows: PlacedRow[]) {
+  return rows.reduce((sum, { layout }) => sum + layout.h + GAP, 2 * THUMBNAIL_EDGE - GAP);
+}
+
+/** The last step of the last statement, or within it, that touched a row, with those rows; where none did, the last
+ * of all with all of its rows. */
+function lastStepTouchingRows(opened: OpenTrace, model: MemoryModel): { i: number; items: RowItem[] } {
+  const statements = opened.trace.program.statements ?? [];
+  const lastStatement = statements.findLastIndex(({ parent }) => parent === null || parent === undefined);
+  for (let i = opened.count - 1; i >= 0 && (opened.trace.steps[i].stmt ?? -1) >= lastStatement; i--) {
+    const items = rowItems(model, i).filter(({ block }) => block.hot);
+    if (items.length) return { i, items };
+  }
+  const i = opened.count - 1;
+  return { i, items: rowItems(model, i) };
+}
+
+function rowItems(model: MemoryModel, i: number): RowItem[] {
+  return memoryItems(new MemoryStep(model, i, PLAIN)).filter((item) => item.kind === "row");
+}
+
+/** Names as wide as the longest, shape, counter, cells, and the gradient's cells where a row has one. */
+function thumbnailColumns(model: MemoryModel, memoryStep: MemoryStep, items: RowItem[]): Columns {
+  const widestNames = Math.max(0, ...items.map(({ block }) => namesWidth(block)));
+  const namesW = Math.round(Math.max(NAMES_WIDTH.least, Math.min(NAMES_WIDTH.most, widestNames)));
+  const card = THUMBNAIL_EDGE + namesW + 4;
+  const cardW = Math.max(
+    CARD_WIDTH.least,
+    ...items.flatMap(({ block }) => block.uids.map((uid) => shapeWidth(memoryStep, uid))),
+  );
+  const rail = card + cardW + 3;
+  const strip = rail + RAIL + 8;
+  const stripsWidth = THUMBNAIL.width - strip - THUMBNAIL_EDGE - 2;
+  const hasGrads = items.some(({ block }) => block.grads.size > 0);
+  const stripW = hasGrads ? Math.floor((stripsWidth - GRAD_GAP) / 2) : stripsWidth;
+  return {
+    ...memoryColumns(model.homes, THUMBNAIL.width),
+    phone: false,
+    names: THUMBNAIL_EDGE,
+    namesW,
+    card,
+    cardW,
+    rail,
+    railW: RAIL,
+    strip,
+    stripW,
+    grad: strip + stripW + GRAD_GAP,
+    gradW: hasGrads ? stripW : 0,
+    fullStripW: stripW,
+    fullGradW: stripW,
+    indent: 0,
+  };
+}
+
+function namesWidth(block: Block) {
+  if (!block.names.size) return textWidth(block.label || block.key, 10) + 4;
+  const lines = [...block.names.values()].map((list) => list.map(({ text }) => textWidth(text, 11) + 20));
+  return Math.max(...lines.map((widths) => widths.reduce((sum, width) => sum + width, 0)));
+}
+
+function shapeWidth(memoryStep: MemoryStep, uid: string) {
+  const handle = memoryStep.entities.get(uid);
+  if (!isHandle(handle)) return 0;
+  const shape = handle.shape ?? [];
+  return Math.min(
+    CARD_WIDTH.most,
+    Math.ceil(textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5)) + 13,
+  );
+}

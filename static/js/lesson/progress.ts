@@ -1,0 +1,151 @@
+/** What a reader has done of the course: plain data, and its place in the browser's storage. */
+
+import { readPreference, writePreference } from "../browser/preferences.ts";
+
+export interface ProgramProgress {
+  /** predictions of the best time through */
+  right: number;
+  /** how many are asked */
+  of: number;
+  /** the reader has been where the lesson says to stop */
+  isDone: boolean;
+}
+
+export interface QuestionProgress {
+  tries: number;
+  isRight: boolean;
+  /** a right answer was looked at first */
+  isSeen: boolean;
+}
+
+export interface LessonProgress {
+  programs: Record<string, ProgramProgress>;
+  question: QuestionProgress;
+}
+
+/** by the lesson's name; the one that was worked at last comes last */
+type Course = Record<string, LessonProgress>;
+
+const COURSE_KEY = "gradbox-course";
+const VERSION = 1;
+/** What an endless or a damaged record may take of the browser's room. */
+const MAX_LESSONS = 40;
+const MAX_PROGRAMS = 12;
+const MAX_COUNT = 999;
+
+const UNTRIED: QuestionProgress = { tries: 0, isRight: false, isSeen: false };
+
+/** What stays where the browser keeps nothing: as long as the page. */
+let unsavedCourse: string | null = null;
+
+/** A record as it was written; what is damaged or of another version is as if it were not there. */
+export function parseCourse(text: string | null): Course {
+  try {
+    const { version, lessons } = JSON.parse(text ?? "null") ?? {};
+    if (version !== VERSION || !isObject(lessons)) return {};
+    const entries = Object.entries(lessons).slice(-MAX_LESSONS);
+    return Object.fromEntries(entries.map(([name, lesson]) => [name, parseLesson(lesson)]));
+  } catch {
+    return {};
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const boundedCount = (value: unknown) =>
+  Number.isInteger(value) ? Math.max(0, Math.min(Number(value), MAX_COUNT)) : 0;
+
+function parseLesson(lesson: unknown): LessonProgress {
+  const { programs, question } = isObject(lesson) ? lesson : {};
+  const entries = isObject(programs) ? Object.entries(programs).slice(-MAX_PROGRAMS) : [];
+  const { tries, isRight, isSeen } = isObject(question) ? question : {};
+  return {
+    programs: Object.fromEntries(
+      entries.map(([name, value]) => {
+        const { right, of, isDone } = isObject(value) ? value : {};
+        return [
+          name,
+          { right: Math.min(boundedCount(right), boundedCount(of)), of: boundedCount(of), isDone: isDone === true },
+        ];
+      }),
+    ),
+    question: { tries: boundedCount(tries), isRight: isRight === true, isSeen: isSeen === true },
+  };
+}
+
+export function lessonOf(course: Course, lesson: string): LessonProgress {
+  return Object.hasOwn(course, lesson) ? course[lesson] : { programs: {}, question: UNTRIED };
+}
+
+function withLesson(course: Course, lesson: string, progress: LessonProgress): Course {
+  const others = Object.entries(course).filter(([name]) => name !== lesson);
+  return Object.fromEntries([...others.slice(1 - MAX_LESSONS), [lesson, progress]]);
+}
+
+/** A program was stepped through, or in part; the best time counts. */
+export function withProgram(course: Course, lesson: string, program: string, progressNow: ProgramProgress): Course {
+  const { programs, question } = lessonOf(course, lesson);
+  const before = Object.hasOwn(programs, program) ? programs[program] : { right: 0, of: 0, isDone: false };
+  const of = progressNow.of || before.of;
+  const bestProgress = {
+    right: Math.min(of, Math.max(progressNow.right, before.right)),
+    of,
+    isDone: progressNow.isDone || before.isDone,
+  };
+  if (bestProgress.right === before.right && bestProgress.of === before.of && bestProgress.isDone === before.isDone)
+    return course;
+  const others = Object.entries(programs).filter(([name]) => name !== program);
+  const keptPrograms = Object.fromEntries([...others.slice(1 - MAX_PROGRAMS), [program, bestProgress]]);
+  return withLesson(course, lesson, { programs: keptPrograms, question });
+}
+
+/** An answer to the question was run. */
+export function withTry(course: Course, lesson: string, isRight: boolean): Course {
+  const { programs, question } = lessonOf(course, lesson);
+  if (question.isRight) return course;
+  return withLesson(course, lesson, { programs, question: { ...question, tries: question.tries + 1, isRight } });
+}
+
+/** A right answer was looked at. */
+export function withAnswerSeen(course: Course, lesson: string): Course {
+  const { programs, question } = lessonOf(course, lesson);
+  return question.isRight ? course : withLesson(course, lesson, { programs, question: { ...question, isSeen: true } });
+}
+
+/** @returns right predictions, of how many; questions answered */
+export function scoreOf(lessons: LessonProgress[]): { right: number; of: number; answered: number } {
+  const programs = lessons.flatMap((lesson) => Object.values(lesson.programs));
+  return {
+    right: programs.reduce((sum, { right }) => sum + right, 0),
+    of: programs.reduce((sum, { of }) => sum + of, 0),
+    answered: lessons.filter(({ question }) => question.isRight).length,
+  };
+}
+
+export const readCourse = (): Course => parseCourse(unsavedCourse ?? readPreference(COURSE_KEY));
+
+/** @returns whether the browser has kept it */
+export function writeCourse(course: Course): boolean {
+  const text = Object.keys(course).length ? JSON.stringify({ version: VERSION, lessons: course }) : null;
+  writePreference(COURSE_KEY, text);
+  const isKept = readPreference(COURSE_KEY) === text;
+  unsavedCourse = isKept ? null : (text ?? "null");
+  return isKept;
+}
+
+/** Whether this page may keep nothing in the browser. */
+export function isStorageBlocked() {
+  try {
+    return localStorage.getItem(COURSE_KEY) === undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** Calls a function when another tab has written. */
+export function onOtherTab(listener: () => void) {
+  window.addEventListener("storage", ({ key }) => {
+    if (key === COURSE_KEY || key === null) listener();
+  });
+}

@@ -1,0 +1,18 @@
+/** What becomes of the answer to a text that is being edited: a picture at once, one for who rests, or a sentence. */
+
+import type { Trace } from "../trace/wire.ts";
+import type { Verdict } from "./schedule.ts";
+
+/**
+ * A program that raises waits until its reader rests, and so does one whose text would be tidied under his hands. A
+ * picture gives way to no refusal and to no limit, unless it was stopped at one itself.
+ * @param trace of the text
+ * @param shown the picture's
+ */
+export function verdictOn(trace: Trace, text: string, shown: Trace | null): Verdict {
+  const { status } = trace.outcome;
+  if (status === "finished") return trace.program.source === text ? "show" : "rest";
+  const hasPicture = Boolean(shown?.steps.length);
+  if (status === "raised" || !hasPicture) return "rest";
+  return status === "stopped" && shown?.outcome.status === "stopped" ? "rest" : "tell";
+}

@@ -1,0 +1,185 @@
+/** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
+
+import { commonLines } from "../trace/step_after_edit.ts";
+import { messages } from "../program/messages.ts";
+import { isCurrent, isUpToDate } from "../page_state/selectors.ts";
+import { sameSettings } from "../page_state/settings.ts";
+import { differs } from "../browser/store.ts";
+import { problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.ts";
+import { verdictOn } from "./answers.ts";
+import { firstChangedStep, changedSince } from "./older.ts";
+import { createStrip, type Reason } from "./strip.ts";
+import { advance, initialSchedule, nextTick, type Event } from "./schedule.ts";
+import type { Action } from "../page_state/actions.ts";
+import type { Trace } from "../trace/wire.ts";
+import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
+
+/** Milliseconds for which a picture may be older than the text before it is marked as that: an answer is mostly quicker. */
+const MARK_AFTER_MS = 450;
+
+interface LiveStore {
+  state: () => PageState;
+  dispatch: (action: Action) => void;
+  subscribe: (listener: (state: PageState, before: PageState) => void) => void;
+}
+
+interface LivePicture {
+  editor: { unfinishedLine: () => number | null; markUnfinished: (line: number | null, words: string) => void };
+  /** marks what is drawn of these as older than the text, nothing where there are none */
+  markOlder: (older: { uids: Set<string>; names: Set<string> } | null) => void;
+}
+
+/** @param foot of the stage, where the strip stands */
+export function createLive(
+  foot: HTMLElement,
+  store: LiveStore,
+  say: Locale["say"],
+  { editor, markOlder }: LivePicture,
+) {
+  let schedule = initialSchedule(store.state().isLive);
+  const strip = createStrip(foot, say);
+  /** the answer that is held */
+  let heldAnswer: { trace: Trace; source: string; settings: PageState["settings"] } | null = null;
+  let liveRequest = new AbortController();
+  let tickTimer = 0;
+  let markTimer = 0;
+  /** The picture is marked as older than the text. */
+  let isMarked = false;
+
+  function handleEvent(event: Event) {
+    const { state, effects } = advance(schedule, event, performance.now());
+    schedule = state;
+    if (effects.includes("abort")) liveRequest.abort();
+    if (effects.includes("send")) void sendText(schedule.asked?.id ?? 0);
+    if (effects.includes("show") && heldAnswer) store.dispatch({ type: "liveAnswered", ...heldAnswer });
+    clearTimeout(tickTimer);
+    const nextTickAt = nextTick(schedule);
+    if (nextTickAt !== null)
+      tickTimer = window.setTimeout(() => handleEvent({ type: "ticked" }), Math.max(0, nextTickAt - performance.now()));
+    showStrip();
+  }
+
+  async function sendText(id: number) {
+    const { text: source, settings } = store.state();
+    liveRequest = new AbortController();
+    const { signal } = liveRequest;
+    try {
+      const trace = await requestTrace({ source, ...settings }, signal, { live: true });
+      heldAnswer = { trace, source, settings };
+      handleEvent({ type: "answered", id, verdict: verdictOn(trace, source, store.state().opened?.trace ?? null) });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof TraceError)) throw error;
+      const retryAfter = error.status === 429 ? Math.max(1, error.problem.retry_after ?? 1) * 1000 : null;
+      handleEvent({
+        type: "failed",
+        id,
+        problem: problemOfResponse(error.status, error.problem),
+        retryAfter: retryAfter,
+      });
+    }
+  }
+
+  /** Mark what the picture has of the text before, once that has lasted. */
+  function markOlderSoon(older: boolean) {
+    if (!older) {
+      clearTimeout(markTimer);
+      markTimer = 0;
+      if (isMarked) markOlder(null);
+      isMarked = false;
+      editor.markUnfinished(null, "");
+    } else if (isMarked) showMarks();
+    else if (!markTimer) {
+      markTimer = window.setTimeout(() => {
+        isMarked = true;
+        showMarks();
+        showStrip();
+      }, MARK_AFTER_MS);
+    }
+  }
+
+  function showMarks() {
+    const state = store.state();
+    const { opened, step } = state;
+    if (!opened?.count || isUpToDate(state)) return;
+    const firstOlderStep = isCurrent(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
+    markOlder(changedSince(opened, firstOlderStep, step));
+    const line = schedule.isUnfinished || schedule.answer === "rest" ? lineBeingWritten(state) : null;
+    editor.markUnfinished(line, say("live_unfinished"));
+  }
+
+  /** The line that is being written. */
+  function lineBeingWritten({ opened, text }: PageState) {
+    const error = heldAnswer?.source === text ? heldAnswer.trace.outcome.error : null;
+    const { head } = commonLines(opened?.trace.program.source ?? "", text);
+    return editor.unfinishedLine() ?? error?.line ?? head + 1;
+  }
+
+  function showStrip() {
+    const state = store.state();
+    if (!state.isLive || isUpToDate(state) || state.pending || !isMarked) return strip.hide();
+    if (schedule.isTold) return strip.showReason(reasonWithoutPicture(state.text));
+    if (schedule.notBefore > performance.now())
+      return strip.showReason({ text: say("live_waits"), line: null, kind: "later" });
+    const line = state.opened && !isCurrent(state) ? firstChangedStep(state.opened.trace, state.text).line : null;
+    if (schedule.asked && schedule.restsAt === null) return strip.running(line);
+    const isUnfinished = schedule.isUnfinished || schedule.answer !== null;
+    strip.typing(line, isUnfinished);
+  }
+
+  /** Why the text has no picture. */
+  function reasonWithoutPicture(text: string): Reason {
+    const { problem } = schedule;
+    if (problem) return { text: say(problem.key, problem.args), line: null, kind: "failed" };
+    if (heldAnswer?.source !== text) return { text: "", line: null, kind: "failed" };
+    const { status, stopped } = heldAnswer.trace.outcome;
+    if (status === "stopped" && stopped) {
+      const what = say(`live_limit_${stopped.limit}`, { value: stopped.value });
+      return { text: say("live_stopped", { what }), line: stopped.line ?? null, kind: "stopped" };
+    }
+    if (status !== "refused") return { text: say("live_lost"), line: null, kind: "stopped" };
+    const firstError = messages(heldAnswer.trace, say, () => {}).find(({ kind }) => kind === "error");
+    return {
+      text: say("live_refused", { message: firstError?.text ?? say("refused") }),
+      line: firstError?.line ?? null,
+      kind: "refused",
+    };
+  }
+
+  function render(state: PageState, before: PageState) {
+    if (differs(state, before, "isLive")) handleEvent({ type: "switched", on: state.isLive });
+    const isOpened = differs(state, before, "opened");
+    if (isOpened || differs(state, before, "pending")) handleEvent({ type: "replaced" });
+    const isEdited = isOpened
+      ? !isCurrent(state)
+      : differs(state, before, "text", "settings") || isLeftOver(state, before);
+    if (isEdited && !state.pending && !isAsNeverRun(state)) {
+      const isUnfinished = editor.unfinishedLine() !== null;
+      handleEvent({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
+    }
+    if (differs(state, before, "text", "settings", "opened", "step", "isLive"))
+      markOlderSoon(state.isLive && !isUpToDate(state));
+    showStrip();
+  }
+
+  /** A run that was asked for brought nothing, and the text was edited meanwhile. */
+  function isLeftOver({ pending, text, settings }: PageState, { pending: requestBefore }: PageState) {
+    return (
+      requestBefore !== null &&
+      !pending &&
+      (requestBefore.text !== text || !sameSettings(requestBefore.settings, settings))
+    );
+  }
+
+  /** A program that came with a link is first run by a key or a button. */
+  function isAsNeverRun({ waiting, opened }: PageState) {
+    return waiting || opened === null;
+  }
+
+  store.subscribe(render);
+  if (!store.state().pending && !isAsNeverRun(store.state())) {
+    handleEvent({ type: "edited", isCurrent: isUpToDate(store.state()), isUnfinished: false });
+    markOlderSoon(store.state().isLive && !isUpToDate(store.state()));
+  }
+}

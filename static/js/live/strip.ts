@@ -1,0 +1,52 @@
+/** The strip at the stage's foot: that the picture waits for the text, or why the text has none. */
+
+import { element } from "../browser/elements.ts";
+import type { Locale } from "../words/sentences.ts";
+
+export interface Reason {
+  text: string;
+  line: number | null;
+  kind: "refused" | "stopped" | "failed" | "later";
+}
+
+export function createStrip(host: HTMLElement, say: Locale["say"]) {
+  const box = element("div", "live-strip");
+  const status = element("p", "live-text");
+  const detailElement = element("span", "live-side");
+  box.hidden = true;
+  box.append(element("i", "live-icon"), status, detailElement);
+  host.append(box);
+  let shownKey = "";
+
+  function show(kind: string, text: string, detail: string, isSpoken: boolean) {
+    const key = `${kind}\n${text}\n${detail}`;
+    if (key === shownKey) return;
+    shownKey = key;
+    box.hidden = false;
+    box.className = `live-strip ${kind}`;
+    if (isSpoken) status.setAttribute("role", "status");
+    else status.removeAttribute("role");
+    status.textContent = text;
+    detailElement.textContent = detail;
+  }
+
+  return {
+    hide() {
+      box.hidden = true;
+      shownKey = "";
+    },
+    /** @param line the first that differs, null where the settings do */
+    typing(line: number | null, isUnfinished: boolean) {
+      const text = line === null ? say("live_settings") : say("live_typing", { line });
+      show("typing", text, isUnfinished ? say("live_unfinished") : "", false);
+    },
+    /** The reader waits for a run. @param line the first that differs, null where the settings do */
+    running(line: number | null) {
+      const text = line === null ? say("live_running") : say("live_running_line", { line });
+      show("typing", text, "", true);
+    },
+    showReason({ text, line, kind }: Reason) {
+      show(kind, text, line === null ? "" : say("line", { line }), true);
+    },
+  };
+}

@@ -1,0 +1,233 @@
+/** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
+
+import { HEADER_HEIGHT, SMALLEST_SCALE } from "../layout/loom_sizes.ts";
+import { loomLayout as makeLoom } from "../layout/loom.ts";
+import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
+import { cornerMarks, loomMarks } from "../marks/loom.ts";
+import { rowAt, shelfAt, shelfOfStep } from "../marks/loom_scene.ts";
+import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
+import { patch, SVG } from "../browser/svg.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Loom } from "../layout/loom_plan.ts";
+
+export interface LoomView {
+  show: (opened: OpenTrace, i: number) => void;
+  print: (opened: OpenTrace) => void;
+  clearPrint: () => void;
+}
+
+const NARROW_WIDTH = 680;
+/** Height over width of a printed page. */
+const PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
+/** Plans that are wider than this are printed in landscape. */
+const MIN_LANDSCAPE_WIDTH = 1350;
+const WIDTH_ROUNDING = 8;
+
+/** @param options go: called with the step of a row that was chosen */
+export function createLoom(
+  host: HTMLElement,
+  document: Document,
+  { labels = {}, go }: { labels?: Partial<LoomLabels>; go: (i: number) => void },
+): LoomView {
+  const root = document.createElement("div");
+  root.className = "loom";
+  root.tabIndex = 0;
+  const layers = {
+    corner: createSvg(document, "corner"),
+    head: createSvg(document, "head"),
+    code: createSvg(document, "code"),
+    body: createSvg(document, "body"),
+  };
+  const printArea = document.createElement("div");
+  printArea.className = "loom-sheets";
+  root.append(...Object.values(layers).map((layer) => layer.svg));
+  host.append(root, printArea);
+  const plans = new WeakMap<OpenTrace, Map<string, Loom>>();
+  let shown: { opened: OpenTrace; i: number } | null = null;
+  let drawnBand = WHOLE_BAND;
+  let headShelf = 0;
+  let scale = 1;
+
+  function planFor(opened: OpenTrace, width: number, stacked: boolean) {
+    const plansByKey = plans.get(opened) ?? new Map<string, Loom>();
+    plans.set(opened, plansByKey);
+    const roundedWidth = Math.floor(width / WIDTH_ROUNDING) * WIDTH_ROUNDING;
+    const key = `${roundedWidth} ${stacked}`;
+    const plan = plansByKey.get(key) ?? makeLoom(opened, { room: roundedWidth, stacked });
+    if (plansByKey.size > 3) plansByKey.clear();
+    plansByKey.set(key, plan);
+    return plan;
+  }
+
+  function currentPlan() {
+    const width = host.clientWidth;
+    return shown && width ? planFor(shown.opened, width, width < NARROW_WIDTH) : null;
+  }
+
+  function draw() {
+    const plan = currentPlan();
+    if (!plan || !shown) return;
+    const { opened, i } = shown;
+    scale = Math.min(1, (host.clientWidth - 1) / plan.width);
+    if (scale < SMALLEST_SCALE) scale = 1;
+    root.classList.toggle("stacked", plan.stacked);
+    drawnBand = visibleRange(plan);
+    headShelf = shelfUnderHead(plan, i);
+    const { head, code, body } = loomMarks(plan, opened, i, labels, drawnBand, headShelf);
+    const sideWidth = plan.stacked ? host.clientWidth / scale : plan.code;
+    setViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, HEADER_HEIGHT);
+    setViewport(layers.head, scale, 0, plan.width, HEADER_HEIGHT);
+    setViewport(layers.code, scale, HEADER_HEIGHT, sideWidth, plan.height - HEADER_HEIGHT);
+    setViewport(layers.body, scale, HEADER_HEIGHT, plan.width, plan.height - HEADER_HEIGHT);
+    layers.body.svg.setAttribute(
+      "aria-label",
+      opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
+    );
+    patch(document, layers.corner.group, cornerMarks(plan, { ...LOOM_LABELS, ...labels }));
+    patch(document, layers.head.group, head);
+    patch(document, layers.code.group, code);
+    patch(document, layers.body.group, body);
+  }
+
+  /** The heights of the plan that are scrolled into view. */
+  function visibleRange(plan: Loom) {
+    return plan.height <= MAX_WHOLE_HEIGHT
+      ? WHOLE_BAND
+      : visibleBand(root.scrollTop / scale, (root.scrollTop + root.clientHeight) / scale);
+  }
+
+  /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is. */
+  function shelfUnderHead(plan: Loom, i: number) {
+    const first = shelfAt(plan, root.scrollTop / scale + HEADER_HEIGHT + 1);
+    const last = shelfAt(plan, (root.scrollTop + root.clientHeight) / scale - 1);
+    return Math.max(first, Math.min(shelfOfStep(plan, i), last));
+  }
+
+  function redrawIfScrolled() {
+    const plan = currentPlan();
+    if (!plan || !shown) return;
+    const range = visibleRange(plan);
+    const moved = range.top !== drawnBand.top || range.bottom !== drawnBand.bottom;
+    if (moved || shelfUnderHead(plan, shown.i) !== headShelf) draw();
+  }
+
+  /** Scroll the row of the step into view; of a row that is higher than the view, what the step did in it. */
+  function scrollToStep() {
+    const plan = currentPlan();
+    if (!plan || !shown) return;
+    const row = plan.rows[plan.run.rowOfStep[shown.i]];
+    const viewHeight = root.clientHeight / scale - HEADER_HEIGHT;
+    const { y, h } = row.h > viewHeight ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
+    const top = root.scrollTop / scale + HEADER_HEIGHT;
+    if (y >= top && y + h <= top + viewHeight) return;
+    root.scrollTop =
+      scale * Math.max(0, h > viewHeight ? y - HEADER_HEIGHT : y + h / 2 - HEADER_HEIGHT - viewHeight / 2);
+    redrawIfScrolled();
+  }
+
+  function onClick(event: MouseEvent) {
+    const plan = currentPlan();
+    const target = event.target instanceof Element ? event.target : null;
+    if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
+    const pointStep = target.closest("[data-step]")?.getAttribute("data-step");
+    if (pointStep && target.closest(".loom-point")) return go(Number(pointStep));
+    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + HEADER_HEIGHT;
+    const rowIndex = rowAt(plan, y);
+    if (rowIndex >= 0) go(plan.run.rows[rowIndex].last);
+  }
+
+  /** Highlight the cell under the pointer and everything that reads it, in every row. */
+  function onPointer(event: Event) {
+    const target = event.target instanceof Element ? event.target.closest("[data-loom-reads], [data-loom-cell]") : null;
+    const cell = target?.getAttribute("data-loom-reads") ?? target?.getAttribute("data-loom-cell");
+    for (const el of root.querySelectorAll(".lit")) el.classList.remove("lit");
+    if (cell)
+      for (const el of root.querySelectorAll(`[data-loom-reads="${cell}"], [data-loom-cell="${cell}"]`))
+        el.classList.add("lit");
+  }
+
+  root.addEventListener("click", onClick);
+  root.addEventListener("pointerover", onPointer);
+  root.addEventListener("pointerleave", onPointer);
+  root.addEventListener("scroll", redrawIfScrolled, { passive: true });
+  new ResizeObserver(() => {
+    draw();
+    scrollToStep();
+  }).observe(host);
+
+  return {
+    show(opened, i) {
+      const sameRun = shown?.opened === opened;
+      shown = { opened, i };
+      draw();
+      if (!sameRun) root.scrollTo(0, 0);
+      scrollToStep();
+    },
+    /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. */
+    print(opened: OpenTrace) {
+      const plan = makeLoom(opened, { room: 1180 });
+      const landscape = plan.width > MIN_LANDSCAPE_WIDTH;
+      const maxHeight = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEADER_HEIGHT;
+      const slices = [];
+      for (let from = 0; from < plan.rows.length; ) {
+        let to = from;
+        while (
+          to + 1 < plan.rows.length &&
+          plan.rows[to + 1].y + plan.rows[to + 1].h - plan.rows[from].foldY <= maxHeight
+        )
+          to++;
+        slices.push([from, to]);
+        from = to + 1;
+      }
+      printArea.replaceChildren(
+        ...slices.map(([from, to]) => {
+          const top = plan.rows[from].foldY;
+          const sliceHeight = plan.rows[to].y + plan.rows[to].h - top;
+          const last = plan.columns.firstShelfOfRow[to + 1] - 1;
+          const { head, code, body } = loomMarks(
+            plan,
+            opened,
+            opened.count,
+            labels,
+            { top, bottom: top + sliceHeight },
+            last,
+          );
+          const page = document.createElementNS(SVG, "svg");
+          page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);
+          page.setAttribute("viewBox", `0 0 ${plan.width} ${HEADER_HEIGHT + sliceHeight}`);
+          const rowsSvg = document.createElementNS(SVG, "svg");
+          for (const [name, value] of Object.entries({
+            y: HEADER_HEIGHT,
+            width: plan.width,
+            height: sliceHeight,
+            viewBox: `0 ${top} ${plan.width} ${sliceHeight}`,
+          }))
+            rowsSvg.setAttribute(name, String(value));
+          patch(document, rowsSvg, [...body, ...code]);
+          const headGroup = document.createElementNS(SVG, "g");
+          patch(document, headGroup, [...head, ...cornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
+          page.append(rowsSvg, headGroup);
+          return page;
+        }),
+      );
+    },
+    clearPrint() {
+      printArea.replaceChildren();
+    },
+  };
+}
+
+function createSvg(document: Document, name: string) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", `loom-svg loom-${name}`);
+  const group = document.createElementNS(SVG, "g");
+  svg.append(group);
+  return { svg, group };
+}
+
+/** @param scale its scale */
+function setViewport({ svg }: ReturnType<typeof createSvg>, scale: number, y: number, w: number, h: number) {
+  svg.setAttribute("width", String(w * scale));
+  svg.setAttribute("height", String(h * scale));
+  svg.setAttribute("viewBox", `0 ${y} ${Math.max(w, 1)} ${Math.max(h, 1)}`);
+}

@@ -1,0 +1,53 @@
+/** A gradient in the graph pane: a chip with its first elements, and where it climbs to. */
+
+import { fullNumber, tuple } from "../layout/format.ts";
+import { CHIP_FONT } from "../layout/grad_chip.ts";
+import { cls, h } from "../browser/svg.ts";
+import type { Grad } from "../trace/wire.ts";
+import type { Labels } from "./labels.ts";
+import type { GradPlace } from "../layout/graph_places.ts";
+
+/** How many elements the chip's title lists. */
+const MAX_LISTED = 32;
+
+/** @param top where the row begins */
+export function gradMark(labels: Labels, place: GradPlace, top: number) {
+  const { grad, chip, key, now: isNow, to, x, w, h: height } = place;
+  const y = place.y - top;
+  const maxMagnitude = chip.cells.reduce((m: number, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
+  const parts = [h("rect", { key: "back", class: "chip-back", x, y, width: w, height: height, rx: 3 })];
+  let partX = x;
+  chip.texts.forEach((text, i) => {
+    const value = chip.cells[i];
+    const width = chip.widths[i];
+    if (typeof value === "number" && value !== 0)
+      parts.push(
+        h("rect", {
+          key: `wash ${i}`,
+          class: `wash ${value < 0 ? "neg" : "pos"}`,
+          ...{ x: partX, y, width, height: height },
+          "fill-opacity": 0.1 + 0.28 * (Math.abs(value) / maxMagnitude),
+        }),
+      );
+    if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${partX} ${y}v${height}` }));
+    parts.push(
+      h("text", { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + 3.6, "font-size": CHIP_FONT }, text),
+    );
+    partX += width;
+  });
+  parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height: height, rx: 3 }));
+  parts.push(h("title", { key: "title" }, `${labels.gradient} ${gradTitle(grad, to?.text ?? "")}`));
+  return h(
+    "g",
+    { key: `grad ${key}` },
+    to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 3.4, "font-size": 9.5 }, to.text),
+    h("g", { key: "chip", class: cls("grad-chip", isNow ? "now" : "past"), "data-grad": key }, parts),
+  );
+}
+
+function gradTitle(grad: Grad, to: string) {
+  const cells = grad.cells ?? [];
+  const listed = cells.slice(0, MAX_LISTED).map(fullNumber).join(", ");
+  const values = listed ? `\n[${listed}${cells.length > MAX_LISTED ? ", …" : ""}]` : "";
+  return `${tuple(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
+}

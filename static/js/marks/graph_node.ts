@@ -1,0 +1,173 @@
+/** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
+
+import { fullNumber } from "../layout/format.ts";
+import { CHIP_GAP } from "../layout/graph_sizes.ts";
+import { SLOT_FONT } from "../layout/graph_slots.ts";
+import { cls, h } from "../browser/svg.ts";
+import { dockMark } from "./graph_dock.ts";
+import { gradMark } from "./graph_grad.ts";
+import { textThatFits } from "./graph_texts.ts";
+import { rowTransform } from "./mark_cache.ts";
+import type { Node } from "../trace/wire.ts";
+import type { StepFacts } from "./step_facts.ts";
+import { haloMark, sumCountMark, turnMark } from "./node_parts.ts";
+import type { Row, SlotChip, TextPlace } from "../layout/graph_places.ts";
+
+/** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
+export function rowMark(stepFacts: StepFacts, row: Row, railed: boolean) {
+  return h(
+    "g",
+    { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: rowTransform(row.y) },
+    row.docks.map((dock) => dockMark(stepFacts, row, dock)),
+    nodeMark(stepFacts, row, railed),
+    row.hidden && hiddenLeavesMark(stepFacts, row, row.hidden),
+    row.seed && seedMark(row),
+    row.grads.map((place) => gradMark(stepFacts.labels, place, row.y)),
+    row.moreGrads > 0 && moreGradsMark(row),
+  );
+}
+
+function nodeMark(stepFacts: StepFacts, row: Row, railed: boolean) {
+  const { uid, x, w, h: height, font, turn } = row;
+  const node = stepFacts.snap.entities.get(uid) as Node;
+  const isNew = stepFacts.snap.fresh.has(uid);
+  const cy = height / 2;
+  return h(
+    "g",
+    {
+      key: "node",
+      class: cls("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
+      "data-node": uid,
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
+    },
+    isNew && haloMark(x, 0, w, height, 8),
+    railed && row.dot && railDot(stepFacts, row, cy),
+    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: height, rx: 6 }),
+    h(
+      "text",
+      { key: "name", class: "node-name", x: x + row.lead, y: cy + font * 0.36, "font-size": font },
+      textThatFits(row.label, w - row.lead - 3, font),
+    ),
+    turn && turnMark(turn, x, cy),
+    row.tag && tagMark(row.tag, row.y),
+    row.flags.map((flag, i) => flagMark(flag, i, row.y)),
+    row.slots.map((slot) => slotMark(stepFacts, slot, row.y)),
+    row.moreSlots && moreSlotsMark(row.moreSlots, row.y),
+    h("title", { key: "title" }, nodeTitle(row, node)),
+  );
+}
+
+function nodeTitle(row: Row, node: Node) {
+  const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumber(value)}`);
+  const names = row.tag ? [`→ ${[row.tag.text, ...row.tag.hidden].join(", ")}`] : [];
+  return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");
+}
+
+/** Where a node's rail has it, and whether gradients meet there. */
+function railDot(stepFacts: StepFacts, row: Row, cy: number) {
+  if (row.met > 1) return sumCountMark(stepFacts.labels, row.met, row.rail, cy);
+  return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
+}
+
+/** How many gradients have no room. */
+function moreGradsMark(row: Row) {
+  const attrs = {
+    key: "more",
+    class: "grad-to",
+    x: row.x - 4,
+    y: row.top - row.y + CHIP_GAP / 2 + 5,
+    "font-size": 9.5,
+  };
+  return h("text", attrs, `+${row.moreGrads}`);
+}
+
+function tagMark(tag: TextPlace, rowY: number) {
+  return h(
+    "g",
+    { key: "tag" },
+    h("rect", { key: "box", class: "node-tag", x: tag.x, y: tag.y - rowY, width: tag.w, height: tag.h, rx: 4 }),
+    h(
+      "text",
+      { key: "text", class: "node-tag-text", x: tag.x + tag.w / 2, y: tag.y - rowY + 12 },
+      textThatFits(tag.text, tag.w - 8, 11),
+    ),
+  );
+}
+
+function flagMark(flag: TextPlace, i: number, rowY: number) {
+  return h(
+    "g",
+    { key: `flag ${i}`, class: "node-flag" },
+    h("rect", { key: "box", x: flag.x, y: flag.y - rowY, width: flag.w, height: flag.h, rx: 3 }),
+    h("text", { key: "text", x: flag.x + 4, y: flag.y - rowY + 10.2, "font-size": 9 }, flag.text),
+  );
+}
+
+/** A saved slot. */
+function slotMark({ labels, events, snap }: StepFacts, slot: SlotChip, rowY: number) {
+  const isNew = snap.fresh.has(slot.key.slice(0, slot.key.indexOf(":")));
+  const text = slot.now === null ? slot.head : `${slot.head}, ${labels.now} v${slot.now}`;
+  const description = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
+  const { x, w, h: height } = slot;
+  const y = slot.y - rowY;
+  const boxAttributes = { x, y, width: w, height: height };
+  return h(
+    "g",
+    {
+      key: `slot ${slot.slot}`,
+      class: cls("slot", slot.state, slot.dot && "dot", !isNew && events.has(slot.key) && "news"),
+      "data-slot": slot.key,
+      "data-saved-state": slot.saved.state,
+      "data-saved-in": slot.saved.storage ?? null,
+    },
+    h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
+    !slot.dot &&
+      h("text", { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT }, textThatFits(text, w - 8, SLOT_FONT)),
+    h("title", { key: "title" }, description),
+  );
+}
+
+/** Saved slots that have no room. */
+function moreSlotsMark({ x, y, w, h: height, keys }: NonNullable<Row["moreSlots"]>, rowY: number) {
+  return h(
+    "g",
+    { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
+    h("text", { x: x + w / 2, y: y - rowY + height / 2 + 3.4, "font-size": 9 }, `+${keys.length}`),
+    h("title", {}, keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
+  );
+}
+
+/** Leaves that have no room. */
+function hiddenLeavesMark({ labels }: StepFacts, row: Row, hidden: NonNullable<Row["hidden"]>) {
+  const text = `+${hidden.uids.length}`;
+  const description = `${hidden.uids.length} ${labels.nodes}`;
+  return h(
+    "g",
+    {
+      key: "hidden",
+      class: "graph-more",
+      "data-fold": hidden.key,
+      "data-members": hidden.uids.join(" "),
+      tabindex: "0",
+      role: "button",
+      "aria-expanded": "false",
+      "aria-label": description,
+    },
+    h("rect", { key: "box", x: hidden.x, y: hidden.y - row.y, width: hidden.w, height: hidden.h, rx: 8 }),
+    h("text", { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 11.5, "font-size": 9.5 }, text),
+    h("title", { key: "title" }, description),
+  );
+}
+
+/** Where a backward begins. */
+function seedMark(row: Row) {
+  const x = row.x + 12;
+  return h(
+    "g",
+    { key: "seed", class: "graph-seed" },
+    h("path", { key: "line", class: "edge-line", d: `M${x} ${row.h}v17` }),
+    h("path", { key: "arrow", class: "arrow", d: `M${x} ${row.h + 1}l-4.5 8h9z` }),
+  );
+}

@@ -1,0 +1,22 @@
+/** Texts of the graph pane that fit their room. */
+
+import { EM } from "../layout/metrics.ts";
+import { shortPath } from "../layout/node_labels.ts";
+
+/** A text cut at its end. @param size of the font */
+export function textThatFits(text: string, width: number, size: number) {
+  const chars = Array.from(text);
+  const maxChars = Math.max(1, Math.floor(width / (EM * size)));
+  return chars.length <= maxChars ? text : `${chars.slice(0, Math.max(0, maxChars - 1)).join("")}…`;
+}
+
+/**
+ * A leaf's label without the modules and lists that its name goes through, as far as there is no room for them.
+ * @param label like `+= net.0.weight`
+ * @param maxLength characters of the label
+ * @param maxNameLength of the name in it
+ */
+export function leafLabelThatFits(label: string, maxLength: number, maxNameLength: number) {
+  const nameStart = label.indexOf(" ") + 1;
+  return label.slice(0, nameStart) + shortPath(label.slice(nameStart), Math.min(maxLength - nameStart, maxNameLength));
+}

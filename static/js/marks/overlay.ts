@@ -1,0 +1,50 @@
+/** What lies over both panes of the stage: links between them, and labels for what of the step is out of sight. */
+
+import { stageLinks } from "../layout/links.ts";
+import { HEADING, type Side, type StagePlan } from "../layout/stage_plan.ts";
+import { beyondMark, linkMark } from "./link.ts";
+import type { VNode } from "../browser/svg.ts";
+import type { Rect } from "../layout/pane.ts";
+import type { Labels } from "./labels.ts";
+import type { StepFacts } from "./step_facts.ts";
+
+/** a pane, by how far it is scrolled, in units */
+interface Scrolled {
+  scrolled: number;
+  beyond: () => { above: Rect[]; below: Rect[] };
+}
+
+/** @param selected its uid */
+export function drawOverlay(
+  stepFacts: StepFacts,
+  plan: StagePlan,
+  panes: Record<Side, Scrolled>,
+  selected: string | null,
+  labels: Labels,
+): VNode[] {
+  const { widths, height } = plan;
+  const right = widths.memory + widths.graph;
+  const frame = {
+    divider: widths.memory,
+    right,
+    top: HEADING,
+    bottom: HEADING + height,
+    memory: HEADING - panes.memory.scrolled,
+    graph: HEADING - panes.graph.scrolled,
+  };
+  const lines = stageLinks(stepFacts, plan, selected).map((link) => linkMark(link, frame));
+  const rightEdges = { memory: widths.memory - 4, graph: right - 4 };
+  const counts = (["memory", "graph"] as const).flatMap((side) => {
+    if (!plan[side]) return [];
+    const { above, below } = panes[side].beyond();
+    return [
+      above.length
+        ? beyondMark(side, "above", `↑ ${above.length} ${labels.more}`, rightEdges[side], frame.top, above[0].y)
+        : null,
+      below.length
+        ? beyondMark(side, "below", `↓ ${below.length} ${labels.more}`, rightEdges[side], frame.bottom, below[0].y)
+        : null,
+    ];
+  });
+  return [...lines, ...counts].filter((mark) => mark !== null);
+}

@@ -1,0 +1,229 @@
+/** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
+
+import { extent, cellReads } from "../layout/reads.ts";
+import { mapHeight, SIZE } from "../layout/row_lines.ts";
+import { EM } from "../layout/metrics.ts";
+import { bandOf, type CellBand, type RowStrip } from "../layout/row_strip.ts";
+import { cls, h, type VNode } from "../browser/svg.ts";
+import type { Columns } from "../layout/memory_columns.ts";
+import type { Bead, RowReading } from "../layout/row_reading.ts";
+import type { Handle } from "../trace/entities.ts";
+import type { StepFacts } from "./step_facts.ts";
+import type { RowLayout, HandleLine } from "../layout/memory_parts.ts";
+
+interface ReadingPlace {
+  handle: Handle;
+  line: HandleLine;
+  band: CellBand;
+  /** where its wire begins; x and top: of the strip */
+  start: number;
+  x: number;
+  top: number;
+  strip: RowStrip;
+  /** of its line */
+  y: number;
+  /** of its card */
+  middle: number;
+  open: boolean;
+}
+
+const BEAD = 14;
+
+export function readingMark(
+  stepFacts: StepFacts,
+  line: HandleLine,
+  handle: Handle,
+  { columns, layout, inset }: { columns: Columns; layout: RowLayout; inset: number },
+): VNode | null {
+  const band = bandOf(layout.strip, handle.dtype);
+  if (!band) return null;
+  const open = layout.level !== "slim";
+  const y = inset + line.y;
+  const place: ReadingPlace = {
+    handle,
+    line,
+    band,
+    start: columns.rail + columns.railW,
+    x: columns.strip,
+    top: inset + layout.top,
+    strip: layout.strip,
+    y,
+    middle: y + (open && !layout.low ? 15 : 8),
+    open,
+  };
+  const tape = handle.requires_grad ? "tape" : "free";
+  return h(
+    "g",
+    {
+      key: `beads ${line.uid}`,
+      class: cls("wire-set", tape, handle.kind === "array" && "array", stepFacts.snap.fresh.has(line.uid) && "fresh"),
+      "data-wire": line.uid,
+    },
+    open ? openMarks(stepFacts, place) : slimMarks(place),
+  );
+}
+
+function beadLine(d: string, key = "wire") {
+  return h("path", { key, class: "wire", d });
+}
+
+function openMarks(stepFacts: StepFacts, place: ReadingPlace) {
+  const { line, band, start, x, top, strip } = place;
+  const { reading } = line;
+  const leadLine = line.first ? [beadLine(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  if (reading.kind === "none") return leadLine;
+  if (reading.kind === "under") {
+    const isWrapped = band.lines > 1;
+    const from = isWrapped ? 0 : reading.low * band.cw;
+    const to = isWrapped ? Math.min(band.n, band.columns) * band.cw : (reading.high + 1) * band.cw;
+    const y = top + band.y + band.lines * band.ch + 3;
+    const underlines =
+      strip.bands.length > 1
+        ? []
+        : [h("path", { key: "under", class: "bead-line", d: `M${x + from + 2} ${y}H${x + to - 2}` })];
+    return [...leadLine, ...underlines];
+  }
+  if (reading.kind === "map") return [...leadLine, ...cellMapMarks(place, reading)];
+  return [...leadLine, ...beadMarks(stepFacts, place, reading)];
+}
+
+/** Which cells of a wrapped strip are read. */
+function cellMapMarks(
+  { line, band, start, x, top, strip, y, middle }: ReadingPlace,
+  { cells, low, high }: Extract<RowReading, { kind: "map" }>,
+) {
+  const mapH = mapHeight(strip);
+  const mapY = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - mapH) / 2);
+  const rows = band.mode === "summary" ? 1 : band.lines;
+  const lineHeight = mapH / rows;
+  const width = band.mode === "summary" ? strip.w : Math.min(band.n, band.columns) * band.cw;
+  const runs = band.mode === "summary" || !cells ? runsBetween(low, high, band, rows) : cellRuns(cells, band.columns);
+  return [
+    line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
+    h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
+    ...runs.map(([row, from, to]) =>
+      h("rect", {
+        key: `run ${row} ${from}`,
+        class: "map-run",
+        x: x + from * band.cw + 0.4,
+        y: mapY + row * lineHeight + 0.4,
+        width: Math.max(1.2, (to - from + 1) * band.cw - 0.8),
+        height: Math.max(1, lineHeight - 0.8),
+        rx: 1,
+      }),
+    ),
+  ];
+}
+
+/** From one cell to another, line by line. */
+function runsBetween(low: number, high: number, band: CellBand, rows: number): [number, number, number][] {
+  const columns = rows === 1 ? band.n : band.columns;
+  const out: [number, number, number][] = [];
+  for (let row = Math.floor(low / columns); row <= Math.floor(high / columns); row++)
+    out.push([row, Math.max(low - row * columns, 0), Math.min(high - row * columns, columns - 1)]);
+  return out;
+}
+
+function cellRuns(cells: number[], columns: number): [number, number, number][] {
+  const out: [number, number, number][] = [];
+  for (const cell of [...cells].sort((a, b) => a - b)) {
+    const [row, column] = [Math.floor(cell / columns), cell % columns];
+    const last = out[out.length - 1];
+    if (last && last[0] === row && last[2] === column - 1) last[2] = column;
+    else out.push([row, column, column]);
+  }
+  return out;
+}
+
+function beadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extract<RowReading, { kind: "beads" }>) {
+  const { line, band, start, x, top, strip, y, middle } = place;
+  const n = reading.lines.length;
+  const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * SIZE.bead - 3) / 2, n > 1 ? 1 : 0);
+  const trunkX = x - 6;
+  const centreY = (k: number) => y0 + k * SIZE.bead + BEAD / 2;
+  const out = [];
+  if (line.first) out.push(beadLine(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
+  else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
+    out.push(
+      beadLine(
+        `M${start} ${middle}H${trunkX}M${trunkX} ${Math.min(middle, centreY(0))}V${Math.max(middle, centreY(n - 1))}`,
+        "trunk",
+      ),
+    );
+  else out.push(beadLine(`M${start} ${middle}H${trunkX}`, "trunk"));
+  reading.lines.forEach((beads, k) => {
+    const cells = beads.map((bead) => bead.cell).sort((a, b) => a - b);
+    const from = x + cells[0] * band.cw + 2;
+    const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
+    out.push(beadLine(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
+    for (const bead of beads) out.push(...beadMark(stepFacts, place, bead, centreY(k)));
+  });
+  return out;
+}
+
+/** One bead for all reads of a cell in a line, the others under it. */
+function beadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace, bead: Bead, cy: number) {
+  const readCount = bead.reads.length;
+  const w = band.cw - 4 - (readCount > 1 ? 3 : 0);
+  const left = x + bead.cell * band.cw + 2;
+  const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
+  const isWriter = stepFacts.writers.has(line.uid);
+  const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
+  const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
+  const marks = bead.reads.map((read, depth) => {
+    const isTopmost = depth === readCount - 1;
+    const offset = isTopmost ? 0 : 3;
+    const box = { x: left + offset, y: cy - BEAD / 2 + offset, width: w, height: BEAD, rx: 7 };
+    return h(
+      "g",
+      {
+        key: `bead ${read.k}`,
+        class: cls("bead", isWritten && (isWriter ? "writer" : "sees"), !isTopmost && "under"),
+        "data-bead": `${line.uid}:${read.k}`,
+        "data-reads": `${handle.storage}:${read.cell}`,
+        "data-index": read.index.join(","),
+        "data-dtype": band.dtype,
+      },
+      h("rect", { key: "box", ...box }),
+      isTopmost && w > 9
+        ? h("text", { key: "text", x: left + w / 2, y: cy + size * 0.36, "font-size": size }, bead.text)
+        : null,
+      h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
+    );
+  });
+  if (readCount > 1)
+    marks.push(
+      h(
+        "text",
+        { key: `times ${bead.cell}`, class: "times", x: left + w + 3.5, y: cy - 4.5, "font-size": 7.5 },
+        `×${readCount}`,
+        h("title", {}, stepFacts.labels.readTimes.replace("{times}", `${readCount}`)),
+      ),
+    );
+  return marks;
+}
+
+/** Bars under the cells that are read. */
+function slimMarks({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
+  const span = extent(handle);
+  if (line.first)
+    return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];
+  if (!span || band.lines > 1 || span[0] < 0) return [];
+  const list = cellReads(handle);
+  const cells = list.length ? [...new Set(list.map((read) => read.cell))] : null;
+  const runs = cells ? cellRuns(cells, band.n) : runsBetween(span[0], span[1], band, 1);
+  return [
+    h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x + (runs[0]?.[1] ?? 0) * band.cw}` }),
+    ...runs.map(([, from, to]) =>
+      h("rect", {
+        key: `run ${from}`,
+        class: "map-run",
+        x: x + from * band.cw + 0.5,
+        y: middle - 3,
+        width: Math.max(1, (to - from + 1) * band.cw - 1),
+        height: 6,
+        rx: 3,
+      }),
+    ),
+  ];
+}

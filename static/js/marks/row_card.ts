@@ -1,0 +1,199 @@
+/** A handle in a row: its card, its slim form, and the quiet line of those that have no name. */
+
+import { findHandle, type Handle } from "../trace/entities.ts";
+import { handleCardText } from "../layout/card_texts.ts";
+import { tuple } from "../layout/format.ts";
+import { EM, textWidth, truncate } from "../layout/metrics.ts";
+import { plainDtype } from "../layout/reads.ts";
+import { SIZE } from "../layout/row_lines.ts";
+import { cls, h } from "../browser/svg.ts";
+import { roleLabel } from "./labels.ts";
+import { shortDtype } from "./row_cell.ts";
+import type { Columns } from "../layout/memory_columns.ts";
+import type { StepFacts } from "./step_facts.ts";
+
+interface Place {
+  x: number;
+  y: number;
+  w: number;
+}
+
+/** A text cut to its room, whole in its title. */
+function clippedText(text: string, maxWidth: number, font: number) {
+  return truncate(text, Math.max(2, Math.floor(maxWidth / (EM * font) + 0.02)));
+}
+
+function cardAttributes(stepFacts: StepFacts, uid: string, handle: Handle, named: boolean) {
+  const text = handleCardText(handle);
+  const tracked = text.tracked || handle.leaf === false;
+  const bits = (handle.bits ?? []).join(" ");
+  const role = `${text.tracked ? "∇ " : ""}${roleLabel(text.role, stepFacts.labels)}${bits ? ` ${bits}` : ""}`;
+  const description = `${uid} ${text.shape} ${plainDtype(handle.dtype)}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
+  const fresh = stepFacts.snap.fresh.has(uid);
+  return {
+    shape: text.shape,
+    role,
+    description,
+    fresh,
+    touched: fresh || stepFacts.snap.changed.has(uid),
+    attrs: {
+      key: `card ${uid}`,
+      class: cls(
+        "card",
+        tracked ? "tape" : "free",
+        fresh && "fresh",
+        handle.kind === "array" && "array",
+        !named && "unnamed",
+      ),
+      "data-handle": uid,
+      "data-counter": handle.counter ?? null,
+      "data-node-ref": handle.grad_fn ?? null,
+      "data-grad-ref": handle.grad ?? null,
+      "data-on": handle.storage ?? null,
+      tabindex: "0",
+      role: "group",
+      "aria-label": description,
+    },
+  };
+}
+
+export function rowCardMark(stepFacts: StepFacts, uid: string, place: Place) {
+  const handle = findHandle(stepFacts.snap.entities, uid);
+  if (!handle) return null;
+  const card = cardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
+  const { x, y, w } = place;
+  const isWide = w >= 80;
+  const shapeFont = isWide ? 11.5 : 10;
+  const leftX = x + (isWide ? 11 : 9);
+  const isTight = leftX + textWidth(card.shape, 10) + 6 + textWidth(card.role, 10) > x + w - 6;
+  const role = !isWide
+    ? ""
+    : isTight
+      ? card.role
+          .split(" ")
+          .filter((word) => word === "∇")
+          .join("")
+      : card.role;
+  const roleWidth = role ? textWidth(role, 10) + 6 : 0;
+  const layoutLine = geometryText(handle, isWide);
+  return h(
+    "g",
+    card.attrs,
+    card.touched && haloMark(card.fresh, x, y, w, SIZE.card),
+    h("rect", { key: "box", class: "card-box", x, y, width: w, height: SIZE.card, rx: 6 }),
+    h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
+    fittedText("shape", leftX, y + 13, card.shape, x + w - 6 - roleWidth - leftX, shapeFont),
+    role && h("text", { key: "role", class: "role end", x: x + w - 6, y: y + 13, "font-size": 10 }, role),
+    fittedText("meta", leftX, y + 25, layoutLine, x + w - 4 - leftX, isWide ? 9 : 8),
+    h("title", { key: "title" }, card.description),
+  );
+}
+
+/** A text a little smaller where it is too long, then cut. */
+function fittedText(name: string, x: number, y: number, text: string, maxWidth: number, font: number) {
+  const size = Math.max(font - 2, Math.min(font, Math.floor((maxWidth / (EM * Math.max(1, text.length))) * 10) / 10));
+  return h("text", { key: name, class: name, x, y, "font-size": size }, clippedText(text, maxWidth, size));
+}
+
+function haloMark(fresh: boolean, x: number, y: number, w: number, height: number) {
+  return h("rect", {
+    key: "halo",
+    class: cls("halo", !fresh && "thin"),
+    x: x - 2,
+    y: y - 2,
+    width: w + 4,
+    height: height + 4,
+    rx: 8,
+  });
+}
+
+/** Strides, offset and dtype. */
+function geometryText(handle: Handle, isWide: boolean) {
+  if (handle.kind === "array")
+    return `numpy ${shortDtype(handle.dtype)}${handle.writeable === false ? " read-only" : ""}`;
+  const dtype = shortDtype(handle.dtype);
+  if (!handle.stride) return `${(handle.layout ?? handle.type ?? "").replace("torch.", "")} ${dtype}`;
+  const steps = `${tuple(handle.stride)}${handle.offset ? ` +${handle.offset}` : ""}`;
+  return isWide ? `${steps} ${dtype}` : steps;
+}
+
+/** A handle in a closed row. @param is gradient: on its way, of this shape */
+export function slimCardMark(
+  stepFacts: StepFacts,
+  uid: string,
+  place: Place,
+  { named, gradient }: { named: boolean; gradient: boolean },
+) {
+  const handle = findHandle(stepFacts.snap.entities, uid);
+  if (!handle) return null;
+  const card = cardAttributes(stepFacts, uid, handle, named);
+  const { x, y, w } = place;
+  return h(
+    "g",
+    { ...card.attrs, class: cls(card.attrs.class, "slim", gradient && "passing") },
+    h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
+    card.touched && haloMark(card.fresh, x, y, w, 16),
+    h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
+    fittedText("shape", x + 9, y + 12, card.shape, w - 12, 10.5),
+    h("title", { key: "title" }, card.description),
+  );
+}
+
+interface QuietPlace {
+  x: number;
+  room: number;
+  say: boolean;
+  /** another handle is what the row is about */
+  aside?: boolean;
+}
+
+/** Handles without a name in one line. @param place from where on */
+export function quietMarks(stepFacts: StepFacts, uids: string[], columns: Columns, y: number, place: QuietPlace) {
+  const end = place.x + place.room;
+  let x = place.x;
+  const out = [];
+  let shownCount = 0;
+  for (const uid of uids) {
+    const handle = findHandle(stepFacts.snap.entities, uid);
+    if (!handle) continue;
+    const card = cardAttributes(stepFacts, uid, handle, false);
+    const countWidth = shownCount < uids.length - 1 ? 18 : 0;
+    const w = Math.min(textWidth(card.shape, 9.5) + 13, place.room - countWidth);
+    if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
+    out.push(
+      h(
+        "g",
+        { ...card.attrs, class: cls(card.attrs.class, "quiet", place.aside && "aside") },
+        h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
+        card.touched && haloMark(card.fresh, x + 1, y + 1, w - 2, 13),
+        h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
+        fittedText("shape", x + 8, y + 11, card.shape, w - 10, 9.5),
+        h("title", { key: "title" }, card.description),
+      ),
+    );
+    x += w + 3;
+    shownCount += 1;
+  }
+  if (shownCount < uids.length) {
+    const rest = uids.slice(shownCount);
+    out.push(
+      h(
+        "text",
+        { key: "more quiet", class: "meta", x, y: y + 11, "font-size": 9.5 },
+        `+${rest.length}`,
+        h("title", {}, rest.join(", ")),
+      ),
+    );
+  }
+  if (place.say) out.push(quietLabel(stepFacts, uids.length, columns, y));
+  return out;
+}
+
+function quietLabel(stepFacts: StepFacts, count: number, columns: Columns, y: number) {
+  const text = `${count > 1 ? `${count} × ` : ""}${stepFacts.labels.unnamed}`;
+  return h(
+    "text",
+    { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5, "font-size": 9.5 },
+    text,
+  );
+}

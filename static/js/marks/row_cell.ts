@@ -1,0 +1,125 @@
+/** A cell of a row: its value, coloured by sign and size, and what a step wrote over. */
+
+import { dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.ts";
+import { EM } from "../layout/metrics.ts";
+import { cls, h, type VNode } from "../browser/svg.ts";
+import { signTint } from "./tint.ts";
+import type { CellBand } from "../layout/row_strip.ts";
+import type { Cell } from "../trace/entities.ts";
+
+interface CellMarkPlace {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  most: number;
+  now: boolean;
+  was: Cell | undefined;
+  outline: boolean;
+  full: boolean;
+  first: boolean;
+}
+
+export function cellMark(uid: string, band: CellBand, i: number, value: Cell, place: CellMarkPlace): VNode {
+  const tint = signTint(value, place.most);
+  const hasNumber = band.mode !== "heat";
+  const box = { x: place.x, y: place.y, width: place.w, height: place.h };
+  const fullText = fullNumber(value);
+  const description = `${uid}[${i}] = ${fullText} · ${dtypeText(band.dtype)}`;
+  const isNonfinite = !hasNumber && value !== null && typeof value === "object" && "$f" in value;
+  const classes = cls("cell", place.now && "written", !hasNumber && "heat");
+  const colourAttributes = {
+    class: cls("cell-box", tint && `wash ${tint.sign}`),
+    ...box,
+    "fill-opacity": tint?.opacity,
+  };
+  const title = h(
+    "title",
+    { key: "title" },
+    place.was === undefined ? description : `${description} (← ${fullNumber(place.was)})`,
+  );
+  const dataAttributes = {
+    key: `${band.dtype} ${i}`,
+    "data-cell": `${uid}:${i}`,
+    "data-dtype": band.dtype,
+    "data-value": wireText(value),
+  };
+  if (!hasNumber && !isNonfinite && !place.outline)
+    return h("rect", { ...dataAttributes, ...colourAttributes, class: `${classes} ${colourAttributes.class}` }, title); // a matrix has many of them
+  return h(
+    "g",
+    {
+      ...dataAttributes,
+      class: classes,
+      tabindex: hasNumber && place.full ? "-1" : null,
+      role: hasNumber ? "img" : null,
+      "aria-label": hasNumber ? `${uid}[${i}] ${fullText}` : null,
+    },
+    h("rect", { key: "box", ...colourAttributes }),
+    place.outline &&
+      h("rect", {
+        key: "written",
+        class: "cell-written",
+        x: place.x + 1,
+        y: place.y + 1,
+        width: Math.max(1, place.w - 2),
+        height: Math.max(1, place.h - 2),
+        rx: 2,
+      }),
+    isNonfinite &&
+      h("path", {
+        key: "nonfinite",
+        class: "nonfinite",
+        d: `M${place.x + 2} ${place.y + 2}l${place.w - 4} ${place.h - 4}`,
+      }),
+    hasNumber && numberMarks(value, place),
+    title,
+  );
+}
+
+/** So many characters are written smaller, rather than fewer of them. */
+const MIN_CHARACTERS = 5;
+const MIN_FONT_SIZE = 8.6;
+
+/** A cell's number, and below it the one that the step wrote over. */
+function numberMarks(
+  value: Cell,
+  place: { x: number; y: number; w: number; h: number; was: Cell | undefined; full: boolean },
+) {
+  const usualSize = place.full && place.h >= 28 && place.w >= 33 ? 11.5 : 9.8;
+  const maxCharactersAt = (font: number) => Math.floor((place.w - 3) / (EM * font));
+  const text = shortNumber(
+    value,
+    Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_CHARACTERS, maxCharactersAt(MIN_FONT_SIZE))),
+  );
+  const size = Math.min(usualSize, Math.floor(((place.w - 3) / (EM * text.length)) * 10) / 10);
+  const cx = place.x + place.w / 2;
+  const showsOldValue = place.was !== undefined && place.full && place.h >= 28;
+  const y = place.y + place.h / 2 + size * 0.36 - (showsOldValue ? 4 : 0);
+  const was = showsOldValue ? shortNumber(place.was, Math.max(3, Math.floor((place.w - 3) / 5.2))) : "";
+  const oldValueSize = Math.min(8.5, Math.floor(((place.w - 3) / (EM * Math.max(1, was.length))) * 10) / 10);
+  return [
+    h("text", { key: "val", class: "val", x: cx, y, "font-size": size }, text),
+    showsOldValue &&
+      h("text", { key: "was", class: "was", x: cx, y: place.y + place.h - 3.5, "font-size": oldValueSize }, was),
+  ];
+}
+
+export function haloMark(key: string, x: number, y: number, w: number, height: number, pulse: boolean) {
+  return h("rect", {
+    key,
+    class: cls("halo", pulse && "pulse"),
+    x: x - 3,
+    y: y - 3,
+    width: w + 6,
+    height: height + 6,
+    rx: 5,
+  });
+}
+
+/** `float32` as `f32`. */
+export function shortDtype(dtype: string | null | undefined) {
+  const name = dtypeText(dtype ?? "");
+  const [, kind, bits] = name.match(/^(bfloat|float|uint|int|complex)(\d+)$/) ?? [];
+  return kind ? `${{ bfloat: "bf", float: "f", uint: "u", int: "i", complex: "c" }[kind]}${bits}` : name;
+}

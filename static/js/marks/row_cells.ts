@@ -1,0 +1,163 @@
+/** The strip of a row: the cells of a storage with their values, what a step wrote over, and its frame. */
+
+import { bandCell, MAX_SLIM, type CellBand, type RowStrip } from "../layout/row_strip.ts";
+import { cls, h, type VNode } from "../browser/svg.ts";
+import { largestMagnitude, signTint } from "./tint.ts";
+import { cellMark, haloMark, shortDtype } from "./row_cell.ts";
+import { rowSummaryMarks, type StripPlace } from "./row_summary.ts";
+import type { Cell } from "../trace/entities.ts";
+import type { StepFacts } from "./step_facts.ts";
+
+/** What was described of cells that no step wrote since, by where it stands: a description that is the same object
+ * as before costs the document nothing. */
+const cachedMarks = new WeakMap<object, Map<string, VNode>>();
+
+/** Of one storage's cells so many descriptions are kept. */
+const MAX_CACHED_MARKS = 4;
+
+export function stripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place: StripPlace): VNode {
+  const { entities, fresh, written } = stepFacts.snap;
+  const storage = entities.get(uid);
+  const cells = storage?.kind === "storage" ? storage.cells : null;
+  if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(stepFacts, uid, strip, place);
+  const cachedByPlace = cachedMarks.get(cells) ?? new Map();
+  const placeKey = stripPlace(uid, strip, place);
+  const mark = cachedByPlace.get(placeKey) ?? newStripMark(stepFacts, uid, strip, place);
+  if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_MARKS) cachedByPlace.clear();
+  cachedMarks.set(cells, cachedByPlace.set(placeKey, mark));
+  return mark;
+}
+
+/** All that a strip's description is made from besides its cells. */
+function stripPlace(uid: string, { bands }: RowStrip, { x, y, full, grad }: StripPlace) {
+  const lines = bands.map(
+    (band) => `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch}`,
+  );
+  return `${uid} ${x} ${y} ${full} ${grad} ${lines.join()}`;
+}
+
+function newStripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place: StripPlace): VNode {
+  const storage = stepFacts.snap.entities.get(uid);
+  const fresh = stepFacts.snap.fresh.has(uid);
+  const writtenKeys = stepFacts.snap.written.get(uid);
+  const hasSeveralDtypes = strip.bands.length > 1;
+  const bands = strip.bands.map((band) => {
+    if (storage?.kind !== "storage" || band.mode === "bare") return emptyStorageMark(band, place);
+    if (band.mode === "summary") return rowSummaryMarks(stepFacts, uid, storage, band, strip, place);
+    const values = storage.cells?.[band.dtype] ?? [];
+    const writtenCount = [...(writtenKeys ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
+    const isWhollyWritten = fresh || (writtenCount > 0 && writtenCount === values.length);
+    const w = Math.max(1, Math.min(values.length, band.columns)) * band.cw;
+    const height = band.lines * band.ch;
+    return [
+      isWhollyWritten && haloMark(`halo ${band.dtype}`, place.x, place.y + band.y, w, height, Boolean(writtenKeys)),
+      h("rect", {
+        key: `ground ${band.dtype}`,
+        class: "strip-ground",
+        x: place.x,
+        y: place.y + band.y,
+        width: w,
+        height: height,
+        rx: 3,
+      }),
+      ...cellMarks(stepFacts, uid, band, values, place, isWhollyWritten),
+      outlineMark(band.dtype, place, band.y, w, height),
+      hasSeveralDtypes && dtypeMark(band, place, w),
+    ];
+  });
+  return h("g", { key: `strip ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid }, bands);
+}
+
+function outlineMark(dtype: string, place: StripPlace, y: number, w: number, height: number) {
+  return h("rect", {
+    key: `frame ${dtype}`,
+    class: cls("strip-frame", place.grad && "grad"),
+    x: place.x,
+    y: place.y + y,
+    width: w,
+    height: height,
+    rx: 3,
+  });
+}
+
+function dtypeMark(band: CellBand, place: StripPlace, w: number) {
+  const y = place.y + band.y + Math.min(band.ch, 20) / 2 + 3.5;
+  return h("text", { key: `dtype ${band.dtype}`, class: "dtype", x: place.x + w + 5, y }, shortDtype(band.dtype));
+}
+
+/** Memory without cells to show. */
+function emptyStorageMark(band: CellBand, place: StripPlace) {
+  const box = { x: place.x, y: place.y + band.y, width: band.cw, height: band.ch, rx: 3 };
+  return [
+    h("rect", { key: `void ${band.dtype}`, class: "void", ...box }),
+    h(
+      "text",
+      { key: `empty ${band.dtype}`, class: "void-text", x: place.x + band.cw / 2, y: box.y + band.ch / 2 + 3.5 },
+      band.dtype ? "∅" : "–",
+    ),
+  ];
+}
+
+/** @param isWhollyWritten all of it was written, and the halo says so */
+function cellMarks(
+  stepFacts: StepFacts,
+  uid: string,
+  band: CellBand,
+  values: Cell[],
+  place: StripPlace,
+  isWhollyWritten: boolean,
+): (VNode | null)[] {
+  if (!place.full && band.mode === "heat") return colourMarks(band, values, place);
+  const maxMagnitude = largestMagnitude(values);
+  const writtenKeys = stepFacts.snap.written.get(uid);
+  return values.map((value, i) => {
+    const box = bandCell(band, i);
+    const isWritten = Boolean(writtenKeys?.has(`${band.dtype}:${i}`));
+    const was = isWritten ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
+    const cellPlace = { x: place.x + box.x, y: place.y + box.y, w: box.w, h: box.h };
+    return cellMark(uid, band, i, value, {
+      ...cellPlace,
+      most: maxMagnitude,
+      now: isWritten,
+      was,
+      outline: isWritten && !isWhollyWritten,
+      full: place.full,
+      first: i % band.columns === 0,
+    });
+  });
+}
+
+/** Levels of colour in a closed row without numbers. */
+const COLOUR_LEVELS = 8;
+
+/** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal
+ * stretches. */
+function colourMarks(band: CellBand, values: Cell[], place: StripPlace): VNode[] {
+  const shownValues = values.length > MAX_SLIM ? stretchMeans(values) : values;
+  const maxMagnitude = largestMagnitude(shownValues);
+  const w = (band.cw * values.length) / shownValues.length;
+  const [top, height] = [place.y + band.y, band.ch];
+  const paths = new Map<string, string>();
+  const addToPath = (key: string, d: string) => paths.set(key, (paths.get(key) ?? "") + d);
+  shownValues.forEach((value, k) => {
+    const tint = signTint(value, maxMagnitude);
+    const x = Math.round((place.x + k * w) * 100) / 100;
+    if (tint)
+      addToPath(`${tint.sign} ${Math.round(tint.opacity * COLOUR_LEVELS * 3)}`, `M${x} ${top}h${w}v${height}h${-w}z`);
+    if (value !== null && typeof value === "object" && "$f" in value)
+      addToPath("nonfinite", `M${x + w * 0.2} ${top + 3}L${x + w * 0.8} ${top + height - 3}`);
+  });
+  return [...paths].map(([key, d]) => {
+    const [sign, level] = key.split(" ");
+    if (!level) return h("path", { key, class: "nonfinite", d });
+    return h("path", { key, class: `wash ${sign}`, d, "fill-opacity": Number(level) / (COLOUR_LEVELS * 3) });
+  });
+}
+
+function stretchMeans(values: Cell[]): number[] {
+  return Array.from({ length: MAX_SLIM }, (_, k) => {
+    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MAX_SLIM));
+    const numbers = values.slice(from, to).filter((value) => typeof value === "number" || typeof value === "boolean");
+    return numbers.length ? numbers.reduce((sum: number, value) => sum + Number(value), 0) / numbers.length : 0;
+  });
+}

@@ -1,0 +1,95 @@
+/** A version counter in a row: a rail beside all the handles that share it, with its number once. */
+
+import { find } from "../trace/entities.ts";
+import { cls, h } from "../browser/svg.ts";
+import { versionText } from "./rail.ts";
+import type { Columns } from "../layout/memory_columns.ts";
+import type { StepFacts } from "./step_facts.ts";
+
+/** What of a counter every badge says. */
+function counterFacts(stepFacts: StepFacts, counterUid: string, handles: number) {
+  const value = find(stepFacts.snap.entities, counterUid, "counter")?.value ?? "?";
+  const before = find(stepFacts.previous, counterUid, "counter")?.value;
+  const isBumped = before !== undefined && before !== value;
+  const change = isBumped ? `${before} → ${value}` : `${value}`;
+  const writes = value === "?" ? "" : `\n${stepFacts.labels.writesCounted.replace("{n}", `${value}`)}`;
+  return {
+    value,
+    before,
+    bumped: isBumped,
+    attributes: {
+      key: `rail ${counterUid}`,
+      class: cls("rail", isBumped && "bumped"),
+      "data-counter-badge": counterUid,
+      "data-version": value,
+      "data-wearers": handles,
+      role: "img",
+      "aria-label": `${counterUid} v${value}`,
+    },
+    title: h("title", { key: "title" }, `version counter ${counterUid} = ${change}${writes}`),
+  };
+}
+
+interface CounterMarkPlace {
+  y: number;
+  h: number;
+  wearers: number;
+  open: boolean;
+  /** whether the row has other counters, so that each says its name */
+  several: boolean;
+}
+
+export function counterMark(stepFacts: StepFacts, counterUid: string, place: CounterMarkPlace, columns: Columns) {
+  const { value, before, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, place.wearers);
+  const { rail: x, railW: w } = columns;
+  const badgeHeight = place.open ? 19 : 16;
+  const isTall = place.h > badgeHeight + 12;
+  const isBoxed = isTall || place.several;
+  const top = isBoxed ? place.y : place.y + (place.open ? 5 : 0);
+  const bottom = isBoxed ? place.h : badgeHeight;
+  const badgeY = isBoxed ? place.y + 2 : top;
+  const showsUid = place.several && place.open;
+  const { text, size } = versionText(before, value, isBumped, w - 3);
+  const cx = x + w / 2;
+  const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
+  const badgeBox = {
+    x: x + (isBoxed ? 1 : 0),
+    y: badgeY,
+    width: w - (isBoxed ? 2 : 0),
+    height: badgeHeight - (isBoxed ? 2 : 0),
+    rx: 4.5,
+  };
+  const y = badgeY + badgeHeight / 2 + (isBoxed ? 2.6 : 3.6);
+  return h(
+    "g",
+    attributes,
+    isBumped &&
+      h("rect", { key: "halo", class: "halo", x: x - 3, y: top - 3, width: w + 6, height: bottom + 6, rx: 8 }),
+    h("rect", { key: "rail", class: cls("rail-box", !isBoxed && "plain"), ...box }),
+    h("rect", { key: "window", class: "badge", ...badgeBox }),
+    h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": Math.min(11, size) }, text),
+    showsUid &&
+      h(
+        "text",
+        { key: "name", class: "rail-name", x: cx, y: badgeY + badgeHeight + (isTall ? 9 : 6), "font-size": 8 },
+        counterUid,
+      ),
+    title,
+  );
+}
+
+/** The small badge of a gradient's counter. */
+export function gradCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
+  const { value, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, 1);
+  const { text, size } = versionText(undefined, value, false, 17);
+  const box = { x, y, width: 19, height: 14, rx: 4 };
+  return h(
+    "g",
+    attributes,
+    isBumped && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: y - 2, width: 23, height: 18, rx: 5 }),
+    h("rect", { key: "rail", class: "rail-box plain", ...box }),
+    h("rect", { key: "window", class: "badge", ...box }),
+    h("text", { key: "version", class: "badge-text", x: x + 9.5, y: y + 10.4, "font-size": Math.min(9.5, size) }, text),
+    title,
+  );
+}

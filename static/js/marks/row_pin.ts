@@ -1,0 +1,153 @@
+/** The pins of a row: what nodes saved of its storage, the versions that they expect, and what broke them. */
+
+import { lineLabel } from "../trace/program_files.ts";
+import { find } from "../trace/entities.ts";
+import { shortNumber } from "../layout/format.ts";
+import { EM, textWidth, truncate } from "../layout/metrics.ts";
+import { extent } from "../layout/reads.ts";
+import { CAUSE_FONT } from "../layout/row_pins.ts";
+import { bandCell, bandOf } from "../layout/row_strip.ts";
+import { cls, h } from "../browser/svg.ts";
+import type { Columns } from "../layout/memory_columns.ts";
+import type { Slot } from "../trace/wire.ts";
+import type { StepFacts } from "./step_facts.ts";
+import type { PinFlow, PlacedPin, RowLayout } from "../layout/memory_parts.ts";
+
+const FONT_SIZE = 9.5;
+/** Fewer characters of a statement say nothing. */
+const MIN_STATEMENT_LENGTH = 8;
+
+/** @param inset from the row's top to its content */
+export function pinMarks(stepFacts: StepFacts, flow: PinFlow, layout: RowLayout, columns: Columns, inset: number) {
+  const out = flow.pins.map((placed) => pinMark(stepFacts, placed, layout, columns, inset));
+  const brokenPin = flow.pins.find(({ pin }) => pin.broken);
+  if (flow.more.length) {
+    const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 11 : layout.top - 4.5);
+    const hiddenPins = flow.more.map(({ node, slot }) => `${stepFacts.nodeName(node)}.${slot}`).join(", ");
+    out.push(
+      h(
+        "text",
+        { key: "more pins", class: "pin-more", x: flow.moreX + 1, y, "font-size": 9 },
+        `+${flow.more.length}`,
+        h("title", {}, hiddenPins),
+      ),
+    );
+  }
+  if (brokenPin && !brokenPin.dot) out.push(...alarmMarks(stepFacts, flow, brokenPin, layout, columns, inset));
+  return out;
+}
+
+function pinMark(
+  stepFacts: StepFacts,
+  { pin, text, x, y, w, h: height, dot }: PlacedPin,
+  layout: RowLayout,
+  columns: Columns,
+  inset: number,
+) {
+  const { node, slot, saved } = pin;
+  const key = `${node}:${slot}`;
+  const top = inset + y;
+  const expected = saved.expected ?? null;
+  const span = dot ? null : savedSpan(layout, saved, columns);
+  const stripTop = inset + layout.top;
+  const description = pinDescription(stepFacts, pin);
+  return h(
+    "g",
+    {
+      key: `pin ${key}`,
+      class: cls("pin", saved.state, dot && "dot", stepFacts.events.has(key) && "news"),
+      "data-pin": key,
+      "data-state": saved.state,
+      "data-expected": expected,
+      "data-storage": saved.storage,
+      tabindex: "0",
+      role: "img",
+      "aria-label": description,
+    },
+    span &&
+      h("path", {
+        key: "bracket",
+        class: "pin-line",
+        d: `M${span[0]} ${stripTop - 0.5}v${pin.broken ? -1.5 : -1.5}H${span[1]}v1.5`,
+      }),
+    h(
+      "g",
+      { key: "head", class: "pin-head" },
+      h("rect", { x, y: top, width: w, height: height, rx: saved.state === "changed" ? 2 : height / 2 }),
+      !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": FONT_SIZE }, text),
+    ),
+    h("title", {}, description),
+  );
+}
+
+/** Who saved the cells, at which version, and what has become of them. */
+function pinDescription({ labels, nodeName }: StepFacts, { node, slot, saved }: PlacedPin["pin"]) {
+  const { savedIntact: ok, savedStale: stale, savedChanged: changed } = labels;
+  const state = new Map(Object.entries({ ok, stale, changed })).get(saved.state) ?? saved.state;
+  const words = labels.savedBy.replace("{node}", nodeName(node)).replace("{slot}", slot);
+  return `${words.replace("{v}", `${saved.expected ?? "?"}`)}\n${state}`;
+}
+
+/** From where to where the saved cells lie. */
+function savedSpan(layout: RowLayout, saved: Slot, columns: Columns): [number, number] | null {
+  const band = bandOf(layout.strip, saved.dtype);
+  const span = extent({ kind: "tensor", ...saved });
+  if (!band || !span) return null;
+  if (band.lines > 1 || band.mode !== "numbers" || span[1] >= band.n)
+    return [columns.strip + 1, columns.strip + layout.strip.w - 1];
+  const [from, to] = [bandCell(band, span[0]), bandCell(band, span[1])];
+  return [columns.strip + from.x + 1, columns.strip + to.x + to.w - 1];
+}
+
+/** What the most alarming pin has to say, and what wrote the value that it lost. */
+function alarmMarks(
+  stepFacts: StepFacts,
+  flow: PinFlow,
+  { pin: { saved } }: PlacedPin,
+  layout: RowLayout,
+  columns: Columns,
+  inset: number,
+) {
+  const { labels } = stepFacts;
+  const currentVersion = find(stepFacts.snap.entities, saved.counter, "counter")?.value;
+  const text =
+    saved.state === "changed"
+      ? `${labels.still} v${saved.expected} · ${labels.otherBytes}`
+      : `${labels.expects} v${saved.expected}${currentVersion === undefined ? "" : ` · ${labels.now} v${currentVersion}`}`;
+  const y = inset + layout.top - 4;
+  const size = Math.min(10, Math.floor(((columns.strip - 14) / textWidth(text, 1)) * 10) / 10);
+  const out = [h("text", { key: "alarm", class: "alarm end", x: columns.strip - 7, y, "font-size": size }, text)];
+  if (!flow.cause) return out;
+  const { line, text: statement, was, cell } = flow.cause;
+  const maxWidth = columns.w - 8 - flow.end;
+  const value = was === undefined ? "" : ` · ${labels.was} ${shortNumber(was, 7)}`;
+  const label = lineLabel(labels.line, line);
+  const maxChars = Math.floor(maxWidth / (EM * CAUSE_FONT));
+  const shown = causeText(label, statement, value, maxChars);
+  if (shown)
+    out.push(
+      h(
+        "text",
+        { key: "cause", class: "cause", x: flow.end + 2, y, "font-size": CAUSE_FONT },
+        shown,
+        h("title", {}, `${label}: ${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`),
+      ),
+    );
+  return out;
+}
+
+/**
+ * The statement that wrote, and the value before it, as much as there is room for: its line comes first.
+ * @param label of the line
+ * @param maxChars characters
+ */
+function causeText(label: string, statement: string, value: string, maxChars: number) {
+  const prefix = `${label}: `;
+  const fullText = `${prefix}${statement}`;
+  if (fullText.length + value.length <= maxChars) return fullText + value;
+  if (fullText.length <= maxChars) return fullText;
+  if (maxChars > prefix.length + MIN_STATEMENT_LENGTH)
+    return `${prefix}${truncate(statement, maxChars - prefix.length)}`;
+  if (label.length + value.length <= maxChars) return label + value;
+  return label.length <= maxChars ? label : "";
+}

@@ -1,0 +1,163 @@
+/** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
+
+import { textWidth } from "../layout/metrics.ts";
+import { cls, h, svgText, SVG, type VNode } from "../browser/svg.ts";
+import { stylesFor } from "./svg_styles.ts";
+
+export interface Picture {
+  width: number;
+  height: number;
+  nodes: VNode[];
+  /** it goes on above or below */
+  cut?: boolean;
+}
+
+type Kind = "stage" | "loom";
+
+export interface Caption {
+  at: string;
+  line: string;
+  sentences: { text: string; tone: string }[];
+}
+
+const EDGE = 24;
+const MIN_WIDTH = 560;
+const WRAP_WIDTH = 900;
+/** Of a statement, and of a sentence. */
+const MAX_LINES = 12;
+
+interface Styles {
+  /** the stylesheets */
+  css: string;
+  /** the colours */
+  tokens: string;
+  theme: "light" | "dark";
+  language: string;
+}
+
+/** The file's text: the picture with its caption under it. */
+export function svgDocument(kind: Kind, { width, height, nodes }: Picture, caption: Caption, styles: Styles) {
+  const w = Math.ceil(Math.max(width, MIN_WIDTH));
+  const { lines, foot: bottom } = captionMarks(caption, w, Math.ceil(height));
+  const body = [
+    h("rect", { class: "paper", width: w, height: bottom }),
+    ...nodes,
+    h("path", { class: "paper-rule", d: `M0 ${Math.ceil(height) + 0.5}H${w}` }),
+    ...lines,
+  ];
+  const description = caption.sentences.map(({ text }) => text).join(" ");
+  return serialize(
+    `${kind}-svg`,
+    { width: w, height: bottom, nodes: body },
+    [caption.line, caption.at].filter(Boolean).join(" · "),
+    description,
+    styles,
+  );
+}
+
+/** A picture as a file's text, with only the styles that it needs. @param className the class of its root */
+export function serialize(
+  className: string,
+  { width, height, nodes }: Picture,
+  title: string,
+  description: string,
+  { css, tokens, theme, language }: Styles,
+) {
+  const body = nodes.map(withoutFocus);
+  const svg = h(
+    "svg",
+    {
+      xmlns: SVG,
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      class: className,
+      role: "img",
+      "xml:lang": language,
+      "aria-labelledby": "picture-title picture-desc",
+      "data-theme": theme,
+    },
+    h("title", { id: "picture-title" }, title),
+    h("desc", { id: "picture-desc" }, description),
+    h("style", {}, stylesFor(css, tokens, theme, collectClasses(body, new Set([className])))),
+    body,
+  );
+  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${svgText(svg)}\n`);
+}
+
+/** What stands under the picture, and where it ends. */
+function captionMarks({ at, line, sentences }: Caption, w: number, top: number) {
+  const maxWidth = Math.min(w, WRAP_WIDTH) - 2 * EDGE;
+  let y = top + 30;
+  const lines = [h("text", { class: "paper-at", x: EDGE, y }, at)];
+  for (const [k, text] of clipLines(wrapText(line, maxWidth, 14), MAX_LINES).entries())
+    lines.push(h("text", { class: "paper-line", x: EDGE, y: (y += k ? 19 : 23) }, text));
+  y += 6;
+  for (const { text, tone } of sentences)
+    for (const [k, part] of clipLines(wrapText(text, maxWidth - 14, 11.5), MAX_LINES).entries()) {
+      y += 19;
+      if (!k) lines.push(h("circle", { class: cls("paper-dot", tone), cx: EDGE + 3, cy: y - 4, r: 2.5 }));
+      lines.push(h("text", { class: cls("paper-note", tone), x: EDGE + 14, y }, part));
+    }
+  return { lines, foot: y + 22 };
+}
+
+/** A text in lines of at most that width: broken at blanks, between East Asian characters, else where it must. */
+export function wrapText(text: string, maxWidth: number, size: number): string[] {
+  const lines = [""];
+  let usedWidth = 0;
+  const addToLine = (part: string, width: number) => {
+    lines[lines.length - 1] += part;
+    usedWidth += width;
+  };
+  const startLine = () => {
+    lines.push("");
+    usedWidth = 0;
+  };
+  for (const word of text.match(
+    /\s+|[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu,
+  ) ?? []) {
+    const width = textWidth(word, size);
+    if (usedWidth + width <= maxWidth) addToLine(word, width);
+    else if (!word.trim()) startLine();
+    else {
+      if (lines[lines.length - 1]) startLine();
+      for (const character of word) {
+        const characterWidth = textWidth(character, size);
+        if (usedWidth + characterWidth > maxWidth) startLine();
+        addToLine(character, characterWidth);
+      }
+    }
+  }
+  return lines.map((line) => line.trimEnd()).filter((line, k) => line || !k);
+}
+
+/** At most so many lines; the last says that there was more. */
+export function clipLines(lines: string[], maxLines: number) {
+  return lines.length <= maxLines ? lines : [...lines.slice(0, maxLines - 1), `${lines[maxLines - 1].slice(0, -1)}…`];
+}
+
+/** The same without what only a page can do. */
+function withoutFocus(node: VNode): VNode {
+  const { tabindex: _, ...attrs } = node.attrs;
+  return { ...node, attrs, children: node.children.map(withoutFocus) };
+}
+
+/** @param names the class names that they wear are added */
+function collectClasses(nodes: VNode[], names: Set<string>) {
+  for (const { attrs, children } of nodes) {
+    for (const name of (attrs.class ?? "").split(" ")) names.add(name);
+    collectClasses(children, names);
+  }
+  return names;
+}
+
+/** XML knows no control characters and no halves of characters. */
+function replaceInvalidXmlCharacters(text: string) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that have to go
+  const withoutControlCharacters = text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
+  return withoutControlCharacters.replace(
+    /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    "\ufffd",
+  );
+}

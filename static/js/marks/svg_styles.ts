@@ -1,0 +1,43 @@
+/** The stage's stylesheet for a file: colours resolved for light or dark, and only the rules that its marks need. */
+
+const NOT_IN_A_FILE = /^(animation|transition|pointer-events|cursor|outline|overflow)/;
+
+/**
+ * @param tokens custom properties, with `light-dark()` where the themes differ
+ * @param classNames the class names in the picture
+ */
+export function stylesFor(css: string, tokens: string, theme: "light" | "dark", classNames: Set<string>): string {
+  const values = resolveTokens(tokens, theme);
+  const cssWithoutAtRules = css
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, "");
+  const rules: string[] = [];
+  for (const [, selectorList, body] of cssWithoutAtRules.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
+    if (selectorList.includes("(")) continue; // of pointing at things
+    const selectors = selectorList
+      .split(",")
+      .map((part) => part.trim())
+      .filter((selector) => mayMatch(selector, classNames));
+    const lines = body
+      .split(";")
+      .map((part) => part.trim())
+      .filter((line) => line && !NOT_IN_A_FILE.test(line));
+    if (selectors.length && lines.length)
+      rules.push(
+        `${selectors.join(",")}{${lines.join(";").replace(/var\(--([\w-]+)\)/g, (text, name) => values.get(name) ?? text)}}`,
+      );
+  }
+  return rules.join("\n");
+}
+
+export function resolveTokens(tokens: string, theme: "light" | "dark"): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [, name, value] of tokens.matchAll(/--([\w-]+):\s*([^;]+);/g))
+    values.set(name, value.replace(/light-dark\(([^,]+),\s*([^)]+)\)/, theme === "dark" ? "$2" : "$1"));
+  return values;
+}
+
+/** Whether something in the picture can match: pointing, focus and the page around it are not there. */
+function mayMatch(selector: string, classNames: Set<string>) {
+  return !/[:#[]/.test(selector) && [...selector.matchAll(/\.([\w-]+)/g)].every(([, name]) => classNames.has(name));
+}

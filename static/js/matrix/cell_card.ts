@@ -1,0 +1,148 @@
+/** The card of a cell: what was asked and printed there, and what is otherwise in another situation. */
+
+import { element } from "../browser/elements.ts";
+import { decisiveDimensions, verdictTable, type Cell } from "./situations.ts";
+
+interface Operation {
+  name: string;
+  statement: string;
+  siblings: string[];
+  written?: string;
+  cells: Record<string, Record<string, Cell>>;
+}
+
+interface Property {
+  name: string;
+  meaning: string;
+  ask: string;
+}
+
+export interface MatrixDocument {
+  properties: Property[];
+  operations: Operation[];
+}
+
+export interface Address {
+  row: string;
+  property: string;
+}
+
+interface Context {
+  situation: string;
+  /** the page's */
+  words: Record<string, string>;
+  /** of operations */
+  titles: Map<string, string>;
+  /** of properties */
+  labels: Map<string, string>;
+  /** of the page in another situation */
+  address: (situation: string, at: Address) => string;
+}
+
+function verdictDisc(verdict: string) {
+  return element("i", `disc ${verdict}`);
+}
+
+/** @param program the address of the cell's program */
+export function cellCard(
+  matrixDocument: MatrixDocument,
+  cellAddress: Address,
+  program: string,
+  context: Context,
+): Node[] {
+  const operation = matrixDocument.operations.find(({ name }) => name === cellAddress.row);
+  const property = matrixDocument.properties.find(({ name }) => name === cellAddress.property);
+  if (!operation || !property) return [];
+  const cells = Object.fromEntries(
+    Object.entries(operation.cells).map(([name, cellsByProperty]) => [name, cellsByProperty[cellAddress.property]]),
+  );
+  const programLink = link("open", program, `${context.words.open} →`);
+  return [
+    element("code", "statement", context.titles.get(cellAddress.row)),
+    questionElement(property, context),
+    resultElement(questionLines(property, operation, context.situation), cells[context.situation], context),
+    situationTable(cells, cellAddress, context),
+    programLink,
+    ...siblingLinks(operation, cellAddress, context),
+  ];
+}
+
+function questionElement(property: Property, { labels }: Context) {
+  const paragraph = element("p", "");
+  paragraph.append(element("b", "", labels.get(property.name)), " ", property.meaning);
+  return paragraph;
+}
+
+/** The lines that ask, as this cell's program has them. */
+function questionLines({ ask }: Property, { written = "b" }: Operation, situation: string) {
+  return ask.replaceAll("{root}", situation.startsWith("node") ? "w" : "a").replaceAll("{written}", written);
+}
+
+function resultElement(lines: string, { verdict, detail = "" }: Cell, { words }: Context) {
+  const box = element("div", "result");
+  const isRefused = /^\w+(Error|Exception)\b/.test(detail);
+  box.append(element("pre", "", lines));
+  const line = element("p", isRefused ? "refused" : "");
+  line.append(verdictDisc(verdict), ` ${words[verdict]}`);
+  if (detail) line.append(isRefused ? ": " : " ", element(isRefused ? "q" : "code", "", detail));
+  box.append(line);
+  return box;
+}
+
+function situationTable(cells: Record<string, Cell>, cellAddress: Address, context: Context) {
+  const { words, situation } = context;
+  if (!decisiveDimensions(cells).length) return element("p", "everywhere", words.everywhere);
+  const { rows, columns, at: situationName, dimensions } = verdictTable(cells, situation);
+  const table = document.createElement("table");
+  table.className = "situations";
+  table.createCaption().textContent = words.depends.replace(
+    "{on}",
+    dimensions.map((name) => words[name]).join(words.and),
+  );
+  if (columns.length > 1)
+    table
+      .createTHead()
+      .insertRow()
+      .append(...headerCells(rows.length > 1 ? ["", ...columns] : columns, words));
+  const body = table.createTBody();
+  for (const row of rows) {
+    const line = body.insertRow();
+    const head = element("th", "", row.map((value) => words[value]).join(" · "));
+    head.setAttribute("scope", "row");
+    if (rows.length > 1) line.append(head);
+    for (const column of columns) {
+      const name = situationName(row, column);
+      const cellLink = link(name === situation ? "here" : "", context.address(name, cellAddress), "");
+      cellLink.append(verdictDisc(cells[name].verdict), ` ${words[cells[name].verdict]}`);
+      line.insertCell().append(cellLink);
+    }
+  }
+  return table;
+}
+
+function headerCells(values: string[], words: Record<string, string>) {
+  return values.map((value) => {
+    const cell = element(value ? "th" : "td", "", words[value] ?? "");
+    if (value) cell.setAttribute("scope", "col");
+    return cell;
+  });
+}
+
+function siblingLinks({ siblings: names }: Operation, cellAddress: Address, { words, titles }: Context) {
+  if (!names.length) return [];
+  const paragraph = element("p", "cell-siblings", `${words.siblings}: `);
+  names.forEach((name, k) => {
+    const title = titles.get(name)?.replace("b = ", "") ?? name;
+    const siblingLink = link("", `#at=${name}.${cellAddress.property}`, "");
+    siblingLink.dataset.go = name;
+    siblingLink.append(element("code", "", title));
+    paragraph.append(...(k ? [" · ", siblingLink] : [siblingLink]));
+  });
+  return [paragraph];
+}
+
+function link(className: string, address: string, text: string) {
+  const anchor = element("a", className, text) as HTMLAnchorElement;
+  anchor.href = address;
+  return anchor;
+}

@@ -1,0 +1,26 @@
+/** The offline file: its trace, or the two that it compares, or those of a series, lie in the document, for there is no server. */
+
+import { startComparisonViewer } from "./compare/viewer.ts";
+import * as findings from "./findings/page_api.ts";
+import { findingLocale } from "./findings/words.ts";
+import { locale } from "./words/locale.ts";
+import * as predict from "./predict/predict.ts";
+import { predictLocale } from "./predict/words.ts";
+import { readOfflineSeries, reloadOnItem, type OfflineSeries } from "./series/offline.ts";
+import { startViewer } from "./page/viewer.ts";
+
+const { lang } = document.documentElement;
+const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
+const { say } = locale(lang);
+const loadFindings = async () => ({ ...findings, sentences: async () => findingLocale(lang).say });
+const loadPredict = async () => ({ ...predict, sentences: async () => predictLocale(lang).say });
+
+if ("left" in content) startComparisonViewer(content, say);
+else if ("traces" in content) void showSeries(content);
+else startViewer(content, say, loadFindings, loadPredict);
+
+async function showSeries(series: OfflineSeries) {
+  reloadOnItem(series.series.items);
+  const { content: item, note } = await readOfflineSeries(series, location.hash);
+  startViewer(item, say, loadFindings, loadPredict, async () => note);
+}

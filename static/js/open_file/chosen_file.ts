@@ -1,0 +1,95 @@
+/** What is in a file of the reader's: a program, or recorded traces. It is read here and sent nowhere. */
+
+import type { Step, Trace } from "../trace/wire.ts";
+
+/** texts: each the JSON of a trace; `gradbox trace` prints several, a line each */
+type Content = { kind: "program"; source: string } | { kind: "traces"; name: string; texts: string[] };
+
+export const MAX_PROGRAM_BYTES = 256 * 1024;
+export const MAX_TRACE_BYTES = 32 * 1024 * 1024;
+export const MAX_TRACES = 20;
+/** The schema that this page reads: `SCHEMA` of gradbox/wire/trace.py. */
+export const SCHEMA = 1;
+
+/** Why a file can't be opened, as a sentence's key and facts. */
+export class FileProblem extends Error {
+  key: string;
+  args: Record<string, unknown>;
+
+  constructor(key: string, args: Record<string, unknown> = {}) {
+    super(key);
+    this.key = key;
+    this.args = args;
+  }
+}
+
+/** @throws FileProblem for what is neither, or too large */
+export async function readFile(file: Pick<File, "name" | "size" | "arrayBuffer">): Promise<Content> {
+  const { name } = file;
+  const isProgram = /\.(pyw?|txt)$/i.test(name);
+  checkSize(file, isProgram ? MAX_PROGRAM_BYTES : MAX_TRACE_BYTES);
+  const text = decodeText(await file.arrayBuffer(), name);
+  if (isProgram) return { kind: "program", source: text };
+  if (!/^\s*\{/.test(text)) throw new FileProblem(/\.json$/i.test(name) ? "file_no_json" : "file_neither", { name });
+  return { kind: "traces", name: name.replace(/\.json$/i, ""), texts: traceTexts(text, name) };
+}
+
+/** @throws FileProblem */
+function checkSize({ name, size }: { name: string; size: number }, maxBytes: number) {
+  if (size > maxBytes)
+    throw new FileProblem("file_too_large", { name, size: sizeLabel(size), most: sizeLabel(maxBytes) });
+}
+
+/** @throws FileProblem */
+function decodeText(bytes: ArrayBuffer, name: string) {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {
+    // then it is no text
+  }
+  throw new FileProblem("file_neither", { name });
+}
+
+/** The JSON of each trace in a text. @throws FileProblem */
+function traceTexts(text: string, name: string): string[] {
+  const wholeValue = parseJson(text);
+  const texts = wholeValue === undefined ? text.split("\n").filter((line) => line.trim()) : [text];
+  if (texts.length > MAX_TRACES) throw new FileProblem("file_too_many", { name, n: texts.length, most: MAX_TRACES });
+  for (const traceText of texts) {
+    const value = wholeValue ?? parseJson(traceText);
+    if (value === undefined) throw new FileProblem("file_no_json", { name });
+    checkTrace(value, name);
+  }
+  return texts;
+}
+
+/** @returns undefined where it is no JSON */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws FileProblem */
+function checkTrace(value: (Partial<Trace> & { cells?: unknown }) | null, name: string) {
+  if (Array.isArray(value?.cells) && "nbformat" in value) throw new FileProblem("file_notebook", { name });
+  const schema = value?.schema ?? SCHEMA;
+  if (Number.isInteger(schema) && schema > SCHEMA) throw new FileProblem("file_newer", { name, schema, read: SCHEMA });
+  const isTrace =
+    typeof value?.program?.source === "string" &&
+    Array.isArray(value.program.statements) &&
+    Array.isArray(value.steps) &&
+    value.steps.every((step: Partial<Step> | null) => isObject(step?.set) && Array.isArray(step?.gone)) &&
+    isObject(value.runtime) &&
+    typeof value.outcome?.status === "string";
+  if (!isTrace) throw new FileProblem("file_no_trace", { name });
+}
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function sizeLabel(bytes: number) {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${Math.ceil(bytes / 1024 / 1024)} MB`;
+}

@@ -1,0 +1,79 @@
+/** The page that opens a file: it draws a trace by itself, and sends the reader with a program to the workbench. */
+
+import { FileProblem, readFile } from "./chosen_file.ts";
+import { startFileOpening } from "./file_opening.ts";
+import { storeForNextPage, takeHandedTraces, type HandedTraces } from "./handed_traces.ts";
+import { loadFindings } from "../explain/findings_bundle.ts";
+import { loadLocale } from "../words/page_locale.ts";
+import { loadPredict } from "../page/predict_bundle.ts";
+import { ROOT } from "../requests/root.ts";
+import { startTheme } from "../browser/theme.ts";
+import { programFragment } from "../page_state/url.ts";
+import { startViewer } from "../page/viewer.ts";
+
+const { lang } = document.documentElement;
+const { say } = await loadLocale(lang);
+const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+
+const problem = element("problem");
+
+/** @param name of the file */
+function showProblem(error: unknown, name: string) {
+  const { key, args } = error instanceof FileProblem ? error : { key: "file_unread", args: { name } };
+  problem.textContent = say(key, args);
+  problem.hidden = false;
+}
+
+async function openFiles(files: File[]) {
+  problem.hidden = true;
+  try {
+    if (files.length !== 1) throw new FileProblem("file_one");
+    const content = await readFile(files[0]);
+    if (content.kind === "program")
+      location.assign(`${ROOT}/?lang=${lang}${await programFragment(content.source, null)}`);
+    else await reloadWith({ name: content.name, texts: content.texts, shown: 0 });
+  } catch (error) {
+    showProblem(error, files[0]?.name ?? "");
+  }
+}
+
+/** Show a trace on this page, begun afresh. */
+async function reloadWith(traces: HandedTraces) {
+  await storeForNextPage(traces);
+  history.replaceState(null, "", location.pathname + location.search); // a step of the trace before
+  location.reload();
+}
+
+/** What several traces of a file are called. */
+function traceName(text: string, k: number): string {
+  const { name } = JSON.parse(text).runtime.regions?.[0] ?? {};
+  return name ? `${k + 1}: ${name}` : String(k + 1);
+}
+
+function showOpened(traces: HandedTraces) {
+  const { name, texts, shown } = traces;
+  element("chooser").hidden = true;
+  element("opened").hidden = false;
+  const traceChooser = element("which") as HTMLSelectElement;
+  element("which-of").hidden = texts.length < 2;
+  traceChooser.replaceChildren(
+    ...texts.map((text, k) => new Option(traceName(text, k), String(k), false, k === shown)),
+  );
+  traceChooser.addEventListener("change", () => void reloadWith({ ...traces, shown: Number(traceChooser.value) }));
+  document.title = `${name} · Gradbox`;
+  try {
+    startViewer({ trace: JSON.parse(texts[shown]), step: null, title: name }, say, loadFindings, loadPredict);
+  } catch (error) {
+    console.error(error);
+    element("chooser").hidden = false;
+    element("opened").hidden = true;
+    showProblem(new FileProblem("file_damaged", { name }), name);
+  }
+}
+
+const field = element("file") as HTMLInputElement;
+startFileOpening({ button: element("open-file"), field }, openFiles);
+element("choose").addEventListener("click", () => field.click());
+const traces = await takeHandedTraces();
+if (traces) showOpened(traces);
+else startTheme(element("theme"));

@@ -1,0 +1,267 @@
+/** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
+
+import { outcomeSentence } from "../captions/captions.ts";
+import { createCards } from "./cards.ts";
+import { startCodeFold } from "../editor/code_fold.ts";
+import { createEditor } from "../editor/editor.ts";
+import { createInputBox } from "../editor/input_box.ts";
+import { messages, generalNotices } from "../program/messages.ts";
+import { outputMessages, showOutputSummary } from "../editor/output_diff.ts";
+import { compareOutputs, type OutputRow } from "../program/outputs.ts";
+import { isCurrent, isPageProgram, isRunning, isUpToDate } from "../page_state/selectors.ts";
+import { hidesFuture } from "../trace/future.ts";
+import { dueQuestion } from "../predict/mode.ts";
+import { causingStep } from "../trace/saved_slots.ts";
+import { createSettingsFields } from "../page_state/settings.ts";
+import { lineTone } from "../trace/stepping.ts";
+import { differs } from "../browser/store.ts";
+import type { PreviewStage } from "../builder/card_preview.ts";
+import type { ChainMark } from "../explain/findings_card.ts";
+import type { Action } from "../page_state/actions.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Repair } from "../trace/wire.ts";
+import type { Locale } from "../words/sentences.ts";
+import type { Problem } from "../requests/trace_source.ts";
+import type { PageState } from "../page_state/state.ts";
+import type { Message } from "../program/message.ts";
+
+/**
+ * @param element an element of the page, by its id
+ * @param previewStage where a card is drawn that is not in the program yet
+ */
+export function createProgramPane(
+  element: <T extends HTMLElement>(id: string) => T,
+  { state: currentState, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
+  say: Locale["say"],
+  previewStage: PreviewStage,
+) {
+  const title = element("heading").textContent ?? "";
+  const form = element("run-form") as HTMLFormElement;
+  /** the article's outputs beside torch's */
+  let outputRows: OutputRow[] = [];
+
+  const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(currentState()));
+  /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
+  let editorHadFocus = false;
+  /** the line that is marked as the next one */
+  let nextLine: number | null = null;
+  /** a finding says why the program raised */
+  let isErrorExplained = false;
+
+  new ResizeObserver(() => isErrorExplained && showLine(currentState())).observe(element("editor"));
+
+  /** Run the program; from here on the keys are the picture's, until the editor is clicked again. */
+  function run() {
+    if (!form.reportValidity()) return;
+    editorHadFocus = editor.focused();
+    const { activeElement } = document;
+    const isTyping =
+      activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input, textarea");
+    if (isTyping) activeElement.blur();
+    codeFold.fold();
+    dispatch({ type: "runRequested" });
+  }
+  /** Go to a step, and show its line where that step is shown already. */
+  function go(step: number) {
+    dispatch({ type: "stepChosen", step });
+    showLine(currentState());
+  }
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    run();
+  });
+  const editor = createEditor(element("editor"), {
+    ...editorTexts(say),
+    source: currentState().text,
+    onRun: run,
+    onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
+    onLine: (line) => dispatch({ type: "lineChosen", line }),
+    keepMarks: true,
+  });
+  const cards = createCards(
+    { form, buttons: element("program-as"), host: element("cards") },
+    { editor, store: { state: currentState, dispatch }, stage: previewStage },
+    () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
+  const input: HTMLTextAreaElement = element("input");
+  const device = document.getElementById("device") as HTMLSelectElement | null;
+  const fields = createSettingsFields({ seed: element("seed"), device, input }, (settings) =>
+    dispatch({ type: "settingsChanged", settings }),
+  );
+  const inputBox = createInputBox(element("input-box"), input);
+
+  /** Whether a step is at a line where the reader wants to stop. */
+  function stopsAt(i: number) {
+    const { opened } = currentState();
+    return opened !== null && isCurrent(currentState()) && editor.breakpoints().has(opened.trace.steps[i].line);
+  }
+
+  const canStop = () => Boolean(currentState().opened?.count) && isCurrent(currentState());
+  function toggleBreakpoint() {
+    const { opened, step } = currentState();
+    if (opened && canStop()) editor.toggleBreakpoint(opened.trace.steps[step].line);
+  }
+
+  /** The messages at the lines, while the editor shows the program that they are about. */
+  function showMessages(state: PageState) {
+    if (state.opened && !isCurrent(state) && state.isLive) {
+      editor.dropErrors();
+      cards.setMessages([]);
+      return;
+    }
+    if (!state.opened || !isCurrent(state)) return setMessages([]);
+    const repair = (offered: Repair, shape: string | undefined) =>
+      offered.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: offered, shape });
+    const { trace } = state.opened;
+    const lineMessages = messages(trace, say, repair).map((message) => ({
+      ...message,
+      lineOnly: isErrorExplained && message.kind === "error" && !message.offers?.length,
+    }));
+    setMessages([...lineMessages, ...outputMessages(outputRows, say, go)]);
+  }
+
+  function setMessages(list: Message[]) {
+    editor.setMessages(list);
+    cards.setMessages(list);
+  }
+
+  /** The line of the step. */
+  function showLine(state: PageState) {
+    const { opened, step } = state;
+    if (opened?.count && !isCurrent(state) && state.isLive) return; // the picture stays, and so does its line
+    if (!opened?.count || !isCurrent(state)) return editor.setStepLine(null);
+    const { line, kind } = opened.trace.steps[step];
+    editor.setStepLine(line, lineTone(kind));
+  }
+
+  /** The line that predict mode asks about: marked, for it is not the step's. */
+  function showNextLine(state: PageState) {
+    const line = isCurrent(state) ? (dueQuestion(state.predict)?.line ?? null) : null;
+    if (line !== null || nextLine !== null) editor.setNextLine(line);
+    nextLine = line;
+  }
+
+  /** A sentence about the server or an address, not about the program. */
+  function showProblem(problem: Problem | null) {
+    const saveButton = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
+    element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...saveButton);
+    element("problem").hidden = !problem;
+  }
+
+  /** The page says so where the server could run no program when it was loaded; a run shows that it can now. */
+  function forgetMissingWorkers(state: PageState, before: PageState | null) {
+    if (before?.pending && !state.pending && state.opened !== before.opened)
+      document.getElementById("no-workers")?.remove();
+  }
+
+  function showRunProgress(state: PageState) {
+    const running = isRunning(state);
+    document.body.classList.toggle("busy", running);
+    element("stop").hidden = !running;
+    const { ahead } = state;
+    const key = !running ? "run" : ahead === null ? "running" : ahead ? "queued" : "queued_next";
+    element("run-word").textContent = say(key, { ahead });
+  }
+
+  /** @param before null: the first time */
+  function render(state: PageState, before: PageState | null) {
+    const { opened, text } = state;
+    const isProgramChanged = differs(state, before, "text", "opened");
+    if (differs(state, before, "text") && text !== editor.text()) editor.setText(text);
+    cards.render(state, before);
+    if (differs(state, before, "settings")) fields.show(state.settings);
+    if (differs(state, before, "text", "settings")) inputBox.render(state);
+    if (differs(state, before, "opened")) {
+      outputRows = opened && !hidesFuture(opened.trace) ? compareOutputs(opened.trace) : [];
+      showOutputSummary(element("outputs"), outputRows, say, { current: () => currentState().step, go });
+      showOutcome(element, opened, say, go);
+      if (editorHadFocus && opened && !opened.count && document.activeElement === document.body) editor.focus();
+      editorHadFocus = false;
+    }
+    if (isProgramChanged) {
+      element("workbench").classList.toggle("other", !isPageProgram(state));
+      element("heading").textContent = isPageProgram(state) ? title : say("program");
+      showMessages(state);
+    }
+    if (isProgramChanged || differs(state, before, "step")) showLine(state);
+    if (isProgramChanged || differs(state, before, "step", "predict")) showNextLine(state);
+    if (isProgramChanged || differs(state, before, "settings", "isLive"))
+      element("edited").hidden = state.isLive || isUpToDate(state);
+    if (differs(state, before, "problem")) showProblem(state.problem);
+    forgetMissingWorkers(state, before);
+    if (differs(state, before, "pending", "ahead")) showRunProgress(state);
+  }
+
+  /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding
+   * explains is not told a second time. */
+  function markLines(marks: ChainMark[], isExplained: boolean) {
+    editor.setChain(isCurrent(currentState()) ? marks : [], (role) => say(`role_${role}`));
+    if (isExplained !== isErrorExplained) {
+      isErrorExplained = isExplained;
+      element("outcome").hidden = isExplained;
+      showMessages(currentState());
+    }
+    showLine(currentState());
+  }
+
+  return {
+    render,
+    run,
+    markLines,
+    stopsAt,
+    canStop,
+    toggleBreakpoint,
+    editor,
+    focused: editor.focused,
+    devices: fields.devices,
+    chosenSettings: fields.chosen,
+    cards,
+  };
+}
+
+function editorTexts(say: Locale["say"]) {
+  const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
+  return { label: say("program"), leaveHint: `Esc Tab: ${say("help_leave")}`, nonce };
+}
+
+/** How the program ended; an error leads to its step. */
+function showOutcome(
+  element: <T extends HTMLElement>(id: string) => T,
+  opened: OpenTrace | null,
+  say: Locale["say"],
+  go: (step: number) => void,
+) {
+  const outcomeElement = element("outcome");
+  outcomeElement.replaceChildren();
+  element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
+  outcomeElement.className = "outcome";
+  if (!opened || hidesFuture(opened.trace)) return;
+  const { status, error } = opened.trace.outcome;
+  outcomeElement.className = `outcome ${status}`;
+  if (status !== "raised" || !error) {
+    outcomeElement.textContent = outcomeSentence(opened.trace, say).text;
+    return;
+  }
+  const summary = error.line ? error.type : outcomeSentence(opened.trace, say).text;
+  const label = error.line ? say("raised_at", { line: error.line }) : error.type;
+  outcomeElement.replaceChildren(
+    linkButton(label, () => go(error.step ?? opened.count - 1)),
+    ` ${summary}`,
+  );
+  const cause = causingStep(opened);
+  if (cause === null) return;
+  const causeLine = opened.trace.steps[cause].line;
+  outcomeElement.append(
+    " · ",
+    linkButton(say("caused_at", { line: causeLine }), () => go(cause)),
+  );
+}
+
+function linkButton(text: string, onClick: () => void) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "link";
+  button.textContent = text;
+  button.addEventListener("click", onClick);
+  return button;
+}

@@ -1,0 +1,135 @@
+/** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
+
+import { aboutLines } from "../sharing/about.ts";
+import { setProgramFiles } from "../trace/program_files.ts";
+import { recordedText } from "../captions/recorded.ts";
+import { captionItems } from "../captions/caption_list.ts";
+import { outcomeSentence } from "../captions/captions.ts";
+import { startCodeFold } from "../editor/code_fold.ts";
+import { createCodeListing } from "../editor/code_listing.ts";
+import { startKeys } from "../browser/keys.ts";
+import { glossText, messages } from "../program/messages.ts";
+import { initialState, reduce } from "../page_state/page_state.ts";
+import { createPicturePane } from "./picture_pane.ts";
+import { dueQuestion } from "../predict/mode.ts";
+import { startPredict, type LoadPredict } from "./predict_loader.ts";
+import { startSeries, type Note, type Series } from "../series/reader.ts";
+import { lineTone } from "../trace/stepping.ts";
+import { createStore, differs } from "../browser/store.ts";
+import { startTheme } from "../browser/theme.ts";
+import * as url from "../page_state/url.ts";
+import { preferredView } from "./views.ts";
+import type { LoadFindings } from "../explain/findings_card.ts";
+import type { Step, Trace } from "../trace/wire.ts";
+import type { Locale } from "../words/sentences.ts";
+import type { PageState } from "../page_state/state.ts";
+
+const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+
+/** @param step where the fragment doesn't say one */
+function addressOf(fragment: string, step: number | null): url.Address {
+  const position = url.readPosition(fragment);
+  const emptyAddress = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
+  const predicts = position.predict || url.asksToPredict(location.search); // then the content's own step is of the future
+  return { ...emptyAddress, ...position, step: position.step ?? (predicts ? null : step) };
+}
+
+interface ViewerContent {
+  trace: Trace;
+  /** null for the opening one */
+  step: number | null;
+  title: string;
+  note?: string;
+  address?: string;
+  /** that the program is shown of */
+  series?: Series;
+}
+
+/** Show a trace to step through. @param loadNote of a series */
+export function startViewer(
+  { trace, step: initialStep, title, note = "", address = "", series }: ViewerContent,
+  say: Locale["say"],
+  loadFindings: LoadFindings,
+  loadPredict: LoadPredict,
+  loadNote?: () => Promise<Note>,
+) {
+  setProgramFiles(trace.program);
+  const about = { title, note, address, recorded: recordedText(trace, say) };
+  /** In a frame, the link to the permalink. */
+  const permalink = document.querySelector("a[data-away]") as HTMLAnchorElement | null;
+  const store = createStore(
+    reduce,
+    initialState(
+      {
+        source: trace.program.source,
+        traceUrl: null,
+        trace,
+        saved: null,
+        devices: [],
+        draft: null,
+        predicts: url.asksToPredict(location.search),
+      },
+      preferredView(),
+    ),
+  );
+  const { dispatch } = store;
+
+  element("input-shown").hidden = !trace.runtime.input;
+  element("input-text").textContent = trace.runtime.input ?? "";
+  const code = createCodeListing(element("listing"), {
+    source: trace.program.source,
+    files: trace.program.files,
+    onLine: (line) => dispatch({ type: "lineChosen", line }),
+  });
+  const picture = createPicturePane(element, store, say, {
+    about: () => about,
+    loadFindings,
+    markLines: (marks) => code.showChain(marks, say),
+  });
+
+  const showStepLine = ({ line, kind }: Step) => code.setStepLine(line, lineTone(kind));
+
+  /** Why there are no steps. */
+  function showErrors() {
+    const errors = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
+    code.showErrors(errors.map(({ line }) => line));
+    const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
+    element("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
+  }
+
+  /** What torch's exception means, under its sentence. */
+  function showGloss({ outcome: { error } }: Trace, step: number) {
+    const text = error?.step === step ? glossText(error, say) : "";
+    if (text) element("sentences").append(...captionItems([{ text, tone: "plain" }]));
+  }
+
+  function render(state: PageState, before: PageState | null) {
+    const { opened, step, selection, view } = state;
+    picture.render(state, before);
+    if (differs(state, before, "opened", "step") && opened?.count) showStepLine(opened.trace.steps[step]);
+    else if (differs(state, before, "opened") && opened) showErrors();
+    if (differs(state, before, "opened", "step", "predict")) code.setNextLine(dueQuestion(state.predict)?.line ?? null);
+    if (differs(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
+    if (permalink)
+      permalink.hash =
+        url.stepFragment(opened?.count ? step : null) +
+        url.selectionFragment(selection) +
+        url.viewFragment(view) +
+        url.predictFragment(state.predict !== null);
+  }
+
+  startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
+  if (series && loadNote) startSeries(series, store, say, { note: loadNote, isSaved: () => true });
+  startTheme(element("theme"));
+  element("title").textContent = title;
+  element("about").replaceChildren(...aboutLines(about));
+  startCodeFold(element("listing"), element("fold"), code.scrollToStep);
+  const shortcuts = { ...picture.shortcuts, q: () => element("predict-button").click() };
+  startKeys({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
+  render(store.state(), null);
+  store.subscribe(render);
+  dispatch({ type: "pageOpened", address: addressOf(location.hash, initialStep) });
+  window.addEventListener("hashchange", () =>
+    dispatch({ type: "linkOpened", address: addressOf(location.hash, null) }),
+  );
+}

@@ -1,0 +1,50 @@
+/** What happens to the page: every change of its state is one of these, reduced in `page_state.ts`. */
+
+import type { Question } from "../predict/question.ts";
+import type { LineEdit } from "../requests/fixes.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Repair, Trace } from "../trace/wire.ts";
+import type { Settings } from "./settings.ts";
+import type { Address, View } from "./url.ts";
+import type { Problem } from "../requests/trace_source.ts";
+import type { Given, Answer } from "../predict/answers.ts";
+
+export type Action =
+  | { type: "pageOpened"; address: Address }
+  | { type: "liveSwitched"; on: boolean }
+  | { type: "liveAnswered"; source: string; settings: Settings; trace: Trace }
+  | { type: "linkOpened"; address: Address }
+  | { type: "programEdited"; text: string }
+  | { type: "settingsChanged"; settings: Settings }
+  | { type: "runRequested" }
+  | { type: "repairRequested"; repair: Repair; shape?: string }
+  | { type: "fixApplied"; edits: LineEdit[] }
+  | { type: "siblingChosen"; edits: LineEdit[]; line: number }
+  | { type: "cardChanged"; line: number }
+  | { type: "iterationRequested"; index: number }
+  | { type: "elementsRequested"; storage: string; at: number }
+  | { type: "runQueued"; id: number; ahead: number }
+  | { type: "runStarted"; id: number }
+  | { type: "traceArrived"; id: number; trace: Trace }
+  | { type: "traceMissing"; id: number }
+  | { type: "runFailed"; id: number; problem: Problem }
+  | { type: "runCancelled"; id: number }
+  | { type: "stepChosen"; step: number }
+  | { type: "lineChosen"; line: number }
+  | { type: "cellChosen"; storage: string; index: number; dtype: string }
+  | { type: "pinChosen"; node: string; slot: string }
+  | { type: "selectionChanged"; key: string | null }
+  | { type: "questionAsked"; uid: string }
+  | { type: "questionClosed" }
+  | { type: "viewChosen"; view: View }
+  | { type: "predictSwitched"; on: boolean }
+  | {
+      type: "questionsMade";
+      whole: OpenTrace;
+      questions: Question[];
+      kept: { answers: Answer[]; reached: number } | null;
+    }
+  | { type: "predictionMade"; given: Given }
+  | { type: "predictContinued" }
+  | { type: "predictRestarted" }
+  | { type: "problemFound"; problem: Problem | null };

@@ -1,0 +1,79 @@
+/** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
+
+import { wasMadeWith } from "./settings.ts";
+import { skippedBefore, requestedFocus } from "../trace/skipped_iterations.ts";
+import type { Focus } from "../trace/wire.ts";
+import type { PageState, Request } from "./state.ts";
+
+/** Whether the editor shows the program that the trace is of: else their lines mean nothing to each other. */
+export function isCurrent({ opened, text }: PageState) {
+  return opened !== null && opened.trace.program.source === text;
+}
+
+/** Whether a run would be asked for what is shown already. */
+export function isUpToDate(state: PageState) {
+  return state.opened === null || (isCurrent(state) && wasMadeWith(state.settings, state.opened.trace));
+}
+
+/** The program as an address keeps it: what was pasted, for that holds the article's outputs too. */
+export function programText(state: PageState): string {
+  return (isCurrent(state) && state.opened?.trace.program.pasted) || state.text;
+}
+
+/** What the reader wrote before in this tab, where the page shows its own program instead. */
+export function keptDraft(state: PageState): string | null {
+  const { page, text } = state;
+  return page.draft !== null && text === page.source && page.draft !== page.source ? page.draft : null;
+}
+
+/** Whether the program is the one that the page came with. */
+export function isPageProgram(state: PageState) {
+  return [programText(state), state.text].includes(state.page.source);
+}
+
+/** The focus that the shown run was asked for; before there is a trace, that of the link. */
+export function shownFocus(state: PageState): Focus | null {
+  const { opened, linkedFocus, text } = state;
+  if (!opened) return linkedFocus?.source === text ? linkedFocus.focus : null;
+  return isUpToDate(state) ? requestedFocus(opened.trace.focus) : null;
+}
+
+/** Whether the permalink says all of the program, its settings and its focus. */
+export function isSavedProgram(state: PageState) {
+  const { page, settings } = state;
+  if (!page.saved || !isPageProgram(state)) return false;
+  const { seed, device, focus, input } = page.saved.settings;
+  return (
+    settings.seed === seed &&
+    (settings.input ?? "") === input &&
+    settings.device === (page.devices.length > 1 ? device : undefined) &&
+    JSON.stringify(shownFocus(state)) === JSON.stringify(requestedFocus(focus))
+  );
+}
+
+/** The step as an address says it; null where the trace is not of the program that it says. */
+export function addressStep(state: PageState) {
+  if (!state.opened) return state.requestedStep;
+  return state.opened.count && isCurrent(state) ? state.step : null;
+}
+
+/** Iterations that were skipped before the step. */
+export function skippedGap(state: PageState) {
+  return state.opened && isCurrent(state) ? skippedBefore(state.opened.trace, state.step) : null;
+}
+
+/** Whether a request runs a program; else it fetches a trace that is there. */
+export function runsProgram({ reason }: Request) {
+  return reason !== "lookup" && reason !== "page";
+}
+
+/** Whether a run goes on that the reader waits for. */
+export function isRunning({ pending }: PageState) {
+  return pending !== null && runsProgram(pending);
+}
+
+/** What the program is called where it has no title: the first thing that it does. */
+export function firstStatement(source: string) {
+  const lines = source.split("\n").map((line) => line.trim());
+  return lines.find((line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "";
+}

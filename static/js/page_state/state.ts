@@ -1,0 +1,84 @@
+/** The page's state as plain data. */
+
+import type { Focus, Trace } from "../trace/wire.ts";
+import type { Settings } from "./settings.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { View } from "./url.ts";
+import type { Problem } from "../requests/trace_source.ts";
+import type { Predict } from "../predict/answers.ts";
+
+interface SavedProgram {
+  id: string;
+  url: string;
+  title: string;
+  description: string;
+  note: string;
+  parent: string | null;
+  settings: { seed: number; device: string; focus: Focus | null; input: string };
+}
+
+/** What the server sent with the page: its program. */
+export interface Page {
+  source: string;
+  /** where the program's trace is, null where the server has none */
+  traceUrl: string | null;
+  /** null until it was fetched */
+  trace: Trace | null;
+  saved: SavedProgram | null;
+  devices: string[];
+  /** what the reader wrote before in this tab */
+  draft: string | null;
+  /** programs run while they are edited, until the reader says otherwise */
+  isLive?: boolean;
+  /** it opens in predict mode */
+  predicts?: boolean;
+}
+
+/** A trace that was asked for. */
+export interface Request {
+  id: number;
+  reason: "run" | "repair" | "sibling" | "card" | "iteration" | "elements" | "lookup" | "page";
+  /** the editor's when it was asked */
+  text: string;
+  /** what is run */
+  source: string;
+  settings: Settings;
+  focus: Focus | null;
+  /** the element that is to be shown, or the line. A "lookup" asks for a result that the server has from before, "page" for the page's own trace: they run nothing. */
+  at: number;
+}
+
+export interface PageState {
+  page: Page;
+  /** the editor's */
+  text: string;
+  settings: Settings;
+  /** the trace that is shown; null until the first has come */
+  opened: OpenTrace | null;
+  step: number;
+  view: View;
+  /** the tensor that is asked about, and at which step */
+  question: { uid: string; step: number } | null;
+  /** what stays highlighted in the picture, see `highlight.ts` */
+  selection: string | null;
+  pending: Request | null;
+  /** how many runs wait before the pending one; null while it isn't queued */
+  ahead: number | null;
+  /** how many there were: the last one's id */
+  requests: number;
+  /** of a link, until the trace is there */
+  requestedStep: number | null;
+  /** a link's program is shown that its reader has not run yet */
+  waiting: boolean;
+  /** a link's, which holds as long as the program is that one */
+  linkedFocus: { source: string; focus: Focus } | null;
+  /** elements of a big storage that the picture is to show */
+  revealed: { storage: string; at: number } | null;
+  problem: Problem | null;
+  /** programs run while they are edited */
+  isLive: boolean;
+  /** null where nothing is hidden; else `opened` ends with what its reader has seen */
+  predict: Predict | null;
+  /** of the card that was changed last: where the answer to that text is opened */
+  cardLine: number | null;
+}

@@ -1,0 +1,161 @@
+/** The page's address: the program, the step, the selection, the view, settings and focus, in its fragment. */
+
+import type { Focus } from "../trace/wire.ts";
+
+export type View = "stage" | "loom";
+
+interface Position {
+  step: number | null;
+  selection: string | null;
+  /** null where the address doesn't choose one; a step without a view is one of the stage */
+  view: View | null;
+  /** what comes after the step is hidden */
+  predict?: boolean;
+}
+
+export type Address = Position & {
+  /** null where the address holds no program */
+  source: string | null;
+  seed: string | null;
+  device: string | null;
+  input: string | null;
+  focus: Focus | null;
+  /** it holds one that can't be read */
+  broken: boolean;
+};
+
+/** Characters of a fragment that forums, chats and mail still carry whole. */
+export const MAX_FRAGMENT = 8000;
+/** In a link's fragment, and in an address's query, where the server sees it. */
+const PREDICT_PARAMETER = "predict";
+/** Bytes of a program that an address may unpack to. */
+const MAX_UNPACKED_BYTES = 1 << 20;
+
+/** @param fragment as `location.hash` gives it */
+export async function readAddress(fragment: string): Promise<Address> {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  const packed = fields.get("p");
+  const address = {
+    ...readPosition(fragment),
+    source: null,
+    seed: fields.get("seed"),
+    device: fields.get("device"),
+    input: fields.get("input"),
+    focus: readFocus(fields.get("focus")),
+    broken: false,
+  };
+  if (packed === null) return address;
+  try {
+    return { ...address, source: await unpackText(packed) };
+  } catch {
+    return { ...address, step: null, selection: null, broken: true };
+  }
+}
+
+/** The part of an address that needs no program. */
+export function readPosition(fragment: string): Position {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  const view = fields.get("v") ?? (fields.has("i") ? "stage" : null);
+  return {
+    step: readIndex(fields.get("i")),
+    selection: fields.get("at"),
+    view: view === "stage" || view === "loom" ? view : null,
+    predict: fields.get(PREDICT_PARAMETER) === "1",
+  };
+}
+
+function readFocus(text: string | null): Focus | null {
+  try {
+    const value = JSON.parse(text ?? "null");
+    return typeof value === "object" && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function readIndex(text: string | null): number | null {
+  const value = Number.parseInt(text ?? "", 10);
+  return Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/** The beginning of a fragment that holds the program. */
+export async function programFragment(source: string, step: number | null): Promise<string> {
+  return `#p=${await packText(source)}${step === null ? "" : `&i=${step}`}`;
+}
+
+/** The beginning of a fragment where the page's address itself names the program. */
+export function stepFragment(step: number | null) {
+  return step === null ? "#" : `#i=${step}`;
+}
+
+export function selectionFragment(selection: string | null) {
+  return selection === null ? "" : `&at=${encodeURIComponent(selection)}`;
+}
+
+export function viewFragment(view: View) {
+  return view === "stage" ? "" : `&v=${view}`;
+}
+
+export function predictFragment(predicts: boolean) {
+  return predicts ? `&${PREDICT_PARAMETER}=1` : "";
+}
+
+/** Whether an address asks for predict mode in its query. @param query as `location.search` gives it */
+export function asksToPredict(query: string) {
+  return new URLSearchParams(query).get(PREDICT_PARAMETER) === "1";
+}
+
+/** A query that asks for it no more. */
+export function withoutPredict(query: string) {
+  if (!asksToPredict(query)) return query;
+  const fields = new URLSearchParams(query);
+  fields.delete(PREDICT_PARAMETER);
+  return fields.size ? `?${fields}` : "";
+}
+
+export function focusFragment(focus: object | null) {
+  return focus === null ? "" : `&focus=${encodeURIComponent(JSON.stringify(focus))}`;
+}
+
+/** @returns deflated, in the alphabet of addresses */
+export async function packText(text: string): Promise<string> {
+  const bytes = await pipeThrough(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** @returns rejects where it is damaged or unpacks to too much */
+export async function unpackText(packed: string): Promise<string> {
+  const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const unpackedBytes = await pipeThrough(bytes, new DecompressionStream("deflate-raw"));
+  return new TextDecoder("utf-8", { fatal: true }).decode(unpackedBytes);
+}
+
+async function pipeThrough(
+  bytes: Uint8Array<ArrayBuffer>,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array> {
+  const writer = stream.writable.getWriter();
+  const writing = writer.write(bytes).then(() => writer.close());
+  writing.catch(() => {});
+  const reader = stream.readable.getReader();
+  const chunks = [];
+  let size = 0;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > MAX_UNPACKED_BYTES) throw new Error("too long");
+    chunks.push(value);
+  }
+  await writing;
+  const joined = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return joined;
+}

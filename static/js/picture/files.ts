@@ -1,0 +1,87 @@
+/** The files that can be downloaded: the step or the whole run as SVG or PNG, and the run as an offline page. */
+
+import { loomDocument, stageDocument } from "./picture.ts";
+import { ROOT } from "../requests/root.ts";
+import { offlineDocument } from "./standalone.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { About } from "../sharing/about.ts";
+
+const PNG_SCALE = 2;
+const MAX_SIDE = 16000;
+const MAX_AREA = 120e6;
+
+/**
+ * @param file "step.svg", "step.png", "loom.svg", "loom.png" or "run.html"
+ * @param root whose theme and language the file has
+ * @param body the offline page's
+ */
+export async function createFile(file: string, subject: Subject, root: HTMLElement, body: string): Promise<Blob> {
+  const { opened, step, toggled, about } = subject;
+  if (file === "run.html")
+    return offlinePage({ title: `Gradbox: ${about.title}`, body, data: { trace: opened.trace, step, ...about } });
+  const options = { theme: pageTheme(root), language: root.lang };
+  const svg = file.startsWith("loom")
+    ? loomDocument(opened, step, options)
+    : stageDocument(toggled, opened, step, options);
+  return file.endsWith(".png") ? toPng(svg) : new Blob([svg], { type: "image/svg+xml" });
+}
+
+/** What the page is drawn in. */
+export function pageTheme(root: HTMLElement): "light" | "dark" {
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  return isDark ? "dark" : "light";
+}
+
+/** @returns a PNG, twice as large where a canvas can be */
+export async function toPng(svg: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const { naturalWidth: w, naturalHeight: h } = image;
+  const scale = Math.min(PNG_SCALE, MAX_SIDE / Math.max(w, h), Math.sqrt(MAX_AREA / (w * h)));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(w * scale);
+  canvas.height = Math.round(h * scale);
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no PNG"))), "image/png"),
+  );
+}
+
+interface OfflinePageContent {
+  title: string;
+  /** trusted HTML */
+  body: string;
+  data: unknown;
+}
+
+/** A page that needs no server. */
+export async function offlinePage({ title, body, data }: OfflinePageContent): Promise<Blob> {
+  const { documentElement: root } = document;
+  const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetchBuiltFile));
+  const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+  const theme = root.dataset.theme ?? null;
+  const text = offlineDocument({ title, language: root.lang, theme, body, style, script, nonce, data });
+  return new Blob([text], { type: "text/html" });
+}
+
+/** @returns a built file of this server's */
+async function fetchBuiltFile(name: string): Promise<string> {
+  const response = await fetch(`${ROOT}/static/dist/${name}`);
+  if (!response.ok) throw new Error(`${name}: ${response.status}`);
+  return response.text();
+}
+
+export interface Subject {
+  opened: OpenTrace;
+  /** the stage's folds that the reader opened or closed */
+  toggled: ReadonlySet<string>;
+  step: number;
+  /** the stem of the files' names */
+  name: string;
+  about: About;
+}

@@ -1,0 +1,55 @@
+/** What a reader has answered, kept in the browser for each program. */
+
+import { readPreference, writePreference } from "../browser/preferences.ts";
+import type { Answer } from "./answers.ts";
+
+interface Progress {
+  answers: Answer[];
+  reached: number;
+  /** how many questions */
+  of: number;
+  isDone: boolean;
+  /** right answers of the best time through */
+  best: number;
+}
+
+const PROGRESS_KEY = "gradbox-predict";
+const MAX_PROGRAMS = 60;
+
+/** A short name for a program's text. */
+function programKey(text: string): string {
+  let [hashA, hashB] = [0x811c9dc5, 0x1b873593];
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    hashA = Math.imul(hashA ^ code, 0x01000193) >>> 0;
+    hashB = Math.imul(hashB + code, 0x85ebca6b) >>> 0;
+    hashB ^= hashB >>> 13;
+  }
+  return `${hashA.toString(36)}${(hashB >>> 0).toString(36)}`;
+}
+
+/** @returns the program that was answered last comes last */
+function readAllProgress(): Record<string, Progress> {
+  try {
+    const allProgress = JSON.parse(readPreference(PROGRESS_KEY) ?? "{}");
+    return allProgress && typeof allProgress === "object" && !Array.isArray(allProgress) ? allProgress : {};
+  } catch {
+    return {};
+  }
+}
+
+/** @returns null where nothing was answered */
+export function readProgress(source: string): Progress | null {
+  const saved = readAllProgress()[programKey(source)];
+  const isWhole =
+    saved && Array.isArray(saved.answers) && Number.isInteger(saved.reached) && Number.isInteger(saved.best);
+  return isWhole ? saved : null;
+}
+
+export function writeProgress(source: string, progress: Progress) {
+  const allProgress = readAllProgress();
+  const key = programKey(source);
+  delete allProgress[key];
+  const entries = Object.entries(allProgress).slice(1 - MAX_PROGRAMS);
+  writePreference(PROGRESS_KEY, JSON.stringify(Object.fromEntries([...entries, [key, progress]])));
+}

@@ -1,8 +1,0 @@
-/** The sentences of predict mode, by key. */
-
-import en from "../../locales/predict.en.json" with { type: "json" };
-import zh from "../../locales/predict.zh.json" with { type: "json" };
-import { createLocale } from "../sentences.js";
-
-/** @type {(language: string) => import("../sentences.js").Locale} */
-export const predictLocale = createLocale({ en, zh });

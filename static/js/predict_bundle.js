@@ -1,9 +1,0 @@
-/** Predict mode of a page of the server's: script and sentences of their own, fetched once somebody predicts. */
-
-import { loadPredictLocale } from "./page_locale.js";
-
-/** @type {import("./predict_loader.js").LoadPredict} */
-export async function loadPredict() {
-  const predict = await import("./predict/predict.js");
-  return { ...predict, sentences: async () => (await loadPredictLocale(document.documentElement.lang)).say };
-}

@@ -1,0 +1,68 @@
+/** Repairs as a trace offers them, made in the program and in the text that was pasted. */
+
+import { commonLines, movedLine } from "../trace/step_after_edit.ts";
+import type { Edit, Repair, Trace } from "../trace/wire.ts";
+
+/** Sizes with commas between: `4, 4`. */
+export function isShape(text: string) {
+  return /^\s*[1-9]\d{0,5}(\s*,\s*[1-9]\d{0,5}){0,5}\s*,?\s*$/.test(text);
+}
+
+/** The text to run after a repair: the pasted one where it can be made there, for that holds the article's outputs. */
+export function repairedText(
+  { source, pasted }: { source: string; pasted?: string | null },
+  repair: Repair,
+  shape: string | null = repair.shape ?? null,
+) {
+  if (!pasted || !repair.pasted) return editedText(source, repair.edits ?? [], shape);
+  return editedText(pasted.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), repair.pasted, shape);
+}
+
+/** The text to run after a fix: the pasted one where its lines are those of the program, else the program. */
+export function fixedText(
+  { source, pasted, lines }: Trace["program"],
+  edits: { line: number; old: string; new: string | null }[],
+) {
+  const pastedText = pasted?.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n") ?? source;
+  const pastedLines = pastedText.split("\n");
+  const pastedEdits = edits.map((edit) => ({ ...edit, line: pasted ? (lines?.[edit.line - 1] ?? 0) : edit.line }));
+  if (pastedEdits.every(({ line, old }) => pastedLines[line - 1] === old))
+    return withReplacedLines(pastedLines, pastedEdits);
+  return withReplacedLines(source.split("\n"), edits);
+}
+
+/**
+ * The text to run after a fix of a program whose text was edited since; null where a line of the fix is another one
+ * there.
+ * @param text the editor's
+ */
+export function fixedEditedText(
+  program: Trace["program"],
+  text: string,
+  edits: { line: number; old: string; new: string | null }[],
+) {
+  if (text === program.source) return fixedText(program, edits);
+  const common = commonLines(program.source, text);
+  const lines = text.split("\n");
+  const movedEdits = edits.map((edit) => ({ ...edit, line: movedLine(common, edit.line) }));
+  return movedEdits.every(({ line, old }) => lines[line - 1] === old) ? withReplacedLines(lines, movedEdits) : null;
+}
+
+function withReplacedLines(lines: string[], edits: { line: number; new: string | null }[]) {
+  const newTextByLine = new Map(edits.map((edit) => [edit.line, edit.new]));
+  return lines.flatMap((line, k) => (newTextByLine.has(k + 1) ? (newTextByLine.get(k + 1) ?? []) : line)).join("\n");
+}
+
+function editedText(text: string, edits: Edit[], shape: string | null): string {
+  const lines = text.split("\n");
+  const sizes = shape?.trim().replace(/\s*,$/, "");
+  for (const edit of [...edits].sort((a, b) => b.line - a.line || b.col - a.col)) {
+    const inserted = sizes
+      ? edit.text.replaceAll("{shape}", sizes).replaceAll("{n}", sizes.split(",")[0].trim())
+      : edit.text;
+    const head = [...lines[edit.line - 1]].slice(0, edit.col).join("");
+    const tail = [...lines[edit.end_line - 1]].slice(edit.end_col).join("");
+    lines.splice(edit.line - 1, edit.end_line - edit.line + 1, ...(head + inserted + tail).split("\n"));
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,34 @@
+/** Fixes of a finding: asked of the server, which runs each of them. */
+
+import { ROOT } from "./root.ts";
+
+export interface LineEdit {
+  line: number;
+  old: string;
+  /** null where the line is removed; several lines where some are added */
+  new: string | null;
+}
+
+export interface Fix {
+  edits: LineEdit[];
+  outcome: string;
+  text: string;
+}
+
+export type TryFixes = (finding: { kind: string; line: number }, signal: AbortSignal) => Promise<Fix[]>;
+
+/** The fixes of one finding that work. @param program as it was run @returns rejects where the server has no answer */
+export async function tryFixes(
+  program: { source: string; seed: number; device?: string; input?: string; language: string },
+  { kind, line }: { kind: string; line: number },
+  signal: AbortSignal,
+): Promise<Fix[]> {
+  const response = await fetch(`${ROOT}/api/fixes`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ ...program, kind, line }),
+    signal,
+  });
+  if (!response.ok) throw new Error(String(response.status));
+  return (await response.json()).fixes;
+}

@@ -1,0 +1,68 @@
+/** Whether gradients are right: asked of the server, which runs the program again with numbers changed a little. */
+
+import { ROOT } from "./root.ts";
+
+/** NaN and infinities by their names */
+export type CheckedNumber = number | { $f: string };
+export type Verdict = "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+
+export interface ElementCheck {
+  index: number[];
+  torch: CheckedNumber | null;
+  double: CheckedNumber | null;
+  numeric: CheckedNumber | null;
+  left: CheckedNumber | null;
+  right: CheckedNumber | null;
+  difference: number | null;
+  verdict: Verdict;
+}
+
+export interface LeafCheck {
+  name: string | null;
+  line: number | null;
+  shape: number[];
+  dtype: string;
+  elements: number;
+  verdict: Verdict;
+  worst: number | null;
+  hooked: boolean;
+  problem: string | null;
+  problem_line: number | null;
+  rows: ElementCheck[];
+}
+
+export interface GradientCheck {
+  problem: string | null;
+  message: string;
+  backward: number | null;
+  line: number | null;
+  loss: CheckedNumber | null;
+  double: CheckedNumber | null;
+  runs: number;
+  complete: boolean;
+  corners: { op: string; line: number | null }[];
+  leaves: LeafCheck[];
+}
+
+export interface CheckReply {
+  status: string;
+  message: string;
+  check: GradientCheck | null;
+}
+
+/** backward: which call, from 0; null for the last */
+export type CheckGradients = (backward: number | null) => Promise<CheckReply>;
+
+/** @param program as it was run @returns rejects where the server has no answer */
+export async function checkGradients(
+  { source, seed, input }: { source: string; seed: number; input?: string },
+  backward: number | null,
+): Promise<CheckReply> {
+  const response = await fetch(`${ROOT}/api/gradient-checks`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ source, seed, ...(input && { input }), backward }),
+  });
+  if (!response.ok) throw new Error(String(response.status));
+  return response.json();
+}

@@ -1,0 +1,133 @@
+/** Fetches traces by their address, once more where the network or the server failed for a moment. */
+
+import { ROOT } from "./root.ts";
+import type { Trace } from "../trace/wire.ts";
+
+const RETRY_AFTER_MS = 400;
+
+/** The server's answer when it sent no trace. */
+export class TraceError extends Error {
+  status: number;
+  problem: { code: string; message: string; retry_after?: number };
+
+  /** @param status of the response, 0 where none came */
+  constructor(status: number, problem: { code: string; message: string; retry_after?: number }) {
+    super(problem.message);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/**
+ * @returns the trace
+ * @throws TraceError after a second attempt where no answer came or the server failed; and what the signal says
+ */
+export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trace> {
+  try {
+    return await fetchJson(url, signal);
+  } catch (error) {
+    if (!(error instanceof TraceError) || (error.status > 0 && error.status < 500)) throw error;
+  }
+  await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
+  return fetchJson(url, signal);
+}
+
+/**
+ * Run a program, and wait for its trace.
+ * @param request as `POST /api/runs` takes it
+ * @param how live: nobody pressed a button for it
+ * @returns the trace
+ * @throws TraceError and what the signal says
+ */
+export function requestTrace(
+  request: object,
+  signal: AbortSignal,
+  { live = false }: { live?: boolean } = {},
+): Promise<Trace> {
+  const headers = { "Content-Type": "application/json" };
+  return fetchJson(`${ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(request),
+  });
+}
+
+/** What the server says of a program: its trace, or the id of the run that goes on. */
+type Started = { trace: Trace } | { runId: string };
+
+/**
+ * Run a program; the server answers with its trace if that takes no longer than a second.
+ * @param request as `POST /api/runs` takes it
+ * @throws TraceError and what the signal says
+ */
+export async function startRun(request: object, signal: AbortSignal): Promise<Started> {
+  const headers = { "Content-Type": "application/json", Prefer: "respond-async, wait=1" };
+  const response = await fetchText(`${ROOT}/api/runs`, signal, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(request),
+  });
+  return response.status === 202
+    ? { runId: parse<{ id: string }>(response.text).id }
+    : { trace: parse<Trace>(response.text) };
+}
+
+async function fetchJson(url: string, signal?: AbortSignal, request?: RequestInit): Promise<Trace> {
+  return parse((await fetchText(url, signal, request)).text);
+}
+
+async function fetchText(
+  url: string,
+  signal?: AbortSignal,
+  request: RequestInit = {},
+): Promise<{ status: number; text: string }> {
+  signal?.throwIfAborted();
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, { ...request, signal });
+    text = await response.text();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new TraceError(0, { code: "network", message: String(error) });
+  }
+  if (!response.ok) throw new TraceError(response.status, serverProblem(response.status, text));
+  return { status: response.status, text };
+}
+
+function parse<T>(text: string): T {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // a proxy's page in place of the trace
+    throw new TraceError(0, { code: "network", message: String(error) });
+  }
+}
+
+/** The error of a response; a proxy's page says nothing but its status. @param text of the body */
+export function serverProblem(status: number, text: string): { code: string; message: string; retry_after?: number } {
+  try {
+    return JSON.parse(text).error ?? { code: "", message: String(status) };
+  } catch {
+    return { code: "", message: String(status) };
+  }
+}
+
+/** The sentence for a request that failed, as its key and facts. @param status of the response, 0 where none came */
+export function problemOfResponse(
+  status: number,
+  problem: { code: string; message: string; retry_after?: number },
+): Problem {
+  if (status === 0) return { key: "error_network" };
+  if (status === 401) return { key: "error_signed_out" };
+  if (status !== 429) return { key: "error_server", args: { message: problem.message } };
+  const key = problem.code === "limited" ? "error_limited" : "error_busy";
+  return { key, args: { seconds: Math.ceil(problem.retry_after || 1) } };
+}
+
+/** a sentence's key and facts */
+export interface Problem {
+  key: string;
+  args?: Record<string, unknown>;
+  offersSave?: boolean;
+}

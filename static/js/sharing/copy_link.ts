@@ -1,0 +1,32 @@
+/** The button that copies the page's address. */
+
+import { MAX_FRAGMENT } from "../page_state/url.ts";
+import type { Locale } from "../words/sentences.ts";
+import type { Problem } from "../requests/trace_source.ts";
+
+const DONE_SHOWN_MS = 1500;
+
+/** @param makeFragment of the page as it is now */
+export function startCopyLink(
+  button: HTMLElement,
+  makeFragment: () => Promise<string>,
+  say: Locale["say"],
+  onProblem: (problem: Problem) => void,
+) {
+  button.addEventListener("click", async () => {
+    const addressFragment = await makeFragment();
+    if (addressFragment.length > MAX_FRAGMENT)
+      return onProblem({ key: "link_long", args: { n: addressFragment.length, most: MAX_FRAGMENT }, offersSave: true });
+    try {
+      await navigator.clipboard.writeText(location.origin + location.pathname + addressFragment);
+    } catch {
+      return onProblem({ key: "not_copied" });
+    }
+    button.dataset.done = "true";
+    button.setAttribute("aria-label", say("copied"));
+    setTimeout(() => {
+      delete button.dataset.done;
+      button.setAttribute("aria-label", say("copy_link"));
+    }, DONE_SHOWN_MS);
+  });
+}

@@ -1,0 +1,194 @@
+/** A pane of the stage in the document: a heading that stays, and a body that scrolls by itself to what a step touched. */
+
+import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "../layout/view.ts";
+import { HEADING, type Side } from "../layout/stage_plan.ts";
+import { patch, SVG, translationOf, type VNode } from "../browser/svg.ts";
+import type { Pane, Rect } from "../layout/pane.ts";
+
+/** How long rows take to their new places, in milliseconds. */
+export const MOVE_MS = 180;
+/** Room kept around what is scrolled to, in units. */
+const MARGIN = 6;
+
+export function createStagePane(document: Document, side: Side) {
+  const root = document.createElement("section");
+  root.className = `stage-pane ${side}-pane`;
+  const heading = svgElement(document, "pane-heading");
+  const scroller = document.createElement("div");
+  scroller.className = "pane-scroll";
+  const body = svgElement(document, "pane-body");
+  const marks = group(document);
+  body.append(hatchPattern(document, side), marks);
+  const headingMarks = group(document);
+  heading.append(headingMarks);
+  scroller.append(body);
+  root.append(heading, scroller);
+  let currentScale = 1;
+  /** The height in sight, in units. */
+  let visibleHeight = 0;
+  let pane: Pane | null = null;
+  /** The rows that are drawn. */
+  let drawnRows: VNode[] = [];
+  /** Rows on their way. */
+  let rowAnimations: Animation[] = [];
+
+  /** Whether all of it is in sight: known without asking the browser, which would have to lay out the page. */
+  function isAllVisible() {
+    const { paddingTop, paddingBottom } = scroller.style;
+    return !pane || (pane.height <= visibleHeight && !paddingTop && !paddingBottom);
+  }
+
+  /** The heights that are drawn: all of a low pane, of a tall one what is in sight. */
+  function drawnBand() {
+    if (!pane || pane.height <= MAX_WHOLE_HEIGHT) return WHOLE_BAND;
+    return visibleBand(scroller.scrollTop / currentScale, (scroller.scrollTop + scroller.clientHeight) / currentScale);
+  }
+
+  /** Whether all of this is in sight. */
+  const isVisible = (rect: Rect, top: number, bottom: number) => rect.y >= top - 0.5 && rect.y + rect.h <= bottom + 0.5;
+
+  return {
+    root,
+    scroller,
+    band: drawnBand,
+    /** How far it is scrolled, in units; less than nothing where room was added above. */
+    get scrolled() {
+      return isAllVisible()
+        ? 0
+        : (scroller.scrollTop - (Number.parseFloat(scroller.style.paddingTop) || 0)) / currentScale;
+    },
+    /** @param width in units @param height of what is in sight, in units */
+    resize(newPane: Pane | null, width: number, height: number, scale: number) {
+      pane = newPane;
+      visibleHeight = height;
+      currentScale = scale;
+      root.hidden = newPane === null;
+      if (!newPane) return;
+      root.dataset.still = String(newPane.still);
+      const bodyHeight = Math.max(newPane.height, height);
+      setSize(heading, width, HEADING, currentScale);
+      setSize(
+        body,
+        width,
+        bodyHeight > height ? bodyHeight : Math.floor(height * currentScale) / currentScale,
+        currentScale,
+      );
+    },
+    /** @param animated whether rows are seen on their way */
+    draw(headingNodes: VNode[], bodyNodes: VNode[], animated: boolean) {
+      patch(document, headingMarks, headingNodes);
+      patch(document, marks, bodyNodes);
+      for (const move of rowAnimations) move.cancel();
+      rowAnimations = animated ? animateMoves(marks, drawnRows, bodyNodes) : [];
+      drawnRows = bodyNodes;
+    },
+    /** Scroll as little as brings what the step touched into sight, what matters most first. */
+    bringIntoSight() {
+      if (!pane || isAllVisible() || !scroller.clientHeight) return;
+      const scrollerHeight = scroller.clientHeight / currentScale;
+      let [top, bottom] = [Infinity, -Infinity];
+      for (const { y, h } of pane.focus) {
+        const [newTop, newBottom] = [Math.min(top, y - MARGIN), Math.max(bottom, y + h + MARGIN)];
+        if (newBottom - newTop <= scrollerHeight || top === Infinity) [top, bottom] = [newTop, newBottom];
+      }
+      if (top === Infinity) return;
+      const scrollTop = scroller.scrollTop / currentScale;
+      if (top < scrollTop || bottom - top > scrollerHeight) scroller.scrollTop = top * currentScale;
+      else if (bottom > scrollTop + scrollerHeight) scroller.scrollTop = (bottom - scrollerHeight) * currentScale;
+    },
+    /** Scroll to a height, in units. */
+    scrollTo(y: number) {
+      scroller.scrollTop = Math.max(0, y * currentScale - scroller.clientHeight / 3);
+    },
+    /** What the step touched above and below what is in sight. */
+    beyond() {
+      if (isAllVisible()) return { above: [], below: [] };
+      const top = scroller.scrollTop / currentScale;
+      const bottom = top + scroller.clientHeight / currentScale;
+      const hidden = (pane?.focus ?? []).filter((rect) => !isVisible(rect, top, bottom));
+      return {
+        above: hidden.filter((rect) => rect.y < top).sort((a, b) => b.y - a.y),
+        below: hidden.filter((rect) => rect.y >= top).sort((a, b) => a.y - b.y),
+      };
+    },
+  };
+}
+
+function svgElement(document: Document, name: string) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", `stage-svg ${name}`);
+  svg.setAttribute("role", "group");
+  return svg;
+}
+
+function group(document: Document) {
+  return document.createElementNS(SVG, "g");
+}
+
+/** The pattern of memory that is shown as a stretch. */
+function hatchPattern(document: Document, side: string) {
+  const defs = document.createElementNS(SVG, "defs");
+  const pattern = document.createElementNS(SVG, "pattern");
+  const attributes = { id: `hatch-${side}`, width: "8", height: "8", patternUnits: "userSpaceOnUse" };
+  for (const [name, value] of Object.entries(attributes)) pattern.setAttribute(name, value);
+  pattern.setAttribute("patternTransform", "rotate(45)");
+  const stripe = document.createElementNS(SVG, "rect");
+  for (const [name, value] of Object.entries({ width: "1.6", height: "8", class: "hatch-stripe" }))
+    stripe.setAttribute(name, value);
+  pattern.append(stripe);
+  defs.append(pattern, stripedMask(document, side));
+  return defs;
+}
+
+/** The mask of what is older than the text: stripes, a third of which can be seen through. */
+function stripedMask(document: Document, side: string) {
+  const everywhere = { x: "-9999", y: "-9999", width: "29999", height: "29999" };
+  const svgElementOf = (tag: string, attributes: Record<string, string>) => {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    return element;
+  };
+  const stripes = svgElementOf("pattern", {
+    id: `older-stripes-${side}`,
+    width: "7",
+    height: "7",
+    patternUnits: "userSpaceOnUse",
+    patternTransform: "rotate(45)",
+  });
+  stripes.append(
+    svgElementOf("rect", { width: "7", height: "7", fill: "#4d4d4d" }),
+    svgElementOf("rect", { width: "2.6", height: "7", fill: "#c8c8c8" }),
+  );
+  const mask = svgElementOf("mask", { id: `older-${side}`, maskUnits: "userSpaceOnUse", ...everywhere });
+  mask.append(stripes, svgElementOf("rect", { ...everywhere, fill: `url(#older-stripes-${side})` }));
+  return mask;
+}
+
+/** Writes only what differs: whatever is written makes the browser lay out the page. */
+function setSize(svg: SVGElement, width: number, height: number, currentScale: number) {
+  const attributes = {
+    viewBox: `0 0 ${round(width)} ${round(height)}`,
+    width: String(round(width * currentScale)),
+    height: String(round(height * currentScale)),
+  };
+  for (const [name, value] of Object.entries(attributes))
+    if (svg.getAttribute(name) !== value) svg.setAttribute(name, value);
+}
+
+function round(value: number) {
+  return Math.round(value * 100) / 100;
+}
+
+/** Let rows that have moved be seen on their way. @param after what was drawn in it, and is now */
+function animateMoves(marks: Element, before: VNode[], after: VNode[]): Animation[] {
+  const oldTransforms = new Map(before.map(({ key, attrs }) => [key, attrs.transform]));
+  return after.flatMap(({ key, attrs }, index) => {
+    const oldTransform = oldTransforms.get(key);
+    if (oldTransform === undefined || oldTransform === attrs.transform) return [];
+    const [[x0, y0], [x, y]] = [translationOf(oldTransform), translationOf(attrs.transform)];
+    return marks.children[index].animate(
+      [{ transform: `translate(${x0}px, ${y0}px)` }, { transform: `translate(${x}px, ${y}px)` }],
+      { duration: MOVE_MS, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" },
+    );
+  });
+}

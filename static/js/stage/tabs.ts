@@ -1,0 +1,43 @@
+/** The tabs of a narrow stage, which shows one pane at a time, with a line of the other's news. */
+
+import { paneNews } from "./pane_news.ts";
+import type { Side } from "../layout/stage_plan.ts";
+import type { Labels } from "../marks/labels.ts";
+import type { StepFacts } from "../marks/step_facts.ts";
+
+export function createTabs(document: Document, labels: Labels, onChosen: (side: Side) => void) {
+  const element = document.createElement("div");
+  element.className = "stage-tabs";
+  element.hidden = true;
+  const buttons = (["memory", "graph"] as Side[]).map((side) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = side === "memory" ? labels.memoryTab : labels.graph;
+    button.dataset.side = side;
+    button.addEventListener("click", () => onChosen(side));
+    return button;
+  });
+  const newsButton = document.createElement("button");
+  newsButton.type = "button";
+  newsButton.className = "stage-news";
+  newsButton.addEventListener("click", () => onChosen(newsButton.dataset.side as Side));
+  element.append(...buttons, newsButton);
+
+  return {
+    element,
+    /** Their height in pixels. */
+    height() {
+      element.hidden = false;
+      return element.offsetHeight;
+    },
+    /** @param side the one that is shown */
+    show(narrow: boolean, side: Side, stepFacts: StepFacts) {
+      element.hidden = !narrow;
+      if (!narrow) return;
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === side));
+      const other = side === "memory" ? "graph" : "memory";
+      newsButton.dataset.side = other;
+      newsButton.textContent = paneNews(other, stepFacts, labels);
+    },
+  };
+}

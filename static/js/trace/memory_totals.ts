@@ -1,0 +1,33 @@
+/** What is in force and what is alive at each step: modes, and bytes of storages. */
+
+import type { Entities, OpenTrace } from "./state.ts";
+
+/** Bytes of all living storages after each step; one that lies within another counts once. */
+export function liveBytes(opened: OpenTrace): number[] {
+  return opened.index.bytes;
+}
+
+/** The modes that are not as a fresh torch has them, in torch's words. */
+export function activeModes(entities: Entities): string[] {
+  const mode = [...entities.values()].find((entity) => entity.kind === "mode");
+  if (!mode) return [];
+  const names = [];
+  if (mode.inference) names.push("inference_mode");
+  else if (mode.grad === false) names.push("no_grad");
+  if (mode.autocast) names.push(`autocast ${mode.autocast}`);
+  if (mode.anomaly) names.push("detect_anomaly");
+  if (mode.saved_hooks) names.push("saved_tensors_hooks");
+  if (mode.default_dtype && mode.default_dtype !== "float32") names.push(mode.default_dtype);
+  return [...names, ...(mode.functorch ?? [])];
+}
+
+/** A number of bytes as a text. */
+export function bytesLabel(bytes: number) {
+  for (const [unit, size] of [
+    ["GiB", 2 ** 30],
+    ["MiB", 2 ** 20],
+    ["KiB", 2 ** 10],
+  ] as [string, number][])
+    if (bytes >= size) return `${(bytes / size).toFixed(bytes < 10 * size ? 1 : 0)} ${unit}`;
+  return `${bytes} B`;
+}

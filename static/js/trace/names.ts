@@ -1,0 +1,161 @@
+/** By which names and paths the program reaches a thing at a step: `a`, `xs[0]`, `net.0.weight`, `a.grad`. */
+
+import type { Container, Entity } from "./entities.ts";
+import type { Step, Value } from "./wire.ts";
+
+/** `scope`: the function for a name of an inner frame, else empty */
+export interface Tag {
+  kind: "var" | "item" | "grad";
+  text: string;
+  frame: string | null;
+  name: string;
+  scope: string;
+}
+
+export interface Names {
+  tags: Map<string, Tag[]>;
+  paths: Map<string, string>;
+  /** uids that names would lead to if they were there */
+  missing: Set<string>;
+}
+
+const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+const MAX_ITEM_TAGS = 3;
+
+/** Whether names begin at an entity, or go on from it otherwise than through its items. */
+export function leadsToNames(entity: Entity) {
+  return (
+    entity.kind === "frame" ||
+    (entity.kind === "tensor" && Boolean(entity.grad || entity.parts || entity.tangent || entity.wraps))
+  );
+}
+
+/** Whether a step leaves all names as they were, told without looking at each. @param names before it */
+export function areNamesUnchanged(
+  names: Names,
+  traceStep: Step,
+  before: ReadonlyMap<string, Entity>,
+  after: ReadonlyMap<string, Entity>,
+) {
+  const leadsOn = (entity: Entity | undefined) =>
+    entity !== undefined && (entity.kind === "object" || leadsToNames(entity));
+  return (
+    Object.keys(traceStep.set ?? {}).every(
+      (uid) => !names.missing.has(uid) && !leadsOn(before.get(uid)) && !leadsOn(after.get(uid)),
+    ) && (traceStep.gone ?? []).every((uid) => !names.tags.has(uid) && !leadsOn(before.get(uid)))
+  );
+}
+
+/** The uid that an encoded value refers to. */
+export function refOf(value: Value | undefined): string | null {
+  return value && typeof value === "object" && "ref" in value ? value.ref : null;
+}
+
+/**
+ * The parts of an object that the program reaches, with the suffix that reaches each.
+ * @param paths by uid, what is reached already
+ */
+function reachableParts(object: Container, paths: Map<string, string>): [string, Value][] {
+  const out: [string, Value][] = [];
+  const keyedItems = pairsOf(object);
+  if (keyedItems) for (const [key, value] of keyedItems) out.push([keyText(key, paths), value]);
+  else (object.items ?? []).forEach((item, i) => out.push([`[${i}]`, item as Value]));
+  for (const [name, value] of Object.entries(object.attrs ?? {}))
+    out.push([IDENTIFIER.test(name) || /^[\w.]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`, value]);
+  return out;
+}
+
+/** A container's items where they are pairs of a key and a value; else null. */
+export function pairsOf(object: Container): [Value, Value][] | null {
+  const items = object.items ?? [];
+  const isPaired = items.length > 0 && items.every((item) => Array.isArray(item) && item.length === 2);
+  return isPaired ? (items as [Value, Value][]) : null;
+}
+
+/** The things that are keys of a dict. @returns uids */
+function keysOf({ items }: Container): string[] {
+  return (items ?? []).flatMap((item) => (Array.isArray(item) && item.length === 2 && refOf(item[0])) || []);
+}
+
+function keyText(key: Value, paths: Map<string, string>) {
+  if (typeof key === "string") return `['${key}']`;
+  const ref = refOf(key);
+  if (ref) return `[${paths.get(ref) ?? ref}]`;
+  if (key === null || typeof key !== "object") return `[${String(key)}]`;
+  return `[${"py" in key ? key.py : "$i" in key ? key.$i : "…"}]`;
+}
+
+interface NamesAndPathsEntities {
+  get: (uid: string) => Entity | undefined;
+  has: (uid: string) => boolean;
+}
+
+/**
+ * @param sources what of it can name anything: frames, and tensors that carry others; it is gone through more than once
+ */
+export function namesAndPaths(entities: NamesAndPathsEntities, sources: Iterable<[string, Entity]>): Names {
+  const tags = new Map<string, Tag[]>();
+  const paths = new Map<string, string>();
+  const missing = new Set<string>();
+  const isThere = (uid: string) => {
+    const there = entities.has(uid);
+    if (!there) missing.add(uid);
+    return there;
+  };
+  const queue: string[] = [];
+  const addTag = (uid: string, tag: Tag) => {
+    const list = tags.get(uid);
+    if (list) list.push(tag);
+    else tags.set(uid, [tag]);
+    if (paths.has(uid)) return;
+    paths.set(uid, tag.text);
+    if (uid[0] === "o") queue.push(uid);
+  };
+  for (const [uid, frame] of sources) {
+    if (frame.kind !== "frame") continue;
+    const scope = frame.caller ? `${frame.name}` : "";
+    for (const [name, value] of frame.vars) {
+      const ref = refOf(value);
+      if (ref && isThere(ref)) addTag(ref, { kind: "var", text: name, frame: uid, name, scope: scope });
+    }
+  }
+  const visitObject = (uid: string) => {
+    const path = paths.get(uid) ?? "";
+    for (const [suffix, value] of reachableParts(entities.get(uid) as Container, paths)) {
+      const ref = refOf(value);
+      if (!ref || !isThere(ref)) continue;
+      const shownCount = (tags.get(ref) ?? []).filter((t) => t.kind === "item").length;
+      if (shownCount < MAX_ITEM_TAGS)
+        addTag(ref, { kind: "item", text: path + suffix, frame: null, name: path + suffix, scope: "" });
+    }
+  };
+  /** whose keys have no names yet: an optimizer's state by parameter, before the module is gone through */
+  const withUnnamedKeys: string[] = [];
+  let queueIndex = 0;
+  for (; queueIndex < queue.length; queueIndex++) {
+    const object = entities.get(queue[queueIndex]) as Container;
+    if (keysOf(object).some((uid) => isThere(uid) && !paths.has(uid))) withUnnamedKeys.push(queue[queueIndex]);
+    else visitObject(queue[queueIndex]);
+  }
+  for (queue.push(...withUnnamedKeys); queueIndex < queue.length; queueIndex++) visitObject(queue[queueIndex]);
+  // What a tensor is made of or carries: `s.values`, `d.tangent`, and under a transform the tensor that it wraps.
+  for (const [uid, tensor] of sources) {
+    if (tensor.kind !== "tensor") continue;
+    const carriedTensors = Object.entries(tensor.parts ?? {});
+    if (tensor.tangent) carriedTensors.push(["tangent", tensor.tangent]);
+    const wrappedUid = refOf(tensor.wraps?.value);
+    if (wrappedUid) carriedTensors.push(["value", wrappedUid]);
+    for (const [part, ref] of carriedTensors) {
+      const text = `${paths.get(uid) ?? ""}.${part}`;
+      if (paths.has(uid) && isThere(ref) && !paths.has(ref))
+        addTag(ref, { kind: "item", text, frame: null, name: text, scope: "" });
+    }
+  }
+  for (const [uid, tensor] of sources) {
+    if (tensor.kind !== "tensor" || !tensor.grad || !isThere(tensor.grad)) continue;
+    const ownerUid = paths.get(uid);
+    const text = `${ownerUid ?? ""}.grad`;
+    addTag(tensor.grad, { kind: "grad", text, frame: null, name: text, scope: "" });
+  }
+  return { tags, paths, missing };
+}

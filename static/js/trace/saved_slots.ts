@@ -1,0 +1,47 @@
+/** What became of a saved slot: the steps that a click on its pin, or on an exception of backward, leads to. */
+
+import type { OpenTrace } from "./state.ts";
+import type { SavedSlot, TraceIndex } from "./trace_index.ts";
+import type { Step } from "./wire.ts";
+
+/** The step at which a slot stopped being what was saved, by a write or in silence; null where it did not. */
+function breakingStep({ stale, changed }: SavedSlot): number | null {
+  if (stale === null || changed === null) return stale ?? changed;
+  return Math.min(stale, changed);
+}
+
+/**
+ * Where a click on a pin leads: to the step that broke it; from there, or where nothing did, to the one that saved it.
+ * @returns -1 for a slot that kept nothing
+ */
+export function stepOfPinClick(index: TraceIndex, nodeUid: string, slot: string, step: number): number {
+  const slotLife = index.slots.get(`${nodeUid}:${slot}`);
+  if (!slotLife) return -1;
+  const breakStep = breakingStep(slotLife);
+  return breakStep === null || breakStep === step ? slotLife.birth : breakStep;
+}
+
+/**
+ * The step that made backward fail: the write that broke a slot of the node that failed, else the backward that let go
+ * of what the node had saved.
+ * @returns null where the trace doesn't say
+ */
+export function causingStep({ trace, index }: OpenTrace): number | null {
+  const step = trace.outcome.error?.step;
+  if (typeof step !== "number") return null;
+  const failedNode = failedVisit(trace.steps, step);
+  if (!failedNode) return null;
+  const failedSlots = [...index.slots.values()].filter(({ node, birth }) => node === failedNode && birth < step);
+  const lastPastStep = (steps: (number | null)[]) =>
+    Math.min(...steps.map((slotStep) => (slotStep !== null && slotStep < step ? slotStep : Infinity)));
+  const breakStep = lastPastStep(failedSlots.map(({ stale }) => stale));
+  const cause = breakStep < Infinity ? breakStep : lastPastStep(failedSlots.map(({ released }) => released));
+  return cause < Infinity ? cause : null;
+}
+
+/** The node in which the backward of a step failed. */
+function failedVisit(steps: Step[], step: number) {
+  for (let i = step; i >= 0 && steps[i].stmt === steps[step].stmt; i--)
+    if (steps[i].visit?.failed) return steps[i].visit?.node ?? null;
+  return null;
+}
