@@ -2,13 +2,15 @@
 
 import { find, type Cell, type Lookup } from "../trace/entities.ts";
 import { shortNumber } from "../layout/format.ts";
+import type { Slot } from "../trace/wire.ts";
 import { plainDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
 
 const MAX_NUMBERS = 1024;
 const MAX_LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
-export function cellsRead(entities: Lookup, handleOrSlot: MemoryReading): Cell[] | null {
+export function cellsRead(entities: Lookup, handleOrSlot: MemoryReading | Slot): Cell[] | null {
+  if ("value" in handleOrSlot && handleOrSlot.value != null) return [handleOrSlot.value];
   const row = find(entities, handleOrSlot.storage, "storage")?.cells?.[plainDtype(handleOrSlot.dtype)];
   if (!row) return null;
   const cells = cellReads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);

@@ -3,6 +3,7 @@
 import { find } from "../trace/entities.ts";
 import { BROKEN_STATES } from "../trace/trace_index.ts";
 import { HIDDEN_COUNT_WIDTH } from "./graph_docks.ts";
+import { valueText } from "./format.ts";
 import { textWidth } from "./metrics.ts";
 import { pathEnd } from "./node_labels.ts";
 import type { Node, Slot } from "../trace/wire.ts";
@@ -28,6 +29,10 @@ function slotText(
   state: string,
 ): { head: string; now: number | null; width: number } {
   if (state === "freed") return { head: slot, now: null, width: chipWidth(slot) };
+  if (saved.value != null) {
+    const numberText = `${slot} = ${valueText(saved.value, MAX_NAME_LENGTH)}`;
+    return { head: numberText, now: null, width: chipWidth(numberText) };
+  }
   const tensorName = saved.tensor ? graphStep.nameOf(saved.tensor) : null;
   const valueName = tensorName ?? graphStep.keepers.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";
   const version = typeof saved.expected === "number" ? `@v${saved.expected}` : "";
