@@ -104,7 +104,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     if args.command == "worker":
         settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
         # by its name: it imports Celery, of the extra `cluster`
-        status: int = importlib.import_module("server.cluster.worker").run(settings, args.queue)
+        status: int = importlib.import_module("server.cluster.worker").run_worker(settings, args.queue)
         return status
     if args.command == "serve":
         app = create_app(settings)
