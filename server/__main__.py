@@ -229,7 +229,7 @@ async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Setti
             if not isinstance(trace, RecordedTrace):
                 print(f"{name}: {trace}", file=sys.stderr, flush=True)
                 status = 1
-            elif not await explain.explain(name, trace):
+            elif not await explain.print_findings(name, trace):
                 status = 1
     finally:
         await explain.close()
