@@ -84,7 +84,7 @@ MAX_MESSAGE_CHARACTERS = 10_000
 """Characters of an error's message that are recorded."""
 
 _RECORDER_FILE = Recorder.hooks_by_name.__code__.co_filename
-_HOOK_FILES = (_RECORDER_FILE, str(Path(_RECORDER_FILE).parent / "in_process" / "hooks.py"))
+_HOOK_FILES = (_RECORDER_FILE, str(Path(_RECORDER_FILE).parents[1] / "sessions" / "hooks.py"))
 """Where a call that is one too many is refused."""
 
 
