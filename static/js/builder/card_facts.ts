@@ -1,8 +1,8 @@
 /** What a run says of a card: the result of its line at a step, in short. */
 
 import { find } from "../trace/entities.ts";
-import { handleCardText } from "../layout/card_texts.ts";
-import { tuple } from "../layout/format.ts";
+import { handleCardTexts } from "../layout/card_texts.ts";
+import { tupleText } from "../layout/format.ts";
 import { refOf } from "../trace/names.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step, Tensor } from "../trace/wire.ts";
@@ -83,13 +83,13 @@ export function cardFact(
 }
 
 function tensorFact(tensor: Tensor, entities: Entities, traceStep: Step) {
-  const { role, tracked } = handleCardText(tensor);
+  const { role, tracked } = handleCardTexts(tensor);
   const counter = find(entities, tensor.counter, "counter");
   const bumped = traceStep.log.some(
     (entry) => entry.kind === "event" && entry.event === "version_bumped" && entry.counter === tensor.counter,
   );
   return {
-    shape: tensor.shape ? tuple(tensor.shape) : undefined,
+    shape: tensor.shape ? tupleText(tensor.shape) : undefined,
     role,
     tracked,
     ...(bumped && counter && { version: counter.value }),

@@ -3,7 +3,7 @@
 import { find, findHandle, type Handle } from "../trace/entities.ts";
 import { mentionsAt } from "../findings/program_text.ts";
 import { RunFacts } from "../findings/run_facts.ts";
-import { plainDtype, cellReads } from "../layout/reads.ts";
+import { unqualifiedDtype, cellReads } from "../layout/reads.ts";
 import { firstFew, firstLine } from "./note_texts.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { Event, Saved, Written } from "../trace/wire.ts";
@@ -71,10 +71,10 @@ function writtenNote(
 /** Whether a handle reads one of the cells, `dtype:index`. */
 function readsAnyOf(handle: Handle | undefined, cells: Set<string>) {
   if (!handle) return false;
-  const dtype = plainDtype(handle.dtype);
+  const dtype = unqualifiedDtype(handle.dtype);
   const changed = new Set(
     [...cells]
-      .filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
+      .filter((cell) => unqualifiedDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
       .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
   );
   return changed.size > 0 && cellReads(handle, MAX_COMPARED_ELEMENTS).some(({ cell }) => changed.has(cell));

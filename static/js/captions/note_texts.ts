@@ -1,7 +1,7 @@
 /** Texts that notes have as arguments: values, gradients, names, a text's first line. */
 
 import { find, findHandle } from "../trace/entities.ts";
-import { shortNumber } from "../layout/format.ts";
+import { shortNumberText } from "../layout/format.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Value } from "../trace/wire.ts";
 
@@ -31,7 +31,7 @@ export function plainText(value: Value | undefined): string {
 function firstElements(cells: Value[]) {
   return `[${cells
     .slice(0, SHOWN_ELEMENTS)
-    .map((cell) => shortNumber(cell, 6))
+    .map((cell) => shortNumberText(cell, 6))
     .join(", ")}, …]`;
 }
 

@@ -1,6 +1,6 @@
 /** What a step did, as facts: keys with arguments, in the order that a teacher would tell them. No text here. */
 
-import { graphModelOf } from "../layout/graph_model.ts";
+import { cachedGraphModel } from "../layout/graph_model.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
 import { find } from "../trace/entities.ts";
 import { mentionsAt } from "../findings/program_text.ts";
@@ -61,7 +61,7 @@ function contextOf(opened: OpenTrace, snap: Snapshot, traceStep: Step): Context 
     hasName: (uid) => Boolean(uid && (pathsNow.get(uid) ?? pathsBefore.get(uid))),
     nodeName(uid) {
       const node = find(snap.entities, uid, "node") ?? find(before, uid, "node");
-      return graphModelOf(opened).labels.get(uid) ?? shortNodeName(shortName(node?.name ?? uid));
+      return cachedGraphModel(opened).labels.get(uid) ?? shortNodeName(shortName(node?.name ?? uid));
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
 
 import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
-import { shortNumber } from "../layout/format.ts";
+import { shortNumberText } from "../layout/format.ts";
 import type {
   CheckGradients,
   CheckReply,
@@ -200,7 +200,7 @@ function leafText(leaf: LeafCheck, row: ElementCheck | null, say: Say) {
 
 function numberText(value: CheckedNumber | null) {
   if (value === null) return "None";
-  return typeof value === "number" ? shortNumber(value, DIGITS) : value.$f;
+  return typeof value === "number" ? shortNumberText(value, DIGITS) : value.$f;
 }
 
 function differenceText(difference: number | null) {

@@ -1,6 +1,6 @@
 /** Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line. */
 
-import { extent, plainDtype, cellReads } from "../layout/reads.ts";
+import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../layout/reads.ts";
 import { code, fix, link, nameOf, namesOf, phrase, type Diagnosis, type Facts, type FixHint } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
 import { isInPlace } from "./refused_write.ts";
@@ -78,9 +78,9 @@ function missesSavedElements(facts: RunFacts, slot: SavedSlot, step: number) {
   const regions = facts.writesOf(slot.storage).flatMap((event) => (event.step === step ? [event.region] : []));
   if (!saved?.shape?.every(Boolean) || !saved.stride || !regions.length) return false;
   return regions.every((region) => {
-    if (!region || plainDtype(region.dtype) !== plainDtype(saved.dtype)) return false;
-    const savedExtent = extent({ ...saved, storage: slot.storage });
-    const writtenExtent = extent({ ...region, storage: slot.storage });
+    if (!region || unqualifiedDtype(region.dtype) !== unqualifiedDtype(saved.dtype)) return false;
+    const savedExtent = cellExtentOfHandle({ ...saved, storage: slot.storage });
+    const writtenExtent = cellExtentOfHandle({ ...region, storage: slot.storage });
     if (!savedExtent || !writtenExtent) return false;
     if (writtenExtent[1] < savedExtent[0] || savedExtent[1] < writtenExtent[0]) return true;
     const savedCells = new Set(cellReads(saved, MAX_ELEMENTS).map(({ cell }) => cell));

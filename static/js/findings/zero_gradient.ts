@@ -1,7 +1,7 @@
 /** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
 
 import { find } from "../trace/entities.ts";
-import { plainDtype } from "../layout/reads.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
 import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { gradName } from "./gradient_name.ts";
 import { readsOfGrad } from "./grad_readings.ts";
@@ -90,7 +90,7 @@ function hasOneClass(facts: RunFacts, { node, step }: ZeroingNode) {
 function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
   const entities = facts.state(step - 1);
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some((slot) => {
-    const summary = find(entities, slot.storage, "storage")?.summary?.[plainDtype(slot.dtype)];
+    const summary = find(entities, slot.storage, "storage")?.summary?.[unqualifiedDtype(slot.dtype)];
     const cells = cellsRead(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
     return cells.length > 0 && cells.every((cell) => numberOf(cell) === 0);
   });

@@ -4,7 +4,7 @@ export class Lanes {
   /** until where each lane is held */
   endOfLane: number[] = [];
 
-  get count() {
+  get laneCount() {
     return this.endOfLane.length;
   }
 

@@ -8,7 +8,7 @@ import type { Value } from "../trace/wire.ts";
 export class RowNames {
   entities: Map<string, Entity>;
   /** by what it meant, by frame: names */
-  boundTo = new Map<string, Map<string, Set<string>>>();
+  namesByUidAndFrame = new Map<string, Map<string, Set<string>>>();
   /** by frame, its names with their rank */
   nameOrder = new Map<string, Map<string, number>>();
   /** by frame, names that meant an object */
@@ -29,32 +29,32 @@ export class RowNames {
   }
 
   /** A frame's name means something. */
-  noteBinding(frameUid: string, name: string, ref: string) {
+  addBinding(frameUid: string, name: string, ref: string) {
     const order = this.nameOrder.get(frameUid) ?? new Map();
     this.nameOrder.set(frameUid, order);
     if (!order.has(name)) order.set(name, this.bindCount++);
-    if (ref[0] === "o") setAtKey(this.objectNames, frameUid).add(name);
-    const frames = this.boundTo.get(ref) ?? new Map();
-    this.boundTo.set(ref, frames);
-    setAtKey(frames, frameUid).add(name);
+    if (ref[0] === "o") getOrAddSet(this.objectNames, frameUid).add(name);
+    const frames = this.namesByUidAndFrame.get(ref) ?? new Map();
+    this.namesByUidAndFrame.set(ref, frames);
+    getOrAddSet(frames, frameUid).add(name);
   }
 
   /** A frame's name means nothing any more. */
-  noteUnbinding(frameUid: string, name: string) {
+  removeBinding(frameUid: string, name: string) {
     this.nameOrder.get(frameUid)?.delete(name);
   }
 
   /** An entity has other fields. */
-  noteFields(uid: string, entity: Entity) {
+  recordEntity(uid: string, entity: Entity) {
     if (entity.kind === "frame") this.frames.add(uid);
     else if (entity.kind === "tensor") {
       const { grad, parts, tangent, wraps } = entity;
       for (const ref of [grad, tangent, refOf(wraps?.value), ...Object.values(parts ?? {})])
-        if (ref) setAtKey(this.carriersOf, ref).add(uid);
-    } else if (entity.kind === "object") this.noteObject(entity);
+        if (ref) getOrAddSet(this.carriersOf, ref).add(uid);
+    } else if (entity.kind === "object") this.recordContainer(entity);
   }
 
-  noteObject(object: Container) {
+  recordContainer(object: Container) {
     const pairs = pairsOf(object);
     const values = (pairs ? pairs.map(([, value]) => value) : (object.items ?? [])) as Value[];
     for (const value of [...values, ...Object.values(object.attrs ?? {})]) {
@@ -68,27 +68,27 @@ export class RowNames {
   }
 
   /** The names and paths of these handles now. */
-  namesOf(uids: Iterable<string>): Names {
-    const wantedUids = this.withCarriers(uids);
+  namesAndPathsOf(uids: Iterable<string>): Names {
+    const wantedUids = this.withCarryingTensors(uids);
     const isContained = [...wantedUids].some((uid) => this.containedUids.has(uid));
-    if (isContained) for (const uid of this.withCarriers(this.keyUids)) wantedUids.add(uid);
+    if (isContained) for (const uid of this.withCarryingTensors(this.keyUids)) wantedUids.add(uid);
     const namesByFrame = new Map<string, Set<string>>();
     if (isContained)
-      for (const [frame, list] of this.objectNames) for (const name of list) setAtKey(namesByFrame, frame).add(name);
+      for (const [frame, list] of this.objectNames) for (const name of list) getOrAddSet(namesByFrame, frame).add(name);
     for (const uid of wantedUids)
-      for (const [frame, list] of this.boundTo.get(uid) ?? [])
-        for (const name of list) if (this.isNameOf(frame, name, uid)) setAtKey(namesByFrame, frame).add(name);
+      for (const [frame, list] of this.namesByUidAndFrame.get(uid) ?? [])
+        for (const name of list) if (this.isFrameNameOf(frame, name, uid)) getOrAddSet(namesByFrame, frame).add(name);
     return namesAndPaths(this.entities, this.nameSources(namesByFrame, wantedUids));
   }
 
   /** These, and the tensors that carry them. */
-  withCarriers(uids: Iterable<string>) {
+  withCarryingTensors(uids: Iterable<string>) {
     const out = new Set(uids);
     for (const uid of out) for (const carrier of this.carriersOf.get(uid) ?? []) out.add(carrier);
     return out;
   }
 
-  isNameOf(frameUid: string, name: string, uid: string) {
+  isFrameNameOf(frameUid: string, name: string, uid: string) {
     const entity = this.entities.get(frameUid);
     return entity?.kind === "frame" && refOf(entity.vars.get(name)) === uid;
   }
@@ -116,7 +116,7 @@ export class RowNames {
   }
 }
 
-function setAtKey<K>(map: Map<K, Set<string>>, key: K): Set<string> {
+function getOrAddSet<K>(map: Map<K, Set<string>>, key: K): Set<string> {
   const existing = map.get(key);
   if (existing) return existing;
   const created = new Set<string>();

@@ -1,15 +1,20 @@
 /** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
 
-import { ALLOCATOR, BLOCK_FONT, freeText, SIZE_FONT } from "../layout/allocator.ts";
+import {
+  ALLOCATOR_SIZES,
+  ALLOCATOR_BLOCK_FONT_SIZE,
+  freeBytesText,
+  ALLOCATOR_BYTES_FONT_SIZE,
+} from "../layout/allocator.ts";
 import { find } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { cutPath } from "../layout/pane_names.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { cutPathAtStart } from "../layout/pane_names.ts";
 import { cls, h } from "../browser/svg.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { Labels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { AllocatorLayout, AllocatorItem, PlacedSegment, BlockPart as Part } from "../layout/memory_parts.ts";
+import type { AllocatorLayout, AllocatorItem, PlacedSegment, SegmentPart as Part } from "../layout/memory_parts.ts";
 
 /** Of a bar, at its foot: how much of a block was asked for. */
 const ASKED_BAR_HEIGHT = 4;
@@ -20,7 +25,7 @@ export function allocatorMark(
   stepFacts: StepFacts,
   { y, allocator }: { y: number; allocator?: AllocatorLayout },
   item: AllocatorItem,
-  columns: Columns,
+  columns: MemoryColumns,
 ) {
   if (!allocator) return null;
   return h(
@@ -36,7 +41,7 @@ function titleMark(
   { snap, labels }: StepFacts,
   item: AllocatorItem,
   { open: isOpen }: AllocatorLayout,
-  columns: Columns,
+  columns: MemoryColumns,
 ) {
   const device = find(snap.entities, item.uid, "device");
   const isFoldable = item.segments.length > 0;
@@ -56,7 +61,7 @@ function titleMark(
     {
       key: "title",
       class: cls("line", isFoldable && "fold"),
-      transform: `translate(0 ${ALLOCATOR.top})`,
+      transform: `translate(0 ${ALLOCATOR_SIZES.top})`,
       ...(isFoldable ? button : { role: "img" }),
       "aria-label": [name, ...totals].join(", "),
     },
@@ -70,14 +75,14 @@ function titleMark(
     h(
       "text",
       { key: "text", class: "fold-text", x, y: 14, "font-size": 11 },
-      truncate(text, Math.floor((columns.w - x - 8) / (EM * 11))),
+      truncateText(text, Math.floor((columns.w - x - 8) / (CHARACTER_WIDTH_EM * 11))),
     ),
     h("title", {}, [name, ...totals].join("\n")),
   );
 }
 
-function segmentMark(labels: Labels, segment: PlacedSegment, { x, w }: AllocatorLayout, columns: Columns) {
-  const labelHeight = columns.phone ? ALLOCATOR.label : 0;
+function segmentMark(labels: Labels, segment: PlacedSegment, { x, w }: AllocatorLayout, columns: MemoryColumns) {
+  const labelHeight = columns.phone ? ALLOCATOR_SIZES.label : 0;
   const description = [
     poolText(segment, labels),
     segment.stream && `${labels.stream} ${segment.stream}`,
@@ -102,7 +107,7 @@ function segmentMark(labels: Labels, segment: PlacedSegment, { x, w }: Allocator
     h("rect", { key: "ground", class: "segment-ground", ...ground }),
     segment.lines.map((parts, line) =>
       parts.map((part, index) =>
-        partMark(labels, part, `${line} ${index}`, x + part.x, labelHeight + 2 + line * ALLOCATOR.line),
+        partMark(labels, part, `${line} ${index}`, x + part.x, labelHeight + 2 + line * ALLOCATOR_SIZES.line),
       ),
     ),
   );
@@ -135,8 +140,8 @@ function partMark(labels: Labels, part: Part, position: string, x: number, y: nu
       tabindex: storage ? "0" : null,
       "aria-label": description,
     },
-    h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR.bar, rx: 2 }),
-    state !== "free" && askedMark(x, y + ALLOCATOR.bar - ASKED_BAR_HEIGHT, w, askedWidth),
+    h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR_SIZES.bar, rx: 2 }),
+    state !== "free" && askedMark(x, y + ALLOCATOR_SIZES.bar - ASKED_BAR_HEIGHT, w, askedWidth),
     textMark(labels, part, x, y, w),
     h("title", { key: "title" }, description),
   );
@@ -162,29 +167,40 @@ function askedMark(x: number, y: number, w: number, askedWidth: number) {
 function textMark(labels: Labels, { state, name, size }: Part, x: number, y: number, w: number) {
   const textRoom = w - 6;
   if (state === "free" || state === "several") {
-    const bytes = state === "free" ? freeText(size) : bytesText(size);
+    const bytes = state === "free" ? freeBytesText(size) : bytesText(size);
     const text = [`${labels.free} ${bytes}`, bytes].find(
-      (some, k) => (k || state === "free") && textWidth(some, SIZE_FONT) <= textRoom,
+      (some, k) => (k || state === "free") && textWidth(some, ALLOCATOR_BYTES_FONT_SIZE) <= textRoom,
     );
-    return text && h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": SIZE_FONT }, text);
+    return (
+      text &&
+      h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": ALLOCATOR_BYTES_FONT_SIZE }, text)
+    );
   }
   const bytes = bytesText(size);
   const word = name || labels.otherBlock;
-  if (textWidth(word, BLOCK_FONT) > textRoom && textRoom < MIN_NAME_WIDTH) return null;
-  const shown = cutPath(word, textRoom, BLOCK_FONT);
-  const sizeX = x + 4 + textWidth(shown, BLOCK_FONT) + 7;
-  const hasRoomForSize = sizeX + textWidth(bytes, SIZE_FONT) <= x + w - 3;
+  if (textWidth(word, ALLOCATOR_BLOCK_FONT_SIZE) > textRoom && textRoom < MIN_NAME_WIDTH) return null;
+  const shown = cutPathAtStart(word, textRoom, ALLOCATOR_BLOCK_FONT_SIZE);
+  const sizeX = x + 4 + textWidth(shown, ALLOCATOR_BLOCK_FONT_SIZE) + 7;
+  const hasRoomForSize = sizeX + textWidth(bytes, ALLOCATOR_BYTES_FONT_SIZE) <= x + w - 3;
   return [
-    h("text", { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": BLOCK_FONT }, shown),
+    h(
+      "text",
+      { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": ALLOCATOR_BLOCK_FONT_SIZE },
+      shown,
+    ),
     hasRoomForSize &&
-      h("text", { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": SIZE_FONT }, bytes),
+      h(
+        "text",
+        { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": ALLOCATOR_BYTES_FONT_SIZE },
+        bytes,
+      ),
   ];
 }
 
 /** A block in words. */
 function partText(labels: Labels, { state, name, storage, size, requested, blocks }: Part): string {
   const bytes = bytesText(size);
-  if (state === "free") return `${labels.free}: ${freeText(size)}`;
+  if (state === "free") return `${labels.free}: ${freeBytesText(size)}`;
   const sizeText = requested < size ? `${bytes}, ${labels.asked} ${bytesText(requested)}` : bytes;
   if (state === "several") return `${blocks.length} ${labels.blocks}: ${sizeText}`;
   if (state === "waiting") return `${labels.awaitingFree}: ${sizeText}`;

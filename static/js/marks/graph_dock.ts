@@ -1,19 +1,19 @@
 /** Leaves of the graph pane, docked above the node that reads them, or waiting below for one. */
 
-import { leafLabelCapacity } from "../layout/graph_docks.ts";
+import { maxLeafLabelLength } from "../layout/graph_docks.ts";
 import { cls, h } from "../browser/svg.ts";
 import { gradMark } from "./graph_grad.ts";
 import { turnMark, sumCountMark, haloMark } from "./node_parts.ts";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
-import type { IdleLeaf } from "../layout/graph_idle.ts";
-import type { Turn } from "../layout/graph_step.ts";
+import type { UnreadLeafPlace } from "../layout/graph_idle.ts";
+import type { VisitOrder } from "../layout/graph_step.ts";
 import type { Rect } from "../layout/pane.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { Row, DockPlace, Shaping } from "../layout/graph_places.ts";
+import type { GraphRow, AttachedLeafPlace, ReshapingNodePlace } from "../layout/graph_places.ts";
 
 /** A leaf at a reader, with the nodes between them. */
-export function dockMark(stepFacts: StepFacts, row: Row, dock: DockPlace) {
+export function dockMark(stepFacts: StepFacts, row: GraphRow, dock: AttachedLeafPlace) {
   const isSmall = row.level === "slim";
   const showsSum = dock.met > 1 && !isSmall && !dock.again;
   const hasSeveralEdges = dock.dock.ks.length > 1;
@@ -28,7 +28,7 @@ export function dockMark(stepFacts: StepFacts, row: Row, dock: DockPlace) {
 }
 
 /** A node that brings a parameter into shape. */
-function shapingMark({ snap }: StepFacts, shaping: Shaping, top: number, isSmall: boolean) {
+function shapingMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number, isSmall: boolean) {
   const { uid, x, w, h: height, turn } = shaping;
   const turnWidth = turn ? shaping.lead : 0;
   const y = shaping.y - top;
@@ -66,7 +66,7 @@ function shapingMark({ snap }: StepFacts, shaping: Shaping, top: number, isSmall
 /** The node that accumulates into a leaf. */
 function leafMark(
   { snap }: StepFacts,
-  place: Rect & { leaf: string; label: string; turn: Turn | null; lead: number; again?: boolean; most?: number },
+  place: Rect & { leaf: string; label: string; turn: VisitOrder | null; lead: number; again?: boolean; most?: number },
   top: number,
   isSmall: boolean,
 ) {
@@ -100,14 +100,14 @@ function leafMark(
         y: y + height / 2 + fontSize * 0.36,
         "font-size": fontSize,
       },
-      leafLabelThatFits(place.label, leafLabelCapacity(place, isSmall), place.most ?? Infinity),
+      leafLabelThatFits(place.label, maxLeafLabelLength(place, isSmall), place.most ?? Infinity),
     ),
     h("title", { key: "title" }, `${node?.name ?? ""} ${leaf}\n${place.label}`),
   );
 }
 
 /** A leaf that no living node reads. */
-export function idleLeafMark(stepFacts: StepFacts, place: IdleLeaf) {
+export function idleLeafMark(stepFacts: StepFacts, place: UnreadLeafPlace) {
   return h(
     "g",
     { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },

@@ -3,9 +3,9 @@
 import { textWidth } from "../layout/metrics.ts";
 import { cls, h } from "../browser/svg.ts";
 import { textThatFits } from "./graph_texts.ts";
-import type { FoldPlace } from "../layout/graph_folds.ts";
-import type { IdlePlaces } from "../layout/graph_idle.ts";
-import type { TitlePlace } from "../layout/graph_pane.ts";
+import type { GraphFoldPlace } from "../layout/graph_folds.ts";
+import type { UnreadLeafPlaces } from "../layout/graph_idle.ts";
+import type { GraphTitlePlace } from "../layout/graph_pane.ts";
 import type { Labels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
 
@@ -21,7 +21,7 @@ function countText(labels: Labels, nodes: number, leaves: number) {
 }
 
 /** A run of nodes without room. */
-export function foldLineMark({ labels, snap }: StepFacts, fold: FoldPlace) {
+export function foldLineMark({ labels, snap }: StepFacts, fold: GraphFoldPlace) {
   const { x, y, w, h: height } = fold;
   const count = countText(labels, fold.nodes, fold.leaves);
   const details = [fold.module, fold.names].filter(Boolean).join(" · ");
@@ -74,7 +74,7 @@ function foldAttributes(key: string, open: boolean, label: string, members: stri
 }
 
 /** Leaves that wait for a graph. */
-export function idleLineMark(labels: Labels, line: NonNullable<IdlePlaces["line"]>) {
+export function idleLineMark(labels: Labels, line: NonNullable<UnreadLeafPlaces["line"]>) {
   const { x, y, w, h: height } = line;
   const text = `${labels.idleLeaves.replace("{n}", String(line.uids.length))}: ${line.names}`;
   return h(
@@ -97,7 +97,7 @@ export function idleLineMark(labels: Labels, line: NonNullable<IdlePlaces["line"
 }
 
 /** Which graph follows, and whether backward is in it. @param w of the pane */
-export function titleMark(labels: Labels, { key, y, name, backward }: TitlePlace, w: number) {
+export function titleMark(labels: Labels, { key, y, name, backward }: GraphTitlePlace, w: number) {
   const text = name ? labels.graphOf.replace("{name}", name) : labels.graphUnnamed;
   const state = backward === "here" ? ` · ${labels.backwardHere}` : backward ? ` · ${labels.backwardDone}` : "";
   return h(

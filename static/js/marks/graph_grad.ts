@@ -1,17 +1,17 @@
 /** A gradient in the graph pane: a chip with its first elements, and where it climbs to. */
 
-import { fullNumber, tuple } from "../layout/format.ts";
-import { CHIP_FONT } from "../layout/grad_chip.ts";
+import { fullNumberText, tupleText } from "../layout/format.ts";
+import { GRADIENT_CHIP_FONT_SIZE } from "../layout/grad_chip.ts";
 import { cls, h } from "../browser/svg.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { Labels } from "./labels.ts";
-import type { GradPlace } from "../layout/graph_places.ts";
+import type { GradientPlace } from "../layout/graph_places.ts";
 
 /** How many elements the chip's title lists. */
 const MAX_LISTED = 32;
 
 /** @param top where the row begins */
-export function gradMark(labels: Labels, place: GradPlace, top: number) {
+export function gradMark(labels: Labels, place: GradientPlace, top: number) {
   const { grad, chip, key, now: isNow, to, x, w, h: height } = place;
   const y = place.y - top;
   const maxMagnitude = chip.cells.reduce((m: number, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
@@ -31,7 +31,11 @@ export function gradMark(labels: Labels, place: GradPlace, top: number) {
       );
     if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${partX} ${y}v${height}` }));
     parts.push(
-      h("text", { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + 3.6, "font-size": CHIP_FONT }, text),
+      h(
+        "text",
+        { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + 3.6, "font-size": GRADIENT_CHIP_FONT_SIZE },
+        text,
+      ),
     );
     partX += width;
   });
@@ -47,7 +51,7 @@ export function gradMark(labels: Labels, place: GradPlace, top: number) {
 
 function gradTitle(grad: Grad, to: string) {
   const cells = grad.cells ?? [];
-  const listed = cells.slice(0, MAX_LISTED).map(fullNumber).join(", ");
+  const listed = cells.slice(0, MAX_LISTED).map(fullNumberText).join(", ");
   const values = listed ? `\n[${listed}${cells.length > MAX_LISTED ? ", …" : ""}]` : "";
-  return `${tuple(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
+  return `${tupleText(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
 }

@@ -1,7 +1,7 @@
 /** The graph pane as SVG: a heading that stays, and the body that scrolls under it. */
 
-import { columnOf } from "../layout/graph_sizes.ts";
-import { inBand, type Band } from "../layout/view.ts";
+import { graphColumn } from "../layout/graph_sizes.ts";
+import { isInBand, type HeightBand } from "../layout/view.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { idleLeafMark } from "./graph_dock.ts";
 import { foldLineMark, idleLineMark, titleMark } from "./graph_fold.ts";
@@ -11,32 +11,34 @@ import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { EdgePlace } from "../layout/graph_edges.ts";
 import type { GraphPane } from "../layout/graph_pane.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { Row } from "../layout/graph_places.ts";
+import type { GraphRow } from "../layout/graph_places.ts";
 
 /** @param band what of the body is drawn @param markCache of the step before @returns the heading is 24 high */
 export function graphMarks(
   stepFacts: StepFacts,
   pane: GraphPane,
-  band: Band,
+  band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const { labels } = stepFacts;
   const body: VNode[] = [];
   if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
-  const edges = pane.edges.filter(({ top, bottom }) => inBand(band, top, bottom));
+  const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
     const inputsOf = () => edgeInputs(stepFacts, edge);
     body.push(cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => edgeMark(stepFacts, edge)));
   };
   for (const edge of edges) if (!edge.lane) addEdge(edge);
-  for (const row of pane.rows) if (row.block.lane && row.dot && inBand(band, row.y, row.y)) body.push(bridgeMark(row));
+  for (const row of pane.rows)
+    if (row.block.lane && row.dot && isInBand(band, row.y, row.y)) body.push(bridgeMark(row));
   for (const edge of edges) if (edge.lane) addEdge(edge);
-  for (const title of pane.titles) if (inBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
+  for (const title of pane.titles)
+    if (isInBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
   for (const fold of pane.foldLines)
-    if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(stepFacts, fold));
+    if (isInBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(stepFacts, fold));
   for (const row of pane.rows) {
-    if (!inBand(band, row.top, row.bottom)) continue;
-    const { railed } = columnOf(row.block.component, pane.w);
+    if (!isInBand(band, row.top, row.bottom)) continue;
+    const { railed } = graphColumn(row.block.component, pane.w);
     const inputsOf = () => graphRowInputs(stepFacts, row, railed);
     body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => rowMark(stepFacts, row, railed)));
   }
@@ -59,7 +61,7 @@ function headingMarks({ labels }: StepFacts, pane: GraphPane) {
 }
 
 /** Gaps in the rails that the line from a node to its own rail crosses. */
-function bridgeMark({ uid, rail, x, cy }: Row) {
+function bridgeMark({ uid, rail, x, cy }: GraphRow) {
   return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
 }
 

@@ -1,8 +1,8 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
-import { fullNumber } from "../layout/format.ts";
-import { CHIP_GAP } from "../layout/graph_sizes.ts";
-import { SLOT_FONT } from "../layout/graph_slots.ts";
+import { fullNumberText } from "../layout/format.ts";
+import { NODE_GAP_WITH_GRADIENTS } from "../layout/graph_sizes.ts";
+import { SLOT_FONT_SIZE } from "../layout/graph_slots.ts";
 import { cls, h } from "../browser/svg.ts";
 import { dockMark } from "./graph_dock.ts";
 import { gradMark } from "./graph_grad.ts";
@@ -11,10 +11,10 @@ import { rowTransform } from "./mark_cache.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
 import { haloMark, sumCountMark, turnMark } from "./node_parts.ts";
-import type { Row, SlotChip, TextPlace } from "../layout/graph_places.ts";
+import type { GraphRow, SlotPlace, TextPlace } from "../layout/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
-export function rowMark(stepFacts: StepFacts, row: Row, railed: boolean) {
+export function rowMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
   return h(
     "g",
     { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: rowTransform(row.y) },
@@ -27,7 +27,7 @@ export function rowMark(stepFacts: StepFacts, row: Row, railed: boolean) {
   );
 }
 
-function nodeMark(stepFacts: StepFacts, row: Row, railed: boolean) {
+function nodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
   const { uid, x, w, h: height, font, turn } = row;
   const node = stepFacts.snap.entities.get(uid) as Node;
   const isNew = stepFacts.snap.fresh.has(uid);
@@ -59,25 +59,25 @@ function nodeMark(stepFacts: StepFacts, row: Row, railed: boolean) {
   );
 }
 
-function nodeTitle(row: Row, node: Node) {
-  const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumber(value)}`);
+function nodeTitle(row: GraphRow, node: Node) {
+  const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumberText(value)}`);
   const names = row.tag ? [`→ ${[row.tag.text, ...row.tag.hidden].join(", ")}`] : [];
   return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");
 }
 
 /** Where a node's rail has it, and whether gradients meet there. */
-function railDot(stepFacts: StepFacts, row: Row, cy: number) {
+function railDot(stepFacts: StepFacts, row: GraphRow, cy: number) {
   if (row.met > 1) return sumCountMark(stepFacts.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
 }
 
 /** How many gradients have no room. */
-function moreGradsMark(row: Row) {
+function moreGradsMark(row: GraphRow) {
   const attrs = {
     key: "more",
     class: "grad-to",
     x: row.x - 4,
-    y: row.top - row.y + CHIP_GAP / 2 + 5,
+    y: row.top - row.y + NODE_GAP_WITH_GRADIENTS / 2 + 5,
     "font-size": 9.5,
   };
   return h("text", attrs, `+${row.moreGrads}`);
@@ -106,7 +106,7 @@ function flagMark(flag: TextPlace, i: number, rowY: number) {
 }
 
 /** A saved slot. */
-function slotMark({ labels, events, snap }: StepFacts, slot: SlotChip, rowY: number) {
+function slotMark({ labels, events, snap }: StepFacts, slot: SlotPlace, rowY: number) {
   const isNew = snap.fresh.has(slot.key.slice(0, slot.key.indexOf(":")));
   const text = slot.now === null ? slot.head : `${slot.head}, ${labels.now} v${slot.now}`;
   const description = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
@@ -124,13 +124,17 @@ function slotMark({ labels, events, snap }: StepFacts, slot: SlotChip, rowY: num
     },
     h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
     !slot.dot &&
-      h("text", { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT }, textThatFits(text, w - 8, SLOT_FONT)),
+      h(
+        "text",
+        { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT_SIZE },
+        textThatFits(text, w - 8, SLOT_FONT_SIZE),
+      ),
     h("title", { key: "title" }, description),
   );
 }
 
 /** Saved slots that have no room. */
-function moreSlotsMark({ x, y, w, h: height, keys }: NonNullable<Row["moreSlots"]>, rowY: number) {
+function moreSlotsMark({ x, y, w, h: height, keys }: NonNullable<GraphRow["moreSlots"]>, rowY: number) {
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
@@ -140,7 +144,7 @@ function moreSlotsMark({ x, y, w, h: height, keys }: NonNullable<Row["moreSlots"
 }
 
 /** Leaves that have no room. */
-function hiddenLeavesMark({ labels }: StepFacts, row: Row, hidden: NonNullable<Row["hidden"]>) {
+function hiddenLeavesMark({ labels }: StepFacts, row: GraphRow, hidden: NonNullable<GraphRow["hidden"]>) {
   const text = `+${hidden.uids.length}`;
   const description = `${hidden.uids.length} ${labels.nodes}`;
   return h(
@@ -162,7 +166,7 @@ function hiddenLeavesMark({ labels }: StepFacts, row: Row, hidden: NonNullable<R
 }
 
 /** Where a backward begins. */
-function seedMark(row: Row) {
+function seedMark(row: GraphRow) {
   const x = row.x + 12;
   return h(
     "g",

@@ -80,7 +80,7 @@ export const LABELS = {
   notToScale: "Widths are not to scale: each block has room for its name.",
 };
 
-/** What a handle is to autograd, in the reader's words. @param role of `handleCardText` */
+/** What a handle is to autograd, in the reader's words. @param role of `handleCardTexts` */
 export function roleLabel(role: string, labels: Labels): string {
   return { leaf: labels.leaf, node: labels.node, "read-only": labels.readOnly }[role] ?? role;
 }

@@ -1,6 +1,6 @@
 /** A link across the divider, from the graph to the memory; an end that is out of sight is labelled at the edge. */
 
-import { textWidth, truncate } from "../layout/metrics.ts";
+import { textWidth, truncateText } from "../layout/metrics.ts";
 import { cls, h } from "../browser/svg.ts";
 import type { Link } from "../layout/links.ts";
 
@@ -96,7 +96,7 @@ function edgeLabel(
   height: number,
 ) {
   const maxCharacters = Math.max(4, Math.floor((right - left - 16) / textWidth("0", FONT)));
-  const text = truncate(name, Math.min(28, maxCharacters));
+  const text = truncateText(name, Math.min(28, maxCharacters));
   const w = textWidth(text, FONT) + 12;
   const x = pane === "memory" ? Math.max(8, right - w - 14) : left + 6;
   return h(

@@ -1,10 +1,10 @@
 /** The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks out. */
 
 import { bytesText } from "../layout/format.ts";
-import { HEADER_HEIGHT } from "../layout/loom_sizes.ts";
+import { LOOM_HEADER_HEIGHT } from "../layout/loom_sizes.ts";
 import { pathThatFits } from "../layout/loom_names.ts";
-import { loomLayout } from "../layout/loom.ts";
-import { WHOLE_BAND, inBand, type Band } from "../layout/view.ts";
+import { layoutLoom } from "../layout/loom.ts";
+import { WHOLE_BAND, isInBand, type HeightBand } from "../layout/view.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { codeMarks } from "./loom_code.ts";
 import { edgeMarks } from "./loom_graph.ts";
@@ -15,11 +15,11 @@ import { nodeMarks } from "./loom_node.ts";
 import { pinMark } from "./loom_pin.ts";
 import { clip, rowAt, shelfOfStep, visibleRows, type LoomScene } from "./loom_scene.ts";
 import { bumpMarks, writeMark } from "./loom_write.ts";
-import type { Column } from "../layout/loom_columns.ts";
+import type { StorageColumn } from "../layout/loom_columns.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
 import type { StorageLife } from "../layout/run_row.ts";
-import type { Loom } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom_plan.ts";
 
 interface LoomPictureOptions {
   /** the width to fill */
@@ -36,11 +36,11 @@ export function loomPicture(
   labels: Partial<LoomLabels> = {},
   { room: width = 1180, rows = Infinity, tallest: maxHeight = Infinity }: LoomPictureOptions = {},
 ): Picture {
-  const plan = loomLayout(opened, { room: width });
+  const plan = layoutLoom(opened, { room: width });
   const currentRow = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
-  const { from, to } = rowsAround(plan, currentRow, rows, maxHeight - HEADER_HEIGHT);
-  const bandTop = plan.rows[from]?.foldY ?? HEADER_HEIGHT;
-  const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEADER_HEIGHT;
+  const { from, to } = rowsAround(plan, currentRow, rows, maxHeight - LOOM_HEADER_HEIGHT);
+  const bandTop = plan.rows[from]?.foldY ?? LOOM_HEADER_HEIGHT;
+  const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : LOOM_HEADER_HEIGHT;
   const cut = from > 0 || to < plan.rows.length - 1;
   const { head, code, body } = loomMarks(
     plan,
@@ -50,14 +50,14 @@ export function loomPicture(
     cut ? { top: bandTop, bottom: bottom - 1 } : WHOLE_BAND,
   );
   const size = {
-    y: HEADER_HEIGHT,
+    y: LOOM_HEADER_HEIGHT,
     width: plan.width,
     height: bottom - bandTop,
     viewBox: `0 ${bandTop} ${plan.width} ${bottom - bandTop}`,
   };
   return {
     width: plan.width,
-    height: HEADER_HEIGHT + bottom - bandTop,
+    height: LOOM_HEADER_HEIGHT + bottom - bandTop,
     cut,
     nodes: [
       cut ? h("svg", size, body, code) : h("g", {}, body, code),
@@ -69,7 +69,7 @@ export function loomPicture(
 
 /** As many rows around one as there is room for, more of them above it than below. */
 function rowsAround(
-  { rows }: Loom,
+  { rows }: LoomPlan,
   currentRow: number,
   maxRows: number,
   maxHeight: number,
@@ -98,11 +98,11 @@ function rowsAround(
  * @param headShelf the shelf whose columns the head names, the step's where none is given
  */
 export function loomMarks(
-  plan: Loom,
+  plan: LoomPlan,
   opened: OpenTrace,
   i: number,
   labels: Partial<LoomLabels> = {},
-  band: Band = WHOLE_BAND,
+  band: HeightBand = WHOLE_BAND,
   headShelf?: number,
 ): { head: VNode[]; code: VNode[]; body: VNode[] } {
   const allLabels = { ...LOOM_LABELS, ...labels };
@@ -116,11 +116,11 @@ export function loomMarks(
 }
 
 /** What stands where the two heads meet. */
-export function cornerMarks(plan: Loom, labels: LoomLabels): VNode[] {
+export function cornerMarks(plan: LoomPlan, labels: LoomLabels): VNode[] {
   if (plan.stacked) return [];
   return [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: HEADER_HEIGHT }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEADER_HEIGHT - 0.5}H${plan.code}` }),
+    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: LOOM_HEADER_HEIGHT }),
+    h("path", { key: "rule", class: "loom-rule", d: `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.code}` }),
     h("text", { key: "program", class: "loom-axis", x: 16, y: 20 }, labels.program),
     h("text", { key: "runs", class: "loom-note", x: 16, y: 36 }, labels.runs),
     h("text", { key: "memory", class: "loom-axis end", x: plan.code - 10, y: 58 }, labels.memory),
@@ -144,7 +144,7 @@ function bodyMarks(scene: LoomScene): VNode[] {
   const rows = visibleRows(scene);
   const marks = [];
   const current = plan.rows[currentRow];
-  if (current && inBand(band, current.y, current.y + current.h))
+  if (current && isInBand(band, current.y, current.y + current.h))
     marks.push(
       h("rect", {
         key: "band",
@@ -157,7 +157,7 @@ function bodyMarks(scene: LoomScene): VNode[] {
       }),
     );
   for (const r of rows) marks.push(...ruleMarks(plan, r));
-  for (const column of plan.columns.all) marks.push(...columnMarks(scene, column));
+  for (const column of plan.columns.allColumns) marks.push(...columnMarks(scene, column));
   marks.push(...unnamedMarks(scene, rows));
   marks.push(...edgeMarks(scene));
   for (const r of rows) {
@@ -177,13 +177,13 @@ function bodyMarks(scene: LoomScene): VNode[] {
 
 /** Its cells from the row that made it, or where it is touched again, to the row that freed it, its counters as
  * rails. */
-function columnMarks({ plan, band, labels }: LoomScene, column: Column) {
+function columnMarks({ plan, band, labels }: LoomScene, column: StorageColumn) {
   const life = plan.run.storages.get(column.uid) as StorageLife;
   const from = plan.shelves[column.from].y + 1;
   const last = plan.shelves[column.to];
   const isFreedHere = life.freed && plan.columns.firstShelfOfRow[life.death + 1] - 1 === column.to;
   const to = isFreedHere ? last.y + Math.min(last.h - 12, last.h / 2) : last.y + last.h;
-  if (!inBand(band, from, to + 14)) return [];
+  if (!isInBand(band, from, to + 14)) return [];
   const y0 = clip(band, from);
   const y1 = clip(band, to);
   const { x, w } = column;
@@ -224,7 +224,7 @@ function columnMarks({ plan, band, labels }: LoomScene, column: Column) {
 }
 
 /** Whose cells begin here, where nothing else says it. @param y its top */
-function nameMark(plan: Loom, column: Column, y: number) {
+function nameMark(plan: LoomPlan, column: StorageColumn, y: number) {
   const row = plan.rows[rowAt(plan, y)];
   const nameTop = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;
   const name = plan.run.storageNames.get(column.uid) ?? "";
@@ -233,7 +233,7 @@ function nameMark(plan: Loom, column: Column, y: number) {
 }
 
 /** Whether something in the row in which a column begins says whose it is. */
-function isNamedInRow(plan: Loom, column: Column) {
+function isNamedInRow(plan: LoomPlan, column: StorageColumn) {
   const r = rowAt(plan, plan.shelves[column.from].y);
   return [...plan.handles[r], ...plan.writes[r]].some((box) => box.column === column);
 }

@@ -1,14 +1,20 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
 import { fileLineOf } from "../trace/program_files.ts";
-import { BOLD, CODE_LINE_HEIGHT, VISIT_FOOT_HEIGHT, FOOT_HEIGHT, HEADER_HEIGHT } from "../layout/loom_sizes.ts";
+import {
+  BOLD_WIDTH_FACTOR,
+  CODE_LINE_HEIGHT,
+  ROW_VISIT_FOOT_HEIGHT,
+  ROW_FOOT_HEIGHT,
+  LOOM_HEADER_HEIGHT,
+} from "../layout/loom_sizes.ts";
 import { shortNodeName } from "../layout/loom_graph.ts";
 import { pathThatFits } from "../layout/loom_names.ts";
-import { textWidth, truncate } from "../layout/metrics.ts";
+import { textWidth, truncateText } from "../layout/metrics.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { gradMark, labelWidth } from "./loom_node.ts";
 import { visibleRows, type LoomScene } from "./loom_scene.ts";
-import type { Loom } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom_plan.ts";
 
 const MAX_FILE_NAME = 32;
 
@@ -19,7 +25,7 @@ export function codeMarks(scene: LoomScene): VNode[] {
   const { plan } = scene;
   const rows = visibleRows(scene).map((r) => rowMark(scene, r));
   if (plan.stacked) return rows;
-  const ground = { x: 0, y: HEADER_HEIGHT, width: plan.code, height: plan.height - HEADER_HEIGHT };
+  const ground = { x: 0, y: LOOM_HEADER_HEIGHT, width: plan.code, height: plan.height - LOOM_HEADER_HEIGHT };
   return [h("rect", { key: "ground", class: "loom-ground", ...ground }), ...rows];
 }
 
@@ -108,7 +114,7 @@ function fileMarks({ plan }: LoomScene, r: number, x: number) {
   const [fileBefore, fileHere] = [r - 1, r].map((k) => fileLineOf(plan.run.rows[k]?.line ?? 0)?.name);
   if (!fileHere || fileHere === fileBefore || plan.run.rows[r].kind === "end") return [];
   return [
-    h("text", { key: "file", class: "loom-file", x, y: plan.rows[r].codeY + 1 }, truncate(fileHere, MAX_FILE_NAME)),
+    h("text", { key: "file", class: "loom-file", x, y: plan.rows[r].codeY + 1 }, truncateText(fileHere, MAX_FILE_NAME)),
   ];
 }
 
@@ -123,14 +129,14 @@ function footMarks(scene: LoomScene, r: number, x: number) {
   const addNote = (key: string, text: string, className = "loom-note") => {
     const maxChars = Math.floor((codeRight(plan) - x - 4) / 6);
     marks.push(
-      h("text", { key, class: className, x, y }, truncate(text, maxChars), h("title", { key: "title" }, text)),
+      h("text", { key, class: className, x, y }, truncateText(text, maxChars), h("title", { key: "title" }, text)),
     );
-    y += FOOT_HEIGHT;
+    y += ROW_FOOT_HEIGHT;
   };
   if (row.kind === "raise") addNote("raises", `✕ ${labels.raises}`, "loom-alarm");
   if (row.visits.length) {
     marks.push(...visitMarks(scene, r, x, y));
-    y += FOOT_HEIGHT + VISIT_FOOT_HEIGHT;
+    y += ROW_FOOT_HEIGHT + ROW_VISIT_FOOT_HEIGHT;
   } else if (row.freed && row.kind !== "raise") addNote("freed", labels.passing.replace("{n}", String(row.freed)));
   if (box.hidden.length)
     addNote("hidden", `${labels.hidden.replace("{n}", String(box.hidden.length))}: ${box.hidden.join(", ")}`);
@@ -138,7 +144,7 @@ function footMarks(scene: LoomScene, r: number, x: number) {
 }
 
 /** Where what stands with the code ends. */
-function codeRight(plan: Loom) {
+function codeRight(plan: LoomPlan) {
   return plan.stacked ? Math.min(plan.width, 360) : plan.code;
 }
 
@@ -159,13 +165,13 @@ function visitMarks(scene: LoomScene, r: number, x: number, y: number) {
   const marks = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];
   const visited = r === currentRow && opened.trace.steps[i]?.visit;
   if (visited) {
-    const name = truncate(visitedName(scene, visited.node), 16);
+    const name = truncateText(visitedName(scene, visited.node), 16);
     marks.push(
       h("text", { key: "echo", class: "loom-label", x, y: y + 20, "data-loom-visited": visited.node }, `▸ ${name}`),
       ...gradMark(scene, i, x + 6 + labelWidth(`▸ ${name}`), y + 16, true, codeRight(plan) - 2),
     );
   }
-  const pointsX = x + 12 + textWidth(text, 11) * BOLD;
+  const pointsX = x + 12 + textWidth(text, 11) * BOLD_WIDTH_FACTOR;
   const pitch = Math.min(11, (codeRight(plan) - pointsX - 4) / visits.length);
   if (pitch < 4) return marks;
   visits.forEach((k, n) => {

@@ -1,6 +1,6 @@
 /** The loom's edges: each climbs the lane of the node that it leads to. */
 
-import { inBand } from "../layout/view.ts";
+import { isInBand } from "../layout/view.ts";
 import { cls, h } from "../browser/svg.ts";
 import { clip, type LoomScene } from "./loom_scene.ts";
 import { NODE_R } from "./loom_node.ts";
@@ -10,7 +10,7 @@ import { roundedPath } from "./path.ts";
 export function edgeMarks({ plan, opened, band, now, i }: LoomScene) {
   const marks = [];
   for (const [k, trunk] of plan.trunks.entries())
-    if (inBand(band, trunk.y0, trunk.y1))
+    if (isInBand(band, trunk.y0, trunk.y1))
       marks.push(
         h("path", {
           key: `trunk ${k}`,
@@ -20,13 +20,13 @@ export function edgeMarks({ plan, opened, band, now, i }: LoomScene) {
       );
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
-    if (!inBand(band, y0, y1)) continue;
+    if (!isInBand(band, y0, y1)) continue;
     const visitStep = (plan.run.visits.get(edge.from) ?? []).findLast((k) => k <= i);
     const passedGrad =
       visitStep !== undefined && opened.trace.steps[visitStep].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
     const flowsNow = passedGrad && plan.run.rowOfStep[visitStep] === now;
     const arrowY = flowsNow ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
-    if (!inBand(band, arrowY, y0)) continue;
+    if (!isInBand(band, arrowY, y0)) continue;
     const d =
       x0 === x1
         ? `M${x0} ${clip(band, y0 - NODE_R)}V${clip(band, arrowY)}`

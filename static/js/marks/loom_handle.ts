@@ -1,10 +1,10 @@
 /** A handle in the loom: windows under the cells that it reads, line by line. */
 
-import { tuple } from "../layout/format.ts";
-import { LINE_HEIGHT, TITLE_HEIGHT } from "../layout/loom_sizes.ts";
+import { tupleText } from "../layout/format.ts";
+import { READ_LINE_HEIGHT, HANDLE_TITLE_HEIGHT } from "../layout/loom_sizes.ts";
 import { namesThatFit } from "../layout/loom_names.ts";
-import { EM, textWidth } from "../layout/metrics.ts";
-import { plainDtype } from "../layout/reads.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
 import { cls, h } from "../browser/svg.ts";
 import { NODE_R } from "./loom_node.ts";
 import type { Handle } from "../trace/entities.ts";
@@ -16,7 +16,7 @@ import type { HandleBox } from "../layout/loom_plan.ts";
 export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, r: number) {
   const { reader, column, y, cy, lines, bar } = box;
   const { entity } = reader;
-  const shape = tuple(entity.shape ?? []);
+  const shape = tupleText(entity.shape ?? []);
   const meta = `${shape}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
   const name = reader.title;
   const parts = nameMarks(name, [meta, shape], column, y + 13);
@@ -27,9 +27,9 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
         key: "bar",
         class: "loom-bar",
         x: bar[0] + 1,
-        y: y + TITLE_HEIGHT,
+        y: y + HANDLE_TITLE_HEIGHT,
         width: Math.max(2, bar[1] - bar[0] - 2),
-        height: LINE_HEIGHT - 6,
+        height: READ_LINE_HEIGHT - 6,
         rx: 3,
       }),
     );
@@ -58,7 +58,7 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
       "data-x": x + w,
     },
     parts,
-    h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`),
+    h("title", { key: "title" }, `${name || reader.uid} ${meta} ${unqualifiedDtype(entity.dtype)}`),
   );
 }
 
@@ -66,7 +66,7 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
 function nameMarks(name: string, notes: string[], column: HandleBox["column"], y: number) {
   const nameWidth = Math.max(column.w, 0) + 34;
   const parts = [];
-  const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * EM))));
+  const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * CHARACTER_WIDTH_EM))));
   if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y }, shown));
   const usedWidth = name ? textWidth(shown, 13) + 7 : 0;
   const maxCharacters = Math.floor((nameWidth - usedWidth) / 6);
@@ -87,7 +87,7 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
       h("path", {
         key: `through ${k}`,
         class: "loom-through",
-        d: `M${Math.min(...cellCenters)} ${y + LINE_HEIGHT / 2 - 1}H${Math.max(...cellCenters)}`,
+        d: `M${Math.min(...cellCenters)} ${y + READ_LINE_HEIGHT / 2 - 1}H${Math.max(...cellCenters)}`,
       }),
     );
   cells.forEach((cell, n) => {
@@ -98,7 +98,7 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
     parts.push(
       h(
         "text",
-        { key: "more", class: "loom-note", x: column.x + 2, y: y + LINE_HEIGHT + 6 },
+        { key: "more", class: "loom-note", x: column.x + 2, y: y + READ_LINE_HEIGHT + 6 },
         labels.more.replace("{n}", String(more)),
       ),
     );
@@ -113,8 +113,8 @@ function windowMark(
 ) {
   const fullIndex = `[${subscript}]`;
   const text = textWidth(fullIndex, 11) < w - 5 ? fullIndex : subscript || "·";
-  const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * EM));
-  const textPosition = { x: x + w / 2, y: y + (LINE_HEIGHT - 4) / 2 + size * 0.35 };
+  const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * CHARACTER_WIDTH_EM));
+  const textPosition = { x: x + w / 2, y: y + (READ_LINE_HEIGHT - 4) / 2 + size * 0.35 };
   return h(
     "g",
     {
@@ -123,7 +123,7 @@ function windowMark(
       "data-loom-reads": `${storageUid}:${cell}`,
       "data-index": subscript,
     },
-    h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE_HEIGHT - 4, rx: 3 }),
+    h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: READ_LINE_HEIGHT - 4, rx: 3 }),
     size >= 5 && h("text", { key: "index", class: "mid", ...textPosition, "font-size": size }, text),
   );
 }
@@ -157,7 +157,7 @@ function threadMarks(
 /** Stride and offset, where they are not what is usual. */
 function layoutText(entity: Handle) {
   const offset = entity.offset ? ` offset ${entity.offset}` : "";
-  return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;
+  return entity.stride?.length ? ` stride ${tupleText(entity.stride)}${offset}` : offset;
 }
 
 /** How far it is from one line to the next. @param last of the line */
@@ -176,7 +176,7 @@ function strideMark(
     h("path", {
       key: "stride",
       class: "loom-measure",
-      d: `M${x} ${y - 3}v${LINE_HEIGHT / 2}H${to.x - 3}m-5 -3l5 3l-5 3`,
+      d: `M${x} ${y - 3}v${READ_LINE_HEIGHT / 2}H${to.x - 3}m-5 -3l5 3l-5 3`,
     }),
     h(
       "text",

@@ -1,18 +1,18 @@
 /** The head of the loom: every storage over its columns, with its values at the step, and its counters. */
 
-import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.ts";
-import { HEADER_HEIGHT } from "../layout/loom_sizes.ts";
-import { elementBox, type Column } from "../layout/loom_columns.ts";
+import { bytesText, dtypeText, shortNumberText, encodedValueJson } from "../layout/format.ts";
+import { LOOM_HEADER_HEIGHT } from "../layout/loom_sizes.ts";
+import { elementSpan, type StorageColumn } from "../layout/loom_columns.ts";
 import { namesThatFit } from "../layout/loom_names.ts";
-import { EM, textWidth } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
 import { find, type Cell } from "../trace/entities.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
-import type { Unnamed } from "../layout/loom_unnamed.ts";
+import type { UnnamedColumn } from "../layout/loom_unnamed.ts";
 import type { Snapshot } from "../trace/state.ts";
 import type { Storage, Summary } from "../trace/wire.ts";
 import type { LoomLabels } from "./loom_labels.ts";
 import type { LoomScene } from "./loom_scene.ts";
-import type { Loom } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom_plan.ts";
 
 interface Box {
   x: number;
@@ -29,8 +29,8 @@ const MIN_STRIPE = 2;
 /** The size of letter at which a text fits, and the text. */
 export function fittedNumber(value: Cell | null | undefined, w: number, maxSize = 12.5) {
   const usualSize = w >= 40 ? maxSize : w >= 30 ? Math.min(maxSize, 10.5) : 9;
-  const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usualSize * EM))));
-  return { text, size: Math.min(usualSize, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
+  const text = shortNumberText(value, Math.max(4, Math.floor((w - 4) / (usualSize * CHARACTER_WIDTH_EM))));
+  return { text, size: Math.min(usualSize, (w - 2) / (Math.max(1, Array.from(text).length) * CHARACTER_WIDTH_EM)) };
 }
 
 function tintMark(
@@ -88,8 +88,8 @@ function stripeMarks(values: (Cell | null)[], box: { x: number; y: number; w: nu
 export function headMarks({ plan, opened, i, labels }: LoomScene, shelf: number): VNode[] {
   const snap = opened.at(i);
   const out = [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEADER_HEIGHT }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEADER_HEIGHT - 0.5}H${plan.width}` }),
+    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: LOOM_HEADER_HEIGHT }),
+    h("path", { key: "rule", class: "loom-rule", d: `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.width}` }),
   ];
   if (plan.dots.size)
     out.push(
@@ -97,7 +97,7 @@ export function headMarks({ plan, opened, i, labels }: LoomScene, shelf: number)
       h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : labels.grows),
     );
   const { tags } = opened.names(i);
-  for (const column of plan.columns.all) {
+  for (const column of plan.columns.allColumns) {
     if (column.from > shelf || column.to < shelf) continue;
     const { uid } = column;
     const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
@@ -113,7 +113,7 @@ export function headMarks({ plan, opened, i, labels }: LoomScene, shelf: number)
 }
 
 /** A storage that is not there at the step, over the rows in which it is. */
-function absentMark(name: string, column: Column) {
+function absentMark(name: string, column: StorageColumn) {
   const { x, w, uid } = column;
   return h(
     "g",
@@ -136,8 +136,8 @@ function absentMark(name: string, column: Column) {
 }
 
 /** How many storages without a name there are at the step's row. */
-function unnamedHeading(plan: Loom, i: number, labels: LoomLabels) {
-  const unnamed = plan.unnamed as Unnamed;
+function unnamedHeading(plan: LoomPlan, i: number, labels: LoomLabels) {
+  const unnamed = plan.unnamed as UnnamedColumn;
   const row = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
   return h(
     "g",
@@ -150,11 +150,11 @@ function unnamedHeading(plan: Loom, i: number, labels: LoomLabels) {
 }
 
 function storageMark(
-  plan: Loom,
+  plan: LoomPlan,
   snap: Snapshot,
   name: string,
   storage: Storage,
-  column: Column,
+  column: StorageColumn,
   isFreed: boolean,
   labels: LoomLabels,
 ) {
@@ -182,11 +182,17 @@ function storageMark(
 }
 
 /** A storage's name, and behind it its uid, dtypes and bytes. */
-function titleMarks(name: string, storage: Storage, { uid, x, right }: Column, isFreed: boolean, labels: LoomLabels) {
+function titleMarks(
+  name: string,
+  storage: Storage,
+  { uid, x, right }: StorageColumn,
+  isFreed: boolean,
+  labels: LoomLabels,
+) {
   const dtypes = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const bytes = bytesText(storage.nbytes ?? 0);
   const label = isFreed ? labels.freed : `${dtypes} · ${bytes}`;
-  const maxChars = Math.floor((right - x - 8) / (12 * EM));
+  const maxChars = Math.floor((right - x - 8) / (12 * CHARACTER_WIDTH_EM));
   const shownName = name ? namesThatFit(name, Math.max(3, maxChars)) : uid;
   const notesX = x + textWidth(shownName, 12) + 8;
   const maxCharacters = Math.floor((right - notesX - 6) / 6);
@@ -202,15 +208,20 @@ function titleMarks(name: string, storage: Storage, { uid, x, right }: Column, i
 }
 
 /** The cells of a storage, each with its index above. */
-function valueMarks(values: Cell[], dtype: string, column: Column) {
+function valueMarks(values: Cell[], dtype: string, column: StorageColumn) {
   const maxMagnitude = largestMagnitude(values);
   return values.map((value, i) => {
-    const cellBox = elementBox(column, dtype, i);
+    const cellBox = elementSpan(column, dtype, i);
     const { text, size } = fittedNumber(value, cellBox.w);
     const centerX = cellBox.x + cellBox.w / 2;
     return h(
       "g",
-      { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${column.uid}:${i}`, "data-value": wireText(value) },
+      {
+        key: `cell ${i}`,
+        class: "loom-cell",
+        "data-loom-cell": `${column.uid}:${i}`,
+        "data-value": encodedValueJson(value),
+      },
       tintMark(value, maxMagnitude, { x: cellBox.x, y: VALUE_BOX_TOP, w: cellBox.w, h: VALUE_BOX_HEIGHT }, "wash"),
       i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${cellBox.x} ${VALUE_BOX_TOP}v${VALUE_BOX_HEIGHT}` }),
       h("text", { key: "index", class: "loom-index mid", x: centerX, y: VALUE_BOX_TOP - 6 }, String(i)),
@@ -232,7 +243,7 @@ function valueMarks(values: Cell[], dtype: string, column: Column) {
 /** What there is of a storage without cells: its strip of colours, its least and its largest value. */
 function summaryMarks(summary: Summary, box: Box) {
   const text = (["min", "max"] as const)
-    .map((name) => `${name} ${summary[name] == null ? "–" : shortNumber(summary[name], 6)}`)
+    .map((name) => `${name} ${summary[name] == null ? "–" : shortNumberText(summary[name], 6)}`)
     .join("  ");
   const textPosition = { x: box.x + box.w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 };
   return [
@@ -263,7 +274,11 @@ function badgeMark(snap: Snapshot, counterUid: string, x: number) {
       "data-loom-badge": counterUid,
       "data-version": counter.value,
     },
-    h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX_TOP + VALUE_BOX_HEIGHT}V${HEADER_HEIGHT}` }),
+    h("path", {
+      key: "stem",
+      class: "loom-rail",
+      d: `M${x} ${VALUE_BOX_TOP + VALUE_BOX_HEIGHT}V${LOOM_HEADER_HEIGHT}`,
+    }),
     h("rect", { key: "box", x: leftX, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 - 10, width: w, height: 20, rx: 10 }),
     h("text", { key: "text", class: "mid", x: leftX + w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 }, text),
   );

@@ -1,26 +1,26 @@
 /** The loom's nodes: a dot on its lane, its name, what it saved, and the gradient that reached it. */
 
-import { gradientChip } from "../layout/chip.ts";
-import { wireText } from "../layout/format.ts";
-import { BOLD } from "../layout/loom_sizes.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
+import { loomGradientChip } from "../layout/chip.ts";
+import { encodedValueJson } from "../layout/format.ts";
+import { BOLD_WIDTH_FACTOR } from "../layout/loom_sizes.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
 import { pinState } from "../layout/run_rows.ts";
 import { addToList } from "../trace/multimap.ts";
 import { cls, h } from "../browser/svg.ts";
 import type { LoomScene } from "./loom_scene.ts";
-import type { Pin } from "../layout/run_row.ts";
-import type { Loom, Dot } from "../layout/loom_plan.ts";
+import type { LoomPin } from "../layout/run_row.ts";
+import type { LoomPlan, NodeDot } from "../layout/loom_plan.ts";
 
 export const NODE_R = 5;
 /** Width of a character of a node's name. */
-const LABEL_CHARACTER_WIDTH = 11.5 * EM * BOLD;
+const LABEL_CHARACTER_WIDTH = 11.5 * CHARACTER_WIDTH_EM * BOLD_WIDTH_FACTOR;
 
 /** The nodes made by a row. */
 export function nodeMarks(scene: LoomScene, r: number) {
   const { plan, i } = scene;
-  const dotsByGroup = new Map<string, Dot[]>();
+  const dotsByGroup = new Map<string, NodeDot[]>();
   for (const dot of plan.rowDots[r]) addToList(dotsByGroup, dot.group, dot);
-  const dotsByY = new Map<number, Dot[]>();
+  const dotsByY = new Map<number, NodeDot[]>();
   for (const [dot] of dotsByGroup.values()) addToList(dotsByY, dot.y, dot);
   const out = [];
   for (const groupDots of dotsByGroup.values()) {
@@ -67,7 +67,7 @@ export function nodeMarks(scene: LoomScene, r: number) {
  * @param dotsInLine one of each group
  * @param lastVisit the step at which one of them last ran, -1 if none has
  */
-function labelMarks(scene: LoomScene, groupDots: Dot[], dotsInLine: Dot[], lastVisit: number) {
+function labelMarks(scene: LoomScene, groupDots: NodeDot[], dotsInLine: NodeDot[], lastVisit: number) {
   const { plan, now } = scene;
   const { names, chars } = plan.graph;
   const [dot] = groupDots;
@@ -81,7 +81,7 @@ function labelMarks(scene: LoomScene, groupDots: Dot[], dotsInLine: Dot[], lastV
   const hasBrokenSlot = slots.some(({ state }) => state === "broken" || state === "silent");
   const labelRoom =
     plan.width - names - 10 - chipWidth - (hasBrokenSlot || groupDots.length > 1 ? 0 : slots.length * 8);
-  const text = truncate(
+  const text = truncateText(
     labelOf(groupDots, dotsInLine, scene),
     Math.max(5, Math.min(maxChars, Math.floor(labelRoom / LABEL_CHARACTER_WIDTH))),
   );
@@ -105,10 +105,10 @@ function labelMarks(scene: LoomScene, groupDots: Dot[], dotsInLine: Dot[], lastV
 
 /** How wide a node's name is in the page's face, where some letters are wide. */
 export function labelWidth(text: string) {
-  return textWidth(text, 11.5) * BOLD + (text.match(/[MmWw]/g)?.length ?? 0) * 3.5;
+  return textWidth(text, 11.5) * BOLD_WIDTH_FACTOR + (text.match(/[MmWw]/g)?.length ?? 0) * 3.5;
 }
 
-function labelOf(groupDots: Dot[], dotsInLine: Dot[], { opened, i }: LoomScene) {
+function labelOf(groupDots: NodeDot[], dotsInLine: NodeDot[], { opened, i }: LoomScene) {
   const [dot] = groupDots;
   if (dot.fold.length) {
     const visited = groupDots.find(({ uid }) => uid === opened.trace.steps[i]?.visit?.node);
@@ -122,7 +122,7 @@ function labelOf(groupDots: Dot[], dotsInLine: Dot[], { opened, i }: LoomScene) 
 }
 
 /** The slots of a node as small squares in its line. */
-function inlineSlots({ plan, i }: LoomScene, dot: Dot) {
+function inlineSlots({ plan, i }: LoomScene, dot: NodeDot) {
   return [...dot.slots.keys()].map((slot) => {
     const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
     const state = pin ? pinState(pin, i) : null;
@@ -135,11 +135,11 @@ function inlineSlots({ plan, i }: LoomScene, dot: Dot) {
 }
 
 /** By what name the reader knows what a slot keeps. */
-function savedNameText(plan: Loom, pin: Pin) {
+function savedNameText(plan: LoomPlan, pin: LoomPin) {
   return plan.handleRows.get(pin.tensor ?? "")?.name || plan.run.storageNames.get(pin.storage) || pin.storage;
 }
 
-function slotMarks(scene: LoomScene, dot: Dot, slot: string, y: number) {
+function slotMarks(scene: LoomScene, dot: NodeDot, slot: string, y: number) {
   const { plan, i } = scene;
   const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
@@ -163,22 +163,22 @@ function brokenText({ plan, labels }: LoomScene, state: string | undefined) {
 }
 
 /** `self = x @ v0, released`, as much of it as there is room for: what went wrong always, the name cut before that. */
-function slotText(plan: Loom, slot: string, pin: Pin | undefined, brokenSuffix: string) {
+function slotText(plan: LoomPlan, slot: string, pin: LoomPin | undefined, brokenSuffix: string) {
   const maxChars = Math.floor((plan.width - plan.graph.names - 12) / 6);
-  if (plan.stacked || !pin) return truncate(slot, Math.max(3, maxChars - brokenSuffix.length)) + brokenSuffix;
+  if (plan.stacked || !pin) return truncateText(slot, Math.max(3, maxChars - brokenSuffix.length)) + brokenSuffix;
   const name = savedNameText(plan, pin);
   const version = ` @ v${pin.expected ?? "?"}`;
   const maxNameChars = Math.min(14, maxChars - slot.length - 3 - version.length - brokenSuffix.length);
   if (maxNameChars >= Math.min(4, name.length))
-    return `${slot} = ${truncate(name, maxNameChars)}${version}${brokenSuffix}`;
-  return truncate(slot, Math.max(3, maxChars - version.length - brokenSuffix.length)) + version + brokenSuffix;
+    return `${slot} = ${truncateText(name, maxNameChars)}${version}${brokenSuffix}`;
+  return truncateText(slot, Math.max(3, maxChars - version.length - brokenSuffix.length)) + version + brokenSuffix;
 }
 
 /** The gradient of a visit as a chip, of as many numbers as there is room for. @param k the step of a visit */
 function fittingChip({ opened }: LoomScene, k: number, maxWidth: number) {
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return { texts: [], shown: [], widths: [], width: 0 };
-  const { texts, shown, widths, width } = gradientChip(grad);
+  const { texts, shown, widths, width } = loomGradientChip(grad);
   if (width <= maxWidth || shown.length < 2) return { texts, shown, widths, width };
   const ellipsisWidth = 20;
   let n = 0;
@@ -231,7 +231,7 @@ export function gradMark(scene: LoomScene, k: number, x: number, y: number, isNo
         key: "grad",
         class: cls("loom-chip", !isNow && "past"),
         "data-loom-grad": opened.trace.steps[k].visit?.node,
-        "data-value": wireText(grad.cells ?? null),
+        "data-value": encodedValueJson(grad.cells ?? null),
       },
       parts,
     ),

@@ -1,7 +1,7 @@
 /** A saved value in the loom: a pin held on its counter's rail until backward lets go or a write breaks it. */
 
 import { pinState } from "../layout/run_rows.ts";
-import { inBand, type Band } from "../layout/view.ts";
+import { isInBand, type HeightBand } from "../layout/view.ts";
 import { cls, h } from "../browser/svg.ts";
 import { clip, type LoomScene } from "./loom_scene.ts";
 import type { PinLine } from "../layout/loom_plan.ts";
@@ -9,12 +9,12 @@ import type { PinLine } from "../layout/loom_plan.ts";
 /** A saved value: a pin from the node's row to the rail, held until backward lets go. */
 export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
   const { pin, x, rail, y, slotX, headed: hasHead, holds, hit: struckAt } = line;
-  const holdsInBand = holds.filter(({ from, to }) => inBand(band, from - 10, to + 10));
+  const holdsInBand = holds.filter(({ from, to }) => isInBand(band, from - 10, to + 10));
   if (!holdsInBand.length) return null;
   const state = pinState(pin, i);
   const parts = [];
   if (hasHead && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
-  if (hasHead && inBand(band, y, y))
+  if (hasHead && isInBand(band, y, y))
     parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
   for (const hold of holdsInBand) parts.push(...pinHoldMarks(line, hold, band));
   if (struckAt && pin.broken !== null)
@@ -58,7 +58,7 @@ export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
 function pinHoldMarks(
   { pin, holds, hit: struckAt }: PinLine,
   { x, from, to }: { x: number; from: number; to: number },
-  band: Band,
+  band: HeightBand,
 ) {
   const breakY = pin.broken !== null && struckAt ? struckAt.y : Infinity;
   const out = [];

@@ -2,21 +2,33 @@
 
 import { lineLabel } from "../trace/program_files.ts";
 import { find } from "../trace/entities.ts";
-import { typeText } from "../layout/card_texts.ts";
-import { bytesText, valueText, wireText } from "../layout/format.ts";
-import { CHIP_FONT } from "../layout/heading_chips.ts";
-import { frameTitle, HEIGHT, headingNames, headingTitle } from "../layout/memory_placed.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
+import { objectTypeText } from "../layout/card_texts.ts";
+import { bytesText, shortValueText, encodedValueJson } from "../layout/format.ts";
+import { VALUE_CHIP_FONT_SIZE } from "../layout/heading_chips.ts";
+import {
+  frameTitleThatFits,
+  MEMORY_ITEM_HEIGHTS,
+  headingNamesThatFit,
+  headingTypeTitle,
+} from "../layout/memory_placed.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
 import { refOf } from "../trace/names.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { rowTagMark } from "./row_tags.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { PlacedItem, PlacedChip, GhostItem, FoldItem, HeadingItem, Block } from "../layout/memory_parts.ts";
+import type {
+  PlacedItem,
+  PlacedValueChip,
+  FreedItem,
+  FoldItem,
+  HeadingItem,
+  RowBlock,
+} from "../layout/memory_parts.ts";
 
 const UI_EM = 0.56;
 
-export function headingMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: Columns): VNode {
+export function headingMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: MemoryColumns): VNode {
   const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
   return item.type === "frame"
     ? frameMark(stepFacts, place, item, columns, box)
@@ -27,13 +39,13 @@ function frameMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: HeadingItem,
-  columns: Columns,
+  columns: MemoryColumns,
   box: Record<string, number>,
 ) {
   const frame = find(stepFacts.snap.entities, item.uid, "frame");
   const isCurrent = stepFacts.snap.step?.frame === item.uid;
   const isSuspended = frame?.state === "suspended";
-  const name = frameTitle(item, columns);
+  const name = frameTitleThatFits(item, columns);
   const lineX = 14 + textWidth(name, 12) + 10;
   return h(
     "g",
@@ -68,13 +80,13 @@ function objectMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: HeadingItem,
-  columns: Columns,
+  columns: MemoryColumns,
   box: Record<string, number>,
 ) {
   const object = find(stepFacts.snap.entities, item.uid, "object");
   const isInner = item.type === "inner";
-  const { left, placed, hidden, end } = headingNames(item, columns);
-  const type = headingTitle(object, end, columns);
+  const { left, placed, hidden, end } = headingNamesThatFit(item, columns);
+  const type = headingTypeTitle(object, end, columns);
   return h(
     "g",
     {
@@ -84,7 +96,7 @@ function objectMark(
       "data-object": item.uid,
       tabindex: "0",
       role: "group",
-      "aria-label": `${item.uid} ${object ? typeText(object) : ""}`,
+      "aria-label": `${item.uid} ${object ? objectTypeText(object) : ""}`,
     },
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
@@ -114,29 +126,34 @@ function chipMarks(stepFacts: StepFacts, place: PlacedItem, uid: string) {
   if (before || after || open) {
     const x = before && !after ? chips.beforeX : chips.afterX;
     const text = open ? "−" : `+${before + after}`;
-    out.push(foldButton(`items ${uid}`, open, { x, y: chips.afterLine * HEIGHT.line, text }));
+    out.push(foldButton(`items ${uid}`, open, { x, y: chips.afterLine * MEMORY_ITEM_HEIGHTS.line, text }));
   }
   return out;
 }
 
-export function chipMark(stepFacts: StepFacts, uid: string, chip: PlacedChip) {
+export function chipMark(stepFacts: StepFacts, uid: string, chip: PlacedValueChip) {
   const { key, label, text, value, kind, changed, x, line, w } = chip;
-  const y = line * HEIGHT.line;
+  const y = line * MEMORY_ITEM_HEIGHTS.line;
   const isFrame = uid[0] === "f";
   const ref = refOf(value);
-  const valueX = x + textWidth(label, CHIP_FONT) + (label ? 5 : 0);
+  const valueX = x + textWidth(label, VALUE_CHIP_FONT_SIZE) + (label ? 5 : 0);
   const attrs = isFrame
-    ? { "data-chip": wireText(value), "data-name": key, "data-frame": uid, "data-value": wireText(value) }
+    ? {
+        "data-chip": encodedValueJson(value),
+        "data-name": key,
+        "data-frame": uid,
+        "data-value": encodedValueJson(value),
+      }
     : kind === "note"
       ? {}
-      : { "data-item": `${uid}:${key}`, "data-to": ref, "data-value": wireText(value) };
+      : { "data-item": `${uid}:${key}`, "data-to": ref, "data-value": encodedValueJson(value) };
   const leadsElsewhere = kind === "tensor" || kind === "object";
-  const wide = textWidth(text, CHIP_FONT) + 10;
+  const wide = textWidth(text, VALUE_CHIP_FONT_SIZE) + 10;
   return h(
     "g",
     { key: `chip ${key}`, class: cls(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs },
     h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
-    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": CHIP_FONT }, label),
+    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": VALUE_CHIP_FONT_SIZE }, label),
     leadsElsewhere && h("path", { key: "leads", class: "leads", d: `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3` }),
     leadsElsewhere &&
       h("rect", { key: "to", class: "chip-to", x: valueX + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
@@ -147,11 +164,11 @@ export function chipMark(stepFacts: StepFacts, uid: string, chip: PlacedChip) {
         class: "chip-value",
         x: leadsElsewhere ? valueX + 14 : valueX,
         y: y + 15,
-        "font-size": CHIP_FONT,
+        "font-size": VALUE_CHIP_FONT_SIZE,
       },
       kind === "here" ? `${text} ↓` : text,
     ),
-    h("title", { key: "title" }, `${key} = ${valueText(value, 400, stepFacts.snap.entities)}`),
+    h("title", { key: "title" }, `${key} = ${shortValueText(value, 400, stepFacts.snap.entities)}`),
   );
 }
 
@@ -175,7 +192,7 @@ function foldButton(key: string, open: boolean, place: { x: number; y: number; t
 }
 
 /** The rows that a heading hides, and what brings them back. */
-function foldedMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: Columns) {
+function foldedMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
   if (item.type === "inner") return null;
   const key = `rows ${item.section}`;
   const count = place.folded.length;
@@ -228,7 +245,7 @@ function stateSign(item: HeadingItem) {
 }
 
 /** Storages in one line. */
-export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: FoldItem, columns: Columns) {
+export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: FoldItem, columns: MemoryColumns) {
   const { labels, snap } = stepFacts;
   const n = item.blocks.length;
   const bytes = item.blocks.reduce(
@@ -245,7 +262,7 @@ export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: Fold
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => block.label).join(", ");
   const namesX = columns.names + 18 + uiWidth(text, 11.5) + 12;
-  const maxChars = Math.floor((columns.w - namesX - 12) / (EM * 10));
+  const maxChars = Math.floor((columns.w - namesX - 12) / (CHARACTER_WIDTH_EM * 10));
   return h(
     "g",
     {
@@ -266,24 +283,28 @@ export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: Fold
     ),
     h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
     maxChars > 3 &&
-      h("text", { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": 10 }, truncate(names, maxChars)),
+      h(
+        "text",
+        { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": 10 },
+        truncateText(names, maxChars),
+      ),
     h("title", {}, `${text}: ${names}`),
   );
 }
 
 /** All that a fold stands for, with the gradients beside it. @returns uids */
-function foldMembers(blocks: Block[]): string | null {
+function foldMembers(blocks: RowBlock[]): string | null {
   const uids = blocks.flatMap((block) => [...block.uids, ...[...block.grads.values()].flatMap((grad) => grad.uids)]);
   return uids.length ? uids.join(" ") : null;
 }
 
 /** @param text in the face of the page */
 function uiWidth(text: string, size: number) {
-  return (textWidth(text, size) / EM) * UI_EM;
+  return (textWidth(text, size) / CHARACTER_WIDTH_EM) * UI_EM;
 }
 
 /** What the step freed. */
-export function freedMark(stepFacts: StepFacts, place: PlacedItem, item: GhostItem, columns: Columns) {
+export function freedMark(stepFacts: StepFacts, place: PlacedItem, item: FreedItem, columns: MemoryColumns) {
   const bytes = item.freed.reduce((sum, { nbytes }) => sum + (nbytes ?? 0), 0);
   const text = `${stepFacts.labels.freedNow}: ${item.freed.length} · ${bytesText(bytes)}`;
   let x = columns.names + 18 + uiWidth(text, 11.5) + 12;

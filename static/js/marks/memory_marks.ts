@@ -1,8 +1,8 @@
 /** The memory pane of a step as descriptions: the heading with the columns' names, and the lines that are in sight. */
 
-import { flowChips } from "../layout/heading_chips.ts";
-import { inBand, type Band } from "../layout/view.ts";
-import { EM, textWidth } from "../layout/metrics.ts";
+import { wrapValueChips } from "../layout/heading_chips.ts";
+import { isInBand, type HeightBand } from "../layout/view.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { allocatorMark } from "./allocator.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
@@ -19,12 +19,12 @@ const MARGIN = 40;
 export function memoryMarks(
   stepFacts: StepFacts,
   pane: MemoryPane,
-  band: Band,
+  band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const body = [] as VNode[];
   for (const place of pane.placed) {
-    if (place.hidden || !inBand(band, place.y - MARGIN, place.y + place.h + MARGIN)) continue;
+    if (place.hidden || !isInBand(band, place.y - MARGIN, place.y + place.h + MARGIN)) continue;
     const mark = lineMark(stepFacts, pane, place, markCache);
     if (mark) body.push(mark);
   }
@@ -86,8 +86,11 @@ function headingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
 
 /** The plain values of the module, those that the step gave first. */
 function valueMarks(stepFacts: StepFacts, { columns, values }: MemoryPane, main: string) {
-  const firstX = columns.gradW && !columns.phone ? columns.grad + EM * 12 * 5 + 14 : columns.strip + EM * 12 * 8 + 16;
-  const flow = flowChips(values, firstX, columns.w - 8, firstX, false);
+  const firstX =
+    columns.gradW && !columns.phone
+      ? columns.grad + CHARACTER_WIDTH_EM * 12 * 5 + 14
+      : columns.strip + CHARACTER_WIDTH_EM * 12 * 8 + 16;
+  const flow = wrapValueChips(values, firstX, columns.w - 8, firstX, false);
   const shift = columns.w - 12 - Math.max(flow.afterX - 12, firstX) - (flow.after ? flow.more - 6 : 0);
   const chips = flow.chips.map((chip) => chipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
   const hidden = flow.before + flow.after;

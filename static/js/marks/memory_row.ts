@@ -2,8 +2,8 @@
 
 import { find, findHandle } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { SIZE } from "../layout/row_lines.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { ROW_SIZES } from "../layout/row_lines.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { rowTransform } from "./mark_cache.ts";
 import { readingMark } from "./row_beads.ts";
@@ -13,7 +13,7 @@ import { counterMark } from "./row_counter.ts";
 import { gradPlaceMark } from "./row_grad.ts";
 import { pinMarks } from "./row_pin.ts";
 import { rowTagMark } from "./row_tags.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../layout/memory_parts.ts";
 
@@ -21,7 +21,7 @@ interface Row {
   facts: StepFacts;
   item: RowItem;
   layout: RowLayout;
-  columns: Columns;
+  columns: MemoryColumns;
   /** with cards */
   open: boolean;
 }
@@ -30,7 +30,7 @@ export function rowMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: RowItem,
-  columns: Columns,
+  columns: MemoryColumns,
   selected: string | null,
 ): VNode | null {
   const { layout } = place;
@@ -51,10 +51,10 @@ export function rowMark(
     guideMarks(row),
     storageMarks(row),
     layout.lines.flatMap((line) => lineMarks(row, line)),
-    layout.lines.length || block.names.size ? null : labelMark(row, SIZE.inset + layout.top),
+    layout.lines.length || block.names.size ? null : labelMark(row, ROW_SIZES.inset + layout.top),
     quietRows(row),
     counterMarks(row),
-    place.pins && pinMarks(stepFacts, place.pins, layout, columns, SIZE.inset),
+    place.pins && pinMarks(stepFacts, place.pins, layout, columns, ROW_SIZES.inset),
   );
 }
 
@@ -68,7 +68,7 @@ function storageMarks({ facts, item, layout, columns }: Row) {
   if (!storage) return [];
   const stripPlace = {
     x: columns.strip,
-    y: SIZE.inset + layout.top,
+    y: ROW_SIZES.inset + layout.top,
     full: layout.level !== "slim",
     grad: facts.grads.has(storage) || item.block.purpose?.gradient !== undefined,
   };
@@ -85,7 +85,7 @@ function titleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: str
   const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
   const device = storage.device && storage.device !== "cpu" ? storage.device : "";
   const notes = [inside, device].filter(Boolean);
-  const y = SIZE.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
+  const y = ROW_SIZES.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
   const text = [uid, ...notes].join(" · ");
   const fitsBeside = x + textWidth(text, 9.5) <= end;
   const titleNode = h(
@@ -94,13 +94,13 @@ function titleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: str
     `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} ${notes.join(" · ")}`,
   );
   if (fitsBeside) return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, text, titleNode);
-  const belowY = SIZE.inset + layout.top + layout.strip.h + 10;
-  const maxCharacters = Math.floor((end - columns.strip) / (EM * 8.5));
+  const belowY = ROW_SIZES.inset + layout.top + layout.strip.h + 10;
+  const maxCharacters = Math.floor((end - columns.strip) / (CHARACTER_WIDTH_EM * 8.5));
   if (notes.length && !item.small && layout.lines.length < 2)
     return h(
       "text",
       { key: "storage", class: "storage-name end", x: end, y: belowY, "font-size": 8.5 },
-      truncate(text, maxCharacters),
+      truncateText(text, maxCharacters),
       titleNode,
     );
   if (x + textWidth(uid, 9.5) <= end)
@@ -113,11 +113,11 @@ function lineMarks(row: Row, line: HandleLine): (VNode | null | VNode[])[] {
   const { uid } = line;
   const handle = findHandle(facts.snap.entities, uid);
   if (!handle) return [];
-  const y = SIZE.inset + line.y;
+  const y = ROW_SIZES.inset + line.y;
   const cardPlace = { x: columns.card, y, w: columns.cardW };
   const hasNames = line.names.length > 0;
   return [
-    handle.storage ? readingMark(facts, line, handle, { columns, layout, inset: SIZE.inset }) : null,
+    handle.storage ? readingMark(facts, line, handle, { columns, layout, inset: ROW_SIZES.inset }) : null,
     hasNames ? nameMarks(row, line, y) : labelMark(row, y),
     open ? rowCardMark(facts, uid, cardPlace) : slimMark(row, line, cardPlace),
     line.first && !open && item.block.others.length ? unnamedMarks(row, y) : null,
@@ -157,8 +157,8 @@ function labelMark({ item, columns, open, layout }: Row, y: number) {
   if (block.names.size && !block.label) return null;
   const labelWidth = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
   const text = block.label || block.key;
-  const size = Math.max(8.5, Math.min(10.5, Math.floor((labelWidth / (EM * text.length)) * 10) / 10));
-  const shownText = truncate(text, Math.max(4, Math.floor(labelWidth / (EM * size))));
+  const size = Math.max(8.5, Math.min(10.5, Math.floor((labelWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
+  const shownText = truncateText(text, Math.max(4, Math.floor(labelWidth / (CHARACTER_WIDTH_EM * size))));
   const textPosition = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
   return h("text", { key: "label", class: "no-name", ...textPosition }, shownText, h("title", {}, text));
 }
@@ -201,7 +201,7 @@ function hiddenNames({ block }: RowItem, line: HandleLine) {
 
 function quietRows({ facts, layout, columns }: Row) {
   return layout.quiet.map(({ uids, y }) =>
-    quietMarks(facts, uids, columns, SIZE.inset + y, { x: columns.card, room: columns.cardW, say: true }),
+    quietMarks(facts, uids, columns, ROW_SIZES.inset + y, { x: columns.card, room: columns.cardW, say: true }),
   );
 }
 
@@ -213,7 +213,7 @@ function counterMarks({ facts, layout, columns, open }: Row) {
       facts,
       group.counter ?? "",
       {
-        y: SIZE.inset + group.y,
+        y: ROW_SIZES.inset + group.y,
         h: group.h,
         wearers: group.uids.length,
         open,
@@ -231,10 +231,10 @@ function guideMarks({ layout, columns, open }: Row) {
   const guideEnds = new Map<number, number>();
   for (const { reading, first, y, h: lineHeight } of layout.lines) {
     if (reading.kind !== "beads" || first) continue;
-    const to = SIZE.inset + y + Math.min(lineHeight, SIZE.handle) / 2;
+    const to = ROW_SIZES.inset + y + Math.min(lineHeight, ROW_SIZES.handle) / 2;
     for (const cell of [reading.low, reading.high + 1]) guideEnds.set(cell, Math.max(guideEnds.get(cell) ?? 0, to));
   }
-  const stripBottom = SIZE.inset + layout.top + layout.strip.h + 1;
+  const stripBottom = ROW_SIZES.inset + layout.top + layout.strip.h + 1;
   return [...guideEnds].map(([cell, to]) => {
     const x = columns.strip + cell * band.cw + (cell === 0 ? 1 : cell === band.n ? -1 : 0);
     return h("path", { key: `guide ${cell}`, class: "arm", d: `M${x} ${stripBottom}V${to}` });

@@ -2,10 +2,10 @@
 
 import { isHandle } from "../trace/entities.ts";
 import { isRowSelected } from "./memory_row.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { Tag } from "../trace/names.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { PlacedItem, RowItem, Block } from "../layout/memory_parts.ts";
+import type { PlacedItem, RowItem, RowBlock } from "../layout/memory_parts.ts";
 
 /** All of it but the row's place; null for one that the step touched, or that says what this step did. Entities that
  * no step changed are the same objects as before. */
@@ -13,7 +13,7 @@ export function memoryRowInputs(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: RowItem,
-  columns: Columns,
+  columns: MemoryColumns,
   selected: string | null,
 ): unknown[] | null {
   const { layout, h: height } = place;
@@ -23,7 +23,7 @@ export function memoryRowInputs(
 }
 
 /** @returns whether it can be cached */
-function addBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: Block): boolean {
+function addBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: RowBlock): boolean {
   const { snap, grads, writers } = stepFacts;
   const storage = snap.entities.get(block.storage ?? "");
   if (storage?.kind === "storage" && !storage.cells) return false; // its summary tells of the step's writes
@@ -44,7 +44,7 @@ function addBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: Block): 
   return true;
 }
 
-function addHandleInputs(inputs: unknown[], { snap, names }: StepFacts, block: Block, uid: string) {
+function addHandleInputs(inputs: unknown[], { snap, names }: StepFacts, block: RowBlock, uid: string) {
   const handle = snap.entities.get(uid);
   const gradUid = isHandle(handle) ? handle.grad : undefined;
   inputs.push(uid, names.tags.has(uid), names.paths.get(uid));

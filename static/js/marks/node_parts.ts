@@ -1,7 +1,7 @@
 /** Parts of a node's picture that leaves have too: what a step made, when backward runs it, where gradients add. */
 
 import { h } from "../browser/svg.ts";
-import type { Turn } from "../layout/graph_step.ts";
+import type { VisitOrder } from "../layout/graph_step.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** What a step made. */
@@ -21,7 +21,7 @@ export function sumCountMark(labels: StepFacts["labels"], count: number, cx: num
 }
 
 /** When backward runs a node. */
-export function turnMark({ k }: Turn, cx: number, cy: number) {
+export function turnMark({ k }: VisitOrder, cx: number, cy: number) {
   const w = k > 99 ? 21 : 15;
   return h(
     "g",

@@ -1,7 +1,7 @@
 /** What lies over both panes of the stage: links between them, and labels for what of the step is out of sight. */
 
-import { stageLinks } from "../layout/links.ts";
-import { HEADING, type Side, type StagePlan } from "../layout/stage_plan.ts";
+import { linksBetweenPanes } from "../layout/links.ts";
+import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";
 import { beyondMark, linkMark } from "./link.ts";
 import type { VNode } from "../browser/svg.ts";
 import type { Rect } from "../layout/pane.ts";
@@ -18,7 +18,7 @@ interface Scrolled {
 export function drawOverlay(
   stepFacts: StepFacts,
   plan: StagePlan,
-  panes: Record<Side, Scrolled>,
+  panes: Record<PaneSide, Scrolled>,
   selected: string | null,
   labels: Labels,
 ): VNode[] {
@@ -27,12 +27,12 @@ export function drawOverlay(
   const frame = {
     divider: widths.memory,
     right,
-    top: HEADING,
-    bottom: HEADING + height,
-    memory: HEADING - panes.memory.scrolled,
-    graph: HEADING - panes.graph.scrolled,
+    top: PANE_HEADING_HEIGHT,
+    bottom: PANE_HEADING_HEIGHT + height,
+    memory: PANE_HEADING_HEIGHT - panes.memory.scrolled,
+    graph: PANE_HEADING_HEIGHT - panes.graph.scrolled,
   };
-  const lines = stageLinks(stepFacts, plan, selected).map((link) => linkMark(link, frame));
+  const lines = linksBetweenPanes(stepFacts, plan, selected).map((link) => linkMark(link, frame));
   const rightEdges = { memory: widths.memory - 4, graph: right - 4 };
   const counts = (["memory", "graph"] as const).flatMap((side) => {
     if (!plan[side]) return [];

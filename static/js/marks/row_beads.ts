@@ -1,11 +1,11 @@
 /** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
 
-import { extent, cellReads } from "../layout/reads.ts";
-import { mapHeight, SIZE } from "../layout/row_lines.ts";
-import { EM } from "../layout/metrics.ts";
-import { bandOf, type CellBand, type RowStrip } from "../layout/row_strip.ts";
+import { cellExtentOfHandle, cellReads } from "../layout/reads.ts";
+import { cellMapHeight, ROW_SIZES } from "../layout/row_lines.ts";
+import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { bandOfDtype, type CellBand, type CellStrip } from "../layout/row_strip.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { Bead, RowReading } from "../layout/row_reading.ts";
 import type { Handle } from "../trace/entities.ts";
 import type { StepFacts } from "./step_facts.ts";
@@ -19,7 +19,7 @@ interface ReadingPlace {
   start: number;
   x: number;
   top: number;
-  strip: RowStrip;
+  strip: CellStrip;
   /** of its line */
   y: number;
   /** of its card */
@@ -33,9 +33,9 @@ export function readingMark(
   stepFacts: StepFacts,
   line: HandleLine,
   handle: Handle,
-  { columns, layout, inset }: { columns: Columns; layout: RowLayout; inset: number },
+  { columns, layout, inset }: { columns: MemoryColumns; layout: RowLayout; inset: number },
 ): VNode | null {
-  const band = bandOf(layout.strip, handle.dtype);
+  const band = bandOfDtype(layout.strip, handle.dtype);
   if (!band) return null;
   const open = layout.level !== "slim";
   const y = inset + line.y;
@@ -92,7 +92,7 @@ function cellMapMarks(
   { line, band, start, x, top, strip, y, middle }: ReadingPlace,
   { cells, low, high }: Extract<RowReading, { kind: "map" }>,
 ) {
-  const mapH = mapHeight(strip);
+  const mapH = cellMapHeight(strip);
   const mapY = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - mapH) / 2);
   const rows = band.mode === "summary" ? 1 : band.lines;
   const lineHeight = mapH / rows;
@@ -138,9 +138,9 @@ function cellRuns(cells: number[], columns: number): [number, number, number][] 
 function beadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extract<RowReading, { kind: "beads" }>) {
   const { line, band, start, x, top, strip, y, middle } = place;
   const n = reading.lines.length;
-  const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * SIZE.bead - 3) / 2, n > 1 ? 1 : 0);
+  const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * ROW_SIZES.bead - 3) / 2, n > 1 ? 1 : 0);
   const trunkX = x - 6;
-  const centreY = (k: number) => y0 + k * SIZE.bead + BEAD / 2;
+  const centreY = (k: number) => y0 + k * ROW_SIZES.bead + BEAD / 2;
   const out = [];
   if (line.first) out.push(beadLine(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
   else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
@@ -169,7 +169,7 @@ function beadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace,
   const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
   const isWriter = stepFacts.writers.has(line.uid);
   const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
-  const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
+  const size = Math.min(9, Math.floor(((w - 4) / (CHARACTER_WIDTH_EM * bead.text.length)) * 10) / 10);
   const marks = bead.reads.map((read, depth) => {
     const isTopmost = depth === readCount - 1;
     const offset = isTopmost ? 0 : 3;
@@ -205,7 +205,7 @@ function beadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace,
 
 /** Bars under the cells that are read. */
 function slimMarks({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
-  const span = extent(handle);
+  const span = cellExtentOfHandle(handle);
   if (line.first)
     return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];
   if (!span || band.lines > 1 || span[0] < 0) return [];

@@ -1,15 +1,15 @@
 /** A handle in a row: its card, its slim form, and the quiet line of those that have no name. */
 
 import { findHandle, type Handle } from "../trace/entities.ts";
-import { handleCardText } from "../layout/card_texts.ts";
-import { tuple } from "../layout/format.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { plainDtype } from "../layout/reads.ts";
-import { SIZE } from "../layout/row_lines.ts";
+import { handleCardTexts } from "../layout/card_texts.ts";
+import { tupleText } from "../layout/format.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
+import { ROW_SIZES } from "../layout/row_lines.ts";
 import { cls, h } from "../browser/svg.ts";
 import { roleLabel } from "./labels.ts";
 import { shortDtype } from "./row_cell.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 interface Place {
@@ -20,15 +20,15 @@ interface Place {
 
 /** A text cut to its room, whole in its title. */
 function clippedText(text: string, maxWidth: number, font: number) {
-  return truncate(text, Math.max(2, Math.floor(maxWidth / (EM * font) + 0.02)));
+  return truncateText(text, Math.max(2, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * font) + 0.02)));
 }
 
 function cardAttributes(stepFacts: StepFacts, uid: string, handle: Handle, named: boolean) {
-  const text = handleCardText(handle);
+  const text = handleCardTexts(handle);
   const tracked = text.tracked || handle.leaf === false;
   const bits = (handle.bits ?? []).join(" ");
   const role = `${text.tracked ? "∇ " : ""}${roleLabel(text.role, stepFacts.labels)}${bits ? ` ${bits}` : ""}`;
-  const description = `${uid} ${text.shape} ${plainDtype(handle.dtype)}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
+  const description = `${uid} ${text.shape} ${unqualifiedDtype(handle.dtype)}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
   const fresh = stepFacts.snap.fresh.has(uid);
   return {
     shape: text.shape,
@@ -79,8 +79,8 @@ export function rowCardMark(stepFacts: StepFacts, uid: string, place: Place) {
   return h(
     "g",
     card.attrs,
-    card.touched && haloMark(card.fresh, x, y, w, SIZE.card),
-    h("rect", { key: "box", class: "card-box", x, y, width: w, height: SIZE.card, rx: 6 }),
+    card.touched && haloMark(card.fresh, x, y, w, ROW_SIZES.card),
+    h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
     fittedText("shape", leftX, y + 13, card.shape, x + w - 6 - roleWidth - leftX, shapeFont),
     role && h("text", { key: "role", class: "role end", x: x + w - 6, y: y + 13, "font-size": 10 }, role),
@@ -91,7 +91,10 @@ export function rowCardMark(stepFacts: StepFacts, uid: string, place: Place) {
 
 /** A text a little smaller where it is too long, then cut. */
 function fittedText(name: string, x: number, y: number, text: string, maxWidth: number, font: number) {
-  const size = Math.max(font - 2, Math.min(font, Math.floor((maxWidth / (EM * Math.max(1, text.length))) * 10) / 10));
+  const size = Math.max(
+    font - 2,
+    Math.min(font, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * Math.max(1, text.length))) * 10) / 10),
+  );
   return h("text", { key: name, class: name, x, y, "font-size": size }, clippedText(text, maxWidth, size));
 }
 
@@ -113,7 +116,7 @@ function geometryText(handle: Handle, isWide: boolean) {
     return `numpy ${shortDtype(handle.dtype)}${handle.writeable === false ? " read-only" : ""}`;
   const dtype = shortDtype(handle.dtype);
   if (!handle.stride) return `${(handle.layout ?? handle.type ?? "").replace("torch.", "")} ${dtype}`;
-  const steps = `${tuple(handle.stride)}${handle.offset ? ` +${handle.offset}` : ""}`;
+  const steps = `${tupleText(handle.stride)}${handle.offset ? ` +${handle.offset}` : ""}`;
   return isWide ? `${steps} ${dtype}` : steps;
 }
 
@@ -148,7 +151,7 @@ interface QuietPlace {
 }
 
 /** Handles without a name in one line. @param place from where on */
-export function quietMarks(stepFacts: StepFacts, uids: string[], columns: Columns, y: number, place: QuietPlace) {
+export function quietMarks(stepFacts: StepFacts, uids: string[], columns: MemoryColumns, y: number, place: QuietPlace) {
   const end = place.x + place.room;
   let x = place.x;
   const out = [];
@@ -189,7 +192,7 @@ export function quietMarks(stepFacts: StepFacts, uids: string[], columns: Column
   return out;
 }
 
-function quietLabel(stepFacts: StepFacts, count: number, columns: Columns, y: number) {
+function quietLabel(stepFacts: StepFacts, count: number, columns: MemoryColumns, y: number) {
   const text = `${count > 1 ? `${count} × ` : ""}${stepFacts.labels.unnamed}`;
   return h(
     "text",

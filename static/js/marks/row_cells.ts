@@ -1,6 +1,6 @@
 /** The strip of a row: the cells of a storage with their values, what a step wrote over, and its frame. */
 
-import { bandCell, MAX_SLIM, type CellBand, type RowStrip } from "../layout/row_strip.ts";
+import { cellRect, MAX_COLLAPSED_CELLS, type CellBand, type CellStrip } from "../layout/row_strip.ts";
 import { cls, h, type VNode } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, haloMark, shortDtype } from "./row_cell.ts";
@@ -15,7 +15,7 @@ const cachedMarks = new WeakMap<object, Map<string, VNode>>();
 /** Of one storage's cells so many descriptions are kept. */
 const MAX_CACHED_MARKS = 4;
 
-export function stripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place: StripPlace): VNode {
+export function stripMark(stepFacts: StepFacts, uid: string, strip: CellStrip, place: StripPlace): VNode {
   const { entities, fresh, written } = stepFacts.snap;
   const storage = entities.get(uid);
   const cells = storage?.kind === "storage" ? storage.cells : null;
@@ -29,14 +29,14 @@ export function stripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, pl
 }
 
 /** All that a strip's description is made from besides its cells. */
-function stripPlace(uid: string, { bands }: RowStrip, { x, y, full, grad }: StripPlace) {
+function stripPlace(uid: string, { bands }: CellStrip, { x, y, full, grad }: StripPlace) {
   const lines = bands.map(
     (band) => `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch}`,
   );
   return `${uid} ${x} ${y} ${full} ${grad} ${lines.join()}`;
 }
 
-function newStripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place: StripPlace): VNode {
+function newStripMark(stepFacts: StepFacts, uid: string, strip: CellStrip, place: StripPlace): VNode {
   const storage = stepFacts.snap.entities.get(uid);
   const fresh = stepFacts.snap.fresh.has(uid);
   const writtenKeys = stepFacts.snap.written.get(uid);
@@ -111,7 +111,7 @@ function cellMarks(
   const maxMagnitude = largestMagnitude(values);
   const writtenKeys = stepFacts.snap.written.get(uid);
   return values.map((value, i) => {
-    const box = bandCell(band, i);
+    const box = cellRect(band, i);
     const isWritten = Boolean(writtenKeys?.has(`${band.dtype}:${i}`));
     const was = isWritten ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
     const cellPlace = { x: place.x + box.x, y: place.y + box.y, w: box.w, h: box.h };
@@ -133,7 +133,7 @@ const COLOUR_LEVELS = 8;
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal
  * stretches. */
 function colourMarks(band: CellBand, values: Cell[], place: StripPlace): VNode[] {
-  const shownValues = values.length > MAX_SLIM ? stretchMeans(values) : values;
+  const shownValues = values.length > MAX_COLLAPSED_CELLS ? stretchMeans(values) : values;
   const maxMagnitude = largestMagnitude(shownValues);
   const w = (band.cw * values.length) / shownValues.length;
   const [top, height] = [place.y + band.y, band.ch];
@@ -155,8 +155,8 @@ function colourMarks(band: CellBand, values: Cell[], place: StripPlace): VNode[]
 }
 
 function stretchMeans(values: Cell[]): number[] {
-  return Array.from({ length: MAX_SLIM }, (_, k) => {
-    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MAX_SLIM));
+  return Array.from({ length: MAX_COLLAPSED_CELLS }, (_, k) => {
+    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MAX_COLLAPSED_CELLS));
     const numbers = values.slice(from, to).filter((value) => typeof value === "number" || typeof value === "boolean");
     return numbers.length ? numbers.reduce((sum: number, value) => sum + Number(value), 0) / numbers.length : 0;
   });

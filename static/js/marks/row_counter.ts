@@ -3,7 +3,7 @@
 import { find } from "../trace/entities.ts";
 import { cls, h } from "../browser/svg.ts";
 import { versionText } from "./rail.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** What of a counter every badge says. */
@@ -39,7 +39,7 @@ interface CounterMarkPlace {
   several: boolean;
 }
 
-export function counterMark(stepFacts: StepFacts, counterUid: string, place: CounterMarkPlace, columns: Columns) {
+export function counterMark(stepFacts: StepFacts, counterUid: string, place: CounterMarkPlace, columns: MemoryColumns) {
   const { value, before, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, place.wearers);
   const { rail: x, railW: w } = columns;
   const badgeHeight = place.open ? 19 : 16;

@@ -1,11 +1,11 @@
 /** A storage too big to list, in a row: its means as colours, its numbers, and a window onto some of its cells. */
 
 import { findHandle, type Cell } from "../trace/entities.ts";
-import { bytesText, fullNumber, shortNumber, wireText } from "../layout/format.ts";
-import { EM } from "../layout/metrics.ts";
-import { extent } from "../layout/reads.ts";
-import { SUMMARY, type CellBand, type RowStrip } from "../layout/row_strip.ts";
-import { elementCount, knownCells } from "../layout/big_storage.ts";
+import { bytesText, fullNumberText, shortNumberText, encodedValueJson } from "../layout/format.ts";
+import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { cellExtentOfHandle } from "../layout/reads.ts";
+import { SUMMARY_SIZES, type CellBand, type CellStrip } from "../layout/row_strip.ts";
+import { storageElementCount, cellsOfWindows } from "../layout/big_storage.ts";
 import { cls, h } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, haloMark } from "./row_cell.ts";
@@ -28,15 +28,23 @@ export function rowSummaryMarks(
   uid: string,
   storage: Storage,
   band: CellBand,
-  strip: RowStrip,
+  strip: CellStrip,
   place: StripPlace,
 ) {
   const { dtype } = band;
   const numbers = storage.summary?.[dtype] ?? {};
-  const n = elementCount(storage, dtype);
-  const heat = { uid, dtype, n, x: place.x, y: place.y, w: strip.w, ch: place.full ? SUMMARY.heat : SUMMARY.slim };
+  const n = storageElementCount(storage, dtype);
+  const heat = {
+    uid,
+    dtype,
+    n,
+    x: place.x,
+    y: place.y,
+    w: strip.w,
+    ch: place.full ? SUMMARY_SIZES.heat : SUMMARY_SIZES.slim,
+  };
   const frame = { x: heat.x, y: heat.y, width: heat.w, height: heat.ch, rx: 3 };
-  const cells = place.full ? knownCells(storage.windows?.[dtype] ?? []) : [];
+  const cells = place.full ? cellsOfWindows(storage.windows?.[dtype] ?? []) : [];
   return [
     stepFacts.snap.fresh.has(uid) && haloMark("halo", heat.x, heat.y, heat.w, heat.ch, false),
     h("rect", { key: "ground", class: "strip-ground", ...frame }),
@@ -70,14 +78,14 @@ function heatMarks(heat: HeatPlace, numbers: Summary) {
         "data-open": `${uid}:${from}`,
         "data-span": String(endIndex - from),
         "data-dtype": dtype,
-        "data-mean": mean === null ? null : wireText(mean),
+        "data-mean": mean === null ? null : encodedValueJson(mean),
       },
       h("rect", { key: "ground", class: "stretch-ground", ...box }),
       tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity * 2 }),
       h(
         "title",
         { key: "title" },
-        `${uid}[${from} … ${endIndex - 1}]${mean === null ? "" : `  mean ${fullNumber(mean)}`}`,
+        `${uid}[${from} … ${endIndex - 1}]${mean === null ? "" : `  mean ${fullNumberText(mean)}`}`,
       ),
     );
   });
@@ -90,7 +98,7 @@ function writeMarks({ snap }: StepFacts, heat: HeatPlace) {
     if (entry.kind !== "event" || entry.event !== "written" || entry.storage !== uid) return [];
     const writer = findHandle(snap.entities, entry.by);
     const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : writer;
-    const span = (entry.changed ?? 0) >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
+    const span = (entry.changed ?? 0) >= n ? [0, n - 1] : region?.shape ? cellExtentOfHandle(region) : null;
     if (!span) return [];
     const width = Math.max(4, xOf(heat, span[1] + 1) - xOf(heat, span[0]));
     const x = Math.min(xOf(heat, span[0]), xOf(heat, n) - width);
@@ -113,13 +121,13 @@ function writeMarks({ snap }: StepFacts, heat: HeatPlace) {
 /** The least, the mean and the greatest of the values, and how many there are. */
 function summaryText({ uid, n, x, y, w }: HeatPlace, numbers: Summary, nbytes: number | undefined) {
   const extremes = (["min", "mean", "max"] as const).map(
-    (name) => `${name} ${numbers[name] == null ? "–" : shortNumber(numbers[name], 7)}`,
+    (name) => `${name} ${numbers[name] == null ? "–" : shortNumberText(numbers[name], 7)}`,
   );
   const summaryLine = `${extremes.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
-  const size = Math.min(9, Math.floor((w / (EM * summaryLine.length)) * 10) / 10);
+  const size = Math.min(9, Math.floor((w / (CHARACTER_WIDTH_EM * summaryLine.length)) * 10) / 10);
   return h(
     "text",
-    { key: "numbers", class: "meta", x, y: y + SUMMARY.numbers + 4, "font-size": size },
+    { key: "numbers", class: "meta", x, y: y + SUMMARY_SIZES.numbers + 4, "font-size": size },
     summaryLine,
     h("title", {}, `${uid} ${summaryLine}`),
   );
@@ -136,10 +144,19 @@ function windowMarks(stepFacts: StepFacts, heat: HeatPlace, cells: { i: number; 
   const cellCount = Math.max(1, Math.floor((width - 32 - indexWidth) / cellWidth));
   const shown = windowFrom(cells, stepFacts.peeks.get(uid) ?? firstWritten?.i ?? 0, cellCount);
   const maxMagnitude = largestMagnitude(shown.map(({ value }) => value));
-  const top = y + SUMMARY.cells;
+  const top = y + SUMMARY_SIZES.cells;
   const [firstIndex, lastIndex] = [shown[0].i, shown[shown.length - 1].i];
-  const band: CellBand = { dtype, n, y: 0, columns: n, lines: 1, cw: cellWidth, ch: SUMMARY.cellH, mode: "numbers" };
-  const place = { y: top, w: cellWidth, h: SUMMARY.cellH, most: maxMagnitude, full: true };
+  const band: CellBand = {
+    dtype,
+    n,
+    y: 0,
+    columns: n,
+    lines: 1,
+    cw: cellWidth,
+    ch: SUMMARY_SIZES.cellH,
+    mode: "numbers",
+  };
+  const place = { y: top, w: cellWidth, h: SUMMARY_SIZES.cellH, most: maxMagnitude, full: true };
   return [
     h("rect", {
       key: "window",
@@ -192,7 +209,7 @@ function windowButton({ uid, dtype, y }: HeatPlace, key: string, firstElement: n
   return h(
     "g",
     { key, class: "turn", "data-open": `${uid}:${firstElement}`, "data-dtype": dtype, ...button },
-    h("rect", { key: "ground", x: buttonX, y: y + SUMMARY.cells, width: 12, height: SUMMARY.cellH, rx: 2 }),
+    h("rect", { key: "ground", x: buttonX, y: y + SUMMARY_SIZES.cells, width: 12, height: SUMMARY_SIZES.cellH, rx: 2 }),
     h("path", { key: "arrow", class: "tick", d }),
   );
 }

@@ -1,9 +1,9 @@
 /** What the marks of one step need to know besides their own entity: names, readers, the backward in progress, the step's events. */
 
 import { find, isHandle } from "../trace/entities.ts";
-import { graphModelOf } from "../layout/graph_model.ts";
+import { cachedGraphModel } from "../layout/graph_model.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
-import { touched, type Touched } from "../layout/touched.ts";
+import { touchedByStep, type Touched } from "../layout/touched.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Names } from "../trace/names.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
@@ -52,7 +52,7 @@ export function stepFacts(
   const namesAndPaths = opened.names(index);
   return {
     snap,
-    touched: touched(snap.step, entities),
+    touched: touchedByStep(snap.step, entities),
     labels,
     peeks: windowStarts,
     names: namesAndPaths,
@@ -62,7 +62,8 @@ export function stepFacts(
     ...backwardFacts(opened, snap),
     ...eventFacts(snap),
     made: (nodeUid) => opened.index.outputsOf(nodeUid, index),
-    nodeName: (uid) => graphModelOf(opened).labels.get(uid) ?? shortNodeName(find(entities, uid, "node")?.name ?? uid),
+    nodeName: (uid) =>
+      cachedGraphModel(opened).labels.get(uid) ?? shortNodeName(find(entities, uid, "node")?.name ?? uid),
   };
 }
 

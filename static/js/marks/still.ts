@@ -1,10 +1,10 @@
 /** The picture of a step as it is saved or previewed: memory and graph with their links, cropped to what they show. */
 
 import {
-  HEADING,
-  stageModel,
-  stagePlan,
-  type Size,
+  PANE_HEADING_HEIGHT,
+  buildStageModel,
+  planStage,
+  type StageSize,
   type StageModel,
   type StageOptions,
   type StagePlan,
@@ -41,7 +41,7 @@ export function stepPicture(
   options: StillOptions = {},
 ): Picture {
   const { w = DEFAULT_SIZE.w, h: high = DEFAULT_SIZE.h, scale = 1, toggled = new Set(), peeks } = options;
-  const model = stageModel(opened);
+  const model = buildStageModel(opened);
   const drawAtWidth = (width: number) => {
     const plan = stillPlan(model, i, { w: width, h: high }, { scale, toggled });
     return { plan, ...stageMarks(plan, labels, peeks) };
@@ -52,7 +52,7 @@ export function stepPicture(
   const graphExtent = pictureExtent([...(graph?.heading ?? []), ...(graph?.body ?? [])]);
   const memoryWidth = graph ? Math.min(plan.widths.memory, memoryExtent.x + CROP_MARGIN) : memoryExtent.x + CROP_MARGIN;
   const bodyHeight = Math.max(plan.memory?.height ?? 0, plan.graph?.height ?? 0, memoryExtent.y, graphExtent.y);
-  const height = HEADING + Math.min(Math.max(bodyHeight, 1), plan.height) + CROP_MARGIN / 2;
+  const height = PANE_HEADING_HEIGHT + Math.min(Math.max(bodyHeight, 1), plan.height) + CROP_MARGIN / 2;
   const cropped = { ...plan, widths: { memory: memoryWidth, graph: graphExtent.x + CROP_MARGIN } };
   const nothingBeyond = () => ({ above: [], below: [] });
   const panes = {
@@ -107,11 +107,11 @@ function drawnTexts({ memory, graph }: DrawnStep) {
 
 /** Everything open, one below the other, where that is no higher than the room: a picture needs no places for what
  * comes later. */
-function stillPlan(model: StageModel, i: number, paneSize: Size, options: StageOptions) {
-  const openPlan = stagePlan(model, i, { w: paneSize.w, h: Infinity }, { ...options, compact: true });
-  return HEADING + paneHeight(openPlan) <= paneSize.h
+function stillPlan(model: StageModel, i: number, paneSize: StageSize, options: StageOptions) {
+  const openPlan = planStage(model, i, { w: paneSize.w, h: Infinity }, { ...options, compact: true });
+  return PANE_HEADING_HEIGHT + paneHeight(openPlan) <= paneSize.h
     ? openPlan
-    : stagePlan(model, i, paneSize, { ...options, compact: true });
+    : planStage(model, i, paneSize, { ...options, compact: true });
 }
 
 /** How far each pane is scrolled so that what the step touched is in the picture. */
@@ -132,13 +132,13 @@ function paneNodes(
   height: number,
   scrollOffset: number,
 ) {
-  const bodyHeight = height - HEADING;
+  const bodyHeight = height - PANE_HEADING_HEIGHT;
   const body = marks?.body ?? [];
   const key = `${name} body`;
   const className = `${name}-pane`;
   const view = {
     x,
-    y: HEADING,
+    y: PANE_HEADING_HEIGHT,
     width,
     height: bodyHeight,
     viewBox: `0 ${Math.round(scrollOffset)} ${width} ${bodyHeight}`,
@@ -151,7 +151,7 @@ function paneNodes(
     ),
     scrollOffset
       ? h("svg", { key, class: className, ...view }, body)
-      : h("g", { key, class: className, transform: `translate(${Math.round(x)} ${HEADING})` }, body),
+      : h("g", { key, class: className, transform: `translate(${Math.round(x)} ${PANE_HEADING_HEIGHT})` }, body),
   ];
 }
 

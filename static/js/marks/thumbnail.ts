@@ -1,6 +1,6 @@
 /** An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed ones. */
 
-import { stillRows, thumbnail, type Thumbnail } from "../layout/thumbnail.ts";
+import { layoutSnapshot, layoutThumbnail, type Thumbnail } from "../layout/thumbnail.ts";
 import { h } from "../browser/svg.ts";
 import { LABELS } from "./labels.ts";
 import { rowMark } from "./memory_row.ts";
@@ -10,12 +10,12 @@ import type { Picture } from "./svg_document.ts";
 import type { PlacedItem, RowLayout, RowItem } from "../layout/memory_parts.ts";
 
 export function thumbnailPicture(opened: OpenTrace): Picture {
-  return rowsAsPicture(opened, thumbnail(opened));
+  return rowsAsPicture(opened, layoutThumbnail(opened));
 }
 
 /** @param i the step */
 export function rowsPicture(opened: OpenTrace, i: number): Picture {
-  return rowsAsPicture(opened, stillRows(opened, i));
+  return rowsAsPicture(opened, layoutSnapshot(opened, i));
 }
 
 function rowsAsPicture(opened: OpenTrace, { i, columns, rows, width, height, more: hiddenCount }: Thumbnail): Picture {

@@ -2,7 +2,7 @@
 
 import { find, sameValue } from "../trace/entities.ts";
 import { numberOf } from "../findings/numbers.ts";
-import { plainDtype } from "../layout/reads.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
 import { choiceAmong, typedAnswer, type Choice, type Question } from "./question.ts";
 import { cellText, elementName, elementsOf, isShort, memoryOf, sameCells } from "./readings.ts";
 import type { NamedHandle as Named, Unit } from "./units.ts";
@@ -112,7 +112,7 @@ function askTransposed({ opened, step, after, named }: Unit): PartialQuestion[] 
     const { handle, uid } = candidate;
     if (!fresh.has(uid) || fresh.has(handle.storage ?? "") || (handle.shape ?? []).length < 2) continue;
     const elements = elementsOf(after, handle);
-    const row = find(after, handle.storage, "storage")?.cells?.[plainDtype(handle.dtype)];
+    const row = find(after, handle.storage, "storage")?.cells?.[unqualifiedDtype(handle.dtype)];
     if (!elements || !row) continue;
     for (const [k, { index, value }] of elements.entries()) {
       const rowMajor = row[elements[0].cell + k];

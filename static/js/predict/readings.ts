@@ -2,7 +2,7 @@
 
 import { find, sameValue, type Cell, type Handle } from "../trace/entities.ts";
 import { cellsRead, numberOf, numbersText } from "../findings/numbers.ts";
-import { shortNumber } from "../layout/format.ts";
+import { shortNumberText } from "../layout/format.ts";
 import { numel, cellReads } from "../layout/reads.ts";
 import type { Entities } from "../trace/state.ts";
 
@@ -12,7 +12,7 @@ const DIGITS = 8;
 /** Of larger tensors nobody knows an element. */
 const MAX_ELEMENTS = 256;
 
-export const cellText = (cell: Cell | undefined) => shortNumber(cell, DIGITS);
+export const cellText = (cell: Cell | undefined) => shortNumberText(cell, DIGITS);
 
 /** An element as Python writes it: `a[1, 0]`, and of a scalar its name. */
 export const elementName = (name: string, index: number[]) => (index.length ? `${name}[${index.join(", ")}]` : name);

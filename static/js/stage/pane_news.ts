@@ -1,15 +1,15 @@
 /** What a step did in the pane that a narrow stage does not show, in one line. */
 
 import { find } from "../trace/entities.ts";
-import { shortNumber } from "../layout/format.ts";
-import type { Side } from "../layout/stage_plan.ts";
+import { shortNumberText } from "../layout/format.ts";
+import type { PaneSide } from "../layout/stage_plan.ts";
 import type { Labels } from "../marks/labels.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
 
 const MAX_CELLS = 4;
 const MAX_NODES = 5;
 
-export function paneNews(side: Side, stepFacts: StepFacts, labels: Labels) {
+export function paneNews(side: PaneSide, stepFacts: StepFacts, labels: Labels) {
   return side === "memory" ? memoryNews(stepFacts, labels) : graphNews(stepFacts, labels);
 }
 
@@ -19,7 +19,7 @@ function memoryNews({ snap, names }: StepFacts, labels: Labels) {
   const grad = find(snap.entities, owner?.grad ?? "", "tensor");
   const cells = Object.values(find(snap.entities, grad?.storage ?? "", "storage")?.cells ?? {})[0];
   if (leafUid && cells) {
-    const shownCells = cells.slice(0, MAX_CELLS).map((value) => shortNumber(value, 6));
+    const shownCells = cells.slice(0, MAX_CELLS).map((value) => shortNumberText(value, 6));
     const more = cells.length > MAX_CELLS ? ", …" : "";
     return `${labels.memoryTab}: ${names.paths.get(leafUid) ?? leafUid}.grad = [${shownCells.join(", ")}${more}]`;
   }

@@ -2,7 +2,7 @@
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
 import { refOf } from "../trace/names.ts";
-import { readsDrawnAsBeads } from "../layout/reads.ts";
+import { readsDrawnSingly } from "../layout/reads.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 
@@ -147,7 +147,7 @@ class RelatedKeys {
   cellsOf(handle: Handle): [string, string][] {
     const storage = this.entities.get(handle.storage ?? "");
     if (storage?.kind !== "storage") return [];
-    const { dtype, reads } = readsDrawnAsBeads(handle, storage);
+    const { dtype, reads } = readsDrawnSingly(handle, storage);
     return reads.map(({ cell }) => [`${handle.storage}:${cell}`, dtype]);
   }
 

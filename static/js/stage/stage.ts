@@ -2,15 +2,15 @@
 
 import { find } from "../trace/entities.ts";
 import { createHighlight, HIGHLIGHTABLE_SELECTOR } from "./highlight.ts";
-import { selectedUid } from "../layout/pane.ts";
+import { uidOfSelection } from "../layout/pane.ts";
 import {
-  HEADING,
-  isNarrow,
-  sideOf,
-  stageModel,
-  stagePlan,
+  PANE_HEADING_HEIGHT,
+  isNarrowStage,
+  defaultPaneOf,
+  buildStageModel,
+  planStage,
   scaleToFitAll,
-  type Side,
+  type PaneSide,
   type StageModel,
   type StagePlan,
 } from "../layout/stage_plan.ts";
@@ -95,7 +95,7 @@ export function createStage(
   let toggled = new Set<string>();
   let chosenScale: number | null = null;
   let memoryShare: number | null = divider.share;
-  let chosenSide: Side | null = null;
+  let chosenSide: PaneSide | null = null;
   let selection: string | null = null;
   let lastStepTime = Number.NEGATIVE_INFINITY;
   let olderMarks: Older | null = null;
@@ -109,7 +109,7 @@ export function createStage(
   );
 
   function modelOf(opened: OpenTrace) {
-    const model = models.get(opened) ?? stageModel(opened);
+    const model = models.get(opened) ?? buildStageModel(opened);
     models.set(opened, model);
     return model;
   }
@@ -122,10 +122,10 @@ export function createStage(
 
   function draw(animated = false) {
     if (!shown || !hostSize.w || !hostSize.h) return;
-    const narrow = isNarrow(hostSize.w);
+    const narrow = isNarrowStage(hostSize.w);
     const model = modelOf(shown.opened);
     const height = hostSize.h - (narrow ? tabs.height() : 0);
-    const plan = stagePlan(
+    const plan = planStage(
       model,
       shown.i,
       { w: hostSize.w, h: height },
@@ -134,12 +134,12 @@ export function createStage(
         share: memoryShare,
         side: chosenSide,
         foot: SCALE_BUTTONS_HEIGHT,
-        selected: selectedUid(selection),
+        selected: uidOfSelection(selection),
         toggled,
       },
     );
     root.classList.toggle("narrow", narrow);
-    for (const side of ["memory", "graph"] as Side[])
+    for (const side of ["memory", "graph"] as PaneSide[])
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
     divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
@@ -148,7 +148,7 @@ export function createStage(
     if (memory) panes.memory.draw(memory.heading, memory.body, animated);
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };
-    tabs.show(narrow, chosenSide ?? sideOf(model, shown.i), facts);
+    tabs.show(narrow, chosenSide ?? defaultPaneOf(model, shown.i), facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
     if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
@@ -159,9 +159,9 @@ export function createStage(
   /** What lies over both panes: links, and what of the step is out of sight. */
   function drawLinks() {
     if (!shown?.plan || !shown.facts) return;
-    const marks = drawOverlay(shown.facts, shown.plan, panes, selectedUid(selection), labelTexts);
+    const marks = drawOverlay(shown.facts, shown.plan, panes, uidOfSelection(selection), labelTexts);
     const { k, height } = shown.plan;
-    const viewBox = `0 0 ${Math.round(hostSize.w / k)} ${Math.round(height + HEADING)}`;
+    const viewBox = `0 0 ${Math.round(hostSize.w / k)} ${Math.round(height + PANE_HEADING_HEIGHT)}`;
     if (overlay.getAttribute("viewBox") !== viewBox) overlay.setAttribute("viewBox", viewBox);
     patch(document, overlay, marks);
   }
@@ -324,7 +324,7 @@ function createStageElements(
   host: HTMLElement,
   document: Document,
   words: Labels,
-  on: { side: (side: Side) => void; share: (share: number | null) => void },
+  on: { side: (side: PaneSide) => void; share: (share: number | null) => void },
 ) {
   const root = document.createElement("div");
   root.className = "stage";

@@ -1,7 +1,7 @@
 /** A pane of the stage in the document: a heading that stays, and a body that scrolls by itself to what a step touched. */
 
 import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "../layout/view.ts";
-import { HEADING, type Side } from "../layout/stage_plan.ts";
+import { PANE_HEADING_HEIGHT, type PaneSide } from "../layout/stage_plan.ts";
 import { patch, SVG, translationOf, type VNode } from "../browser/svg.ts";
 import type { Pane, Rect } from "../layout/pane.ts";
 
@@ -10,7 +10,7 @@ export const MOVE_MS = 180;
 /** Room kept around what is scrolled to, in units. */
 const MARGIN = 6;
 
-export function createStagePane(document: Document, side: Side) {
+export function createStagePane(document: Document, side: PaneSide) {
   const root = document.createElement("section");
   root.className = `stage-pane ${side}-pane`;
   const heading = svgElement(document, "pane-heading");
@@ -66,7 +66,7 @@ export function createStagePane(document: Document, side: Side) {
       if (!newPane) return;
       root.dataset.still = String(newPane.still);
       const bodyHeight = Math.max(newPane.height, height);
-      setSize(heading, width, HEADING, currentScale);
+      setSize(heading, width, PANE_HEADING_HEIGHT, currentScale);
       setSize(
         body,
         width,

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freeText } from "../layout/allocator.ts";
-import { memoryModel, memoryPane } from "../layout/memory_pane.ts";
-import { PLAIN } from "../layout/pane.ts";
+import { freeBytesText } from "../layout/allocator.ts";
+import { buildMemoryModel, layoutMemoryPane } from "../layout/memory_pane.ts";
+import { DEFAULT_PANE_OPTIONS } from "../layout/pane.ts";
 import { WHOLE_BAND } from "../layout/view.ts";
 import { LABELS } from "../marks/labels.ts";
 import { memoryMarks } from "../marks/memory_marks.ts";
@@ -20,7 +20,7 @@ const FOLD = "allocator d1";
 
 function drawn(recorded: any, i = 0, { w = WIDTH, toggled = new Set() }: { w?: number; toggled?: Set<string> } = {}) {
   const opened = openTrace(recorded);
-  const pane = memoryPane(memoryModel(opened), i, { w, h: Infinity }, { ...PLAIN, toggled });
+  const pane = layoutMemoryPane(buildMemoryModel(opened), i, { w, h: Infinity }, { ...DEFAULT_PANE_OPTIONS, toggled });
   const place = pane.placed.find(({ item }) => item.kind === "allocator");
   const marks = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE_BAND);
   const allocator = marks.body.find(({ attrs }) => attrs["data-allocator"]);
@@ -147,7 +147,7 @@ test("a device without blocks has its sums alone, and one that was never used no
 });
 
 test("what is left of a segment is never rounded up to all of it", () => {
-  assert.deepEqual([2 ** 21 - 512, 2 ** 21, 1000, 3 * 2 ** 30 - 1].map(freeText), [
+  assert.deepEqual([2 ** 21 - 512, 2 ** 21, 1000, 3 * 2 ** 30 - 1].map(freeBytesText), [
     "1.99 MiB",
     "2 MiB",
     "1000 B",

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textWidth } from "../layout/metrics.ts";
 import { versionText } from "../marks/rail.ts";
-import { wireText } from "../layout/format.ts";
+import { encodedValueJson } from "../layout/format.ts";
 import { stepPicture } from "../marks/still.ts";
 import { openTrace } from "../trace/state.ts";
 import { h, svgText, type VNode } from "../browser/svg.ts";
@@ -139,7 +139,7 @@ test("a big storage's strip says the mean of every stretch, what was written, an
   const stretches = having(list, "data-mean");
   assert.deepEqual(
     stretches.map((v) => v.attrs["data-mean"]),
-    means.map(wireText),
+    means.map(encodedValueJson),
   );
   assert.deepEqual(
     stretches.slice(0, 2).map((v) => [v.attrs["data-open"], v.attrs["data-span"]]),

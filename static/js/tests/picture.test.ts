@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { wireText } from "../layout/format.ts";
+import { encodedValueJson } from "../layout/format.ts";
 import { pictureExtent } from "../marks/extent.ts";
 import { resolveTokens, stylesFor } from "../marks/svg_styles.ts";
 import { wrapText } from "../marks/svg_document.ts";
@@ -57,7 +57,7 @@ for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]
         .map((e) => `${e.attrs.get("data-cell")} ${e.attrs.get("data-dtype")} ${e.attrs.get("data-value")}`);
       const expected = [...opened.at(i).entities].flatMap(([uid, e]) =>
         Object.entries(e.cells ?? {}).flatMap(([dtype, row]) =>
-          row.map((value: any, k: number) => `${uid}:${k} ${dtype} ${wireText(value)}`),
+          row.map((value: any, k: number) => `${uid}:${k} ${dtype} ${encodedValueJson(value)}`),
         ),
       );
       const unique = new Set(cells);

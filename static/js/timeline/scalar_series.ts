@@ -1,7 +1,7 @@
 /** The scalars that a loop binds or prints, a loss for one: their values from iteration to iteration, with their steps. */
 
 import { find } from "../trace/entities.ts";
-import { plainDtype } from "../layout/reads.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
 import { addToList } from "../trace/multimap.ts";
 import { statesOf, type Entities } from "../trace/state.ts";
 import { loopIterations } from "../trace/stepping.ts";
@@ -96,7 +96,7 @@ function scalarOf(
   if (!value || typeof value !== "object" || !("ref" in value)) return null;
   const tensor = find(entities, value.ref, "tensor");
   if (!tensor || tensor.shape?.some((size) => size !== 1)) return null;
-  const row = find(entities, tensor.storage, "storage")?.cells?.[plainDtype(tensor.dtype)];
+  const row = find(entities, tensor.storage, "storage")?.cells?.[unqualifiedDtype(tensor.dtype)];
   const element = scalarNumber(row?.[tensor.offset ?? 0]);
   return element && { ...element, source: "tensor" };
 }
