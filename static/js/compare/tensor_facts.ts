@@ -1,6 +1,6 @@
 /** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
 
-import { find, findHandle, type Container, type Handle } from "../trace/entities.ts";
+import { findEntity, findHandle, type Container, type Handle } from "../trace/entities.ts";
 import { cellsRead, numbersText } from "../findings/numbers.ts";
 import { dtypeText, tupleText, shortValueText, encodedValueJson } from "../layout/format.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
@@ -94,7 +94,7 @@ function addFirst(map: Map<string, string>, name: string, uid: string) {
 function addValue(named: Map<string, NamedFacts>, name: string, value: Value, entities: Entities) {
   if (named.has(name)) return;
   if (value !== null && typeof value === "object" && "ref" in value) {
-    const object = find(entities, value.ref, "object");
+    const object = findEntity(entities, value.ref, "object");
     if (object) named.set(name, { uid: value.ref, own: { type: fact(typeText(object)) }, shared: NO_FACTS });
   } else if (value !== null && typeof value === "object" && "py" in value) {
     named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NO_FACTS });
@@ -147,7 +147,7 @@ function ownFacts(entities: Entities, handle: Handle): Facts {
     values: valuesFact(entities, handle),
   };
   if (handle.kind === "tensor") {
-    const node = find(entities, handle.grad_fn, "node");
+    const node = findEntity(entities, handle.grad_fn, "node");
     Object.assign(facts, {
       device: fact(handle.device ?? "cpu"),
       stride: fact(tupleText(handle.stride ?? [])),
@@ -172,7 +172,7 @@ function valuesFact(entities: Entities, handle: Handle): Fact | undefined {
         return numbersText(cells, !handle.shape?.length);
       },
     };
-  const summary = find(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
+  const summary = findEntity(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
   if (!summary) return undefined;
   const { min = null, mean = null, max = null } = summary;
   const text = `min ${shortValueText(min, 8)}, mean ${shortValueText(mean, 8)}, max ${shortValueText(max, 8)}`;

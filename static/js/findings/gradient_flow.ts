@@ -54,7 +54,7 @@ export class GradientFlow {
   constructor(facts: RunFacts, call: BackwardCall) {
     this.facts = facts;
     this.call = call;
-    for (const { node, step } of facts.index.visits.get(call.uid) ?? []) this.visits.set(node, step);
+    for (const { node, step } of facts.index.visitsByBackward.get(call.uid) ?? []) this.visits.set(node, step);
     this.addRoots();
     for (const [node, step] of this.visits) this.addIncoming(node, step, facts.steps[step].visit?.grad_inputs ?? []);
     this.isWhole = !facts.steps.slice(call.step, call.end + 1).some(({ skipped }) => skipped);

@@ -3,7 +3,7 @@
 import { shortNumberText, tupleText } from "../layout/format.ts";
 import { code, phrase, type Fact } from "./finding.ts";
 import { cellsRead, numberOf } from "./numbers.ts";
-import type { Cell, Lookup } from "../trace/entities.ts";
+import type { Cell, EntityLookup } from "../trace/entities.ts";
 import type { Grad, Tensor } from "../trace/wire.ts";
 
 /** its elements, or a summary of many, or neither */
@@ -50,7 +50,7 @@ function nestedText(texts: string[], shape: number[]): string {
 }
 
 /** A tensor's elements at a state, as a gradient. */
-export function tensorValue(entities: Lookup, tensor: Tensor | undefined): Gradient | null {
+export function tensorValue(entities: EntityLookup, tensor: Tensor | undefined): Gradient | null {
   if (!tensor) return null;
   const storage = entities.get(tensor.storage ?? "");
   const [summary] = storage?.kind === "storage" ? Object.values(storage.summary ?? {}) : [];

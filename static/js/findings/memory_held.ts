@@ -35,7 +35,7 @@ export function memoryHeld(facts: RunFacts): Diagnosis[] {
 function largeStorages(facts: RunFacts, step: number) {
   const history = tensorHistory(facts);
   const out: { storage: string; nbytes: number }[] = [];
-  for (const { uid, kind, birth, death } of facts.index.lives.values()) {
+  for (const { uid, kind, birth, death } of facts.index.lifetimes.values()) {
     if (kind !== "storage" || birth > step || step > death) continue;
     const nbytes = Number(history.valueAt(uid, "nbytes", step));
     if (nbytes >= MIN_BYTES && !history.valueAt(uid, "within", step)) out.push({ storage: uid, nbytes });
@@ -85,7 +85,7 @@ function endOfName(facts: RunFacts, { name, frame, step }: Binding) {
   const endSteps = [
     nextMeaning?.step ?? Infinity,
     unsetStep < 0 ? Infinity : unsetStep,
-    (facts.index.lives.get(frame)?.death ?? Infinity) + 1,
+    (facts.index.lifetimes.get(frame)?.death ?? Infinity) + 1,
   ];
   return Math.min(...endSteps);
 }

@@ -1,6 +1,6 @@
 /** The numbers that a handle or a saved slot reads, and how a sentence writes them. */
 
-import { find, type Cell, type Lookup } from "../trace/entities.ts";
+import { findEntity, type Cell, type EntityLookup } from "../trace/entities.ts";
 import { shortNumberText } from "../layout/format.ts";
 import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
 
@@ -8,8 +8,8 @@ const MAX_NUMBERS = 1024;
 const MAX_LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
-export function cellsRead(entities: Lookup, handleOrSlot: MemoryReading): Cell[] | null {
-  const row = find(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
+export function cellsRead(entities: EntityLookup, handleOrSlot: MemoryReading): Cell[] | null {
+  const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
   if (!row) return null;
   const cells = cellReads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;

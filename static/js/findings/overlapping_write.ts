@@ -1,7 +1,7 @@
 /** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
 
 import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
-import { find, type Handle } from "../trace/entities.ts";
+import { findEntity, type Handle } from "../trace/entities.ts";
 import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { numberOf, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
@@ -73,7 +73,7 @@ function writeOutcomeOf(facts: RunFacts, op: Operation): WriteOutcome | null {
   )
     return null;
   const values = [op.step - 1, op.step].map((step) => {
-    const row = find(facts.state(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
+    const row = findEntity(facts.state(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
     return row.map(numberOf);
   });
   const [before, after] = values;

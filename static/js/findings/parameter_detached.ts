@@ -156,7 +156,7 @@ function isTrained(facts: RunFacts, uid: string, step: number) {
 /** Leaves that require grad and were given another storage. */
 function parametersThatMoved(facts: RunFacts): string[] {
   const history = tensorHistory(facts);
-  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth }) => {
+  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth }) => {
     if (kind !== "tensor" || !history.wasChangedLater(uid, "storage")) return [];
     return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
   });

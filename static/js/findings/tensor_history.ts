@@ -53,7 +53,7 @@ class TensorHistory {
       const value = later[k] > step ? undefined : this.steps[later[k]].set[uid][field];
       if (value !== undefined) return value;
     }
-    const birth = this.index.lives.get(uid)?.birth ?? Infinity;
+    const birth = this.index.lifetimes.get(uid)?.birth ?? Infinity;
     return birth <= step ? (this.steps[birth].set[uid][field] ?? null) : null;
   }
 }

@@ -19,7 +19,7 @@ export function wrongGradient(facts: RunFacts): Diagnosis[] {
   const seen = new Set();
   for (const change of facts.events("saved_changed_silently")) {
     const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
-    const visit = (facts.index.visitsOf.get(change.node) ?? []).find((step) => step >= change.step);
+    const visit = (facts.index.visitStepsByNode.get(change.node) ?? []).find((step) => step >= change.step);
     const key = `${change.step} ${change.by ?? ""}`;
     if (isGradcheck(facts, change.step)) continue;
     if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;

@@ -2,7 +2,7 @@
 
 import { tupleText, shortValueText } from "./format.ts";
 import { truncateText } from "./metrics.ts";
-import { pairsOf, refOf } from "../trace/names.ts";
+import { keyValuePairs, referencedUid } from "../trace/names.ts";
 import { unqualifiedDtype } from "./reads.ts";
 import type { Container, Handle } from "../trace/entities.ts";
 import type { Entities } from "../trace/state.ts";
@@ -47,8 +47,8 @@ export function objectCardEntries(object: Container, entities: Entities): Entry[
     for (let n = 2; out.some((entry) => entry.key === key); n++) key = `${name} #${n}`;
     out.push({ key, value, text: shortValueText(value, 16, entities) });
   };
-  const pairs = pairsOf(object)?.slice(0, MAX_CARD_ENTRIES);
-  if (pairs) for (const [key, value] of pairs) addEntry(refOf(key) ?? shortValueText(key, 14, entities), value);
+  const pairs = keyValuePairs(object)?.slice(0, MAX_CARD_ENTRIES);
+  if (pairs) for (const [key, value] of pairs) addEntry(referencedUid(key) ?? shortValueText(key, 14, entities), value);
   else items.slice(0, MAX_CARD_ENTRIES).forEach((item, i) => addEntry(String(i), item as Value));
   for (const [name, value] of attrs.slice(0, MAX_CARD_ENTRIES)) addEntry(name, value);
   const hiddenCount = Math.max(0, items.length - MAX_CARD_ENTRIES) + Math.max(0, attrs.length - MAX_CARD_ENTRIES);

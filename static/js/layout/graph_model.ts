@@ -1,12 +1,12 @@
 /** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
 
 import { addToList } from "../trace/multimap.ts";
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import { numberedNodeLabels } from "./node_labels.ts";
 import { assignRailLanes, type InputEdge } from "./rails.ts";
 import { cachedTouchHistory } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Life, TraceIndex } from "../trace/trace_index.ts";
+import type { Lifetime, TraceIndex } from "../trace/trace_index.ts";
 import type { Step, Value } from "../trace/wire.ts";
 import type { AttachedLeaf, NodeBlock, GraphComponent, VisitFacts, GraphModel } from "./graph_parts.ts";
 
@@ -46,7 +46,7 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
     for (const [uid, label] of numberedNodeLabels(uids, (uid) => index.nodes.get(uid)?.name ?? uid))
       labels.set(uid, label);
     for (const block of graph.order) {
-      block.visited = index.visitsOf.has(block.uid);
+      block.visited = index.visitStepsByNode.has(block.uid);
       block.seed = seeds.has(block.uid);
       for (const dock of block.docks) {
         addToList(readersOf, dock.leaf, block.uid);
@@ -94,7 +94,7 @@ function nodesOfNamedTensors(steps: Step[]) {
       if (uid[0] === "t" && fields.grad_fn) tensorNodes.push([uid, fields.grad_fn]);
       if (uid[0] !== "f") continue;
       for (const value of Object.values(fields.vars ?? {})) {
-        const to = refOf(value as Value);
+        const to = referencedUid(value as Value);
         if (to) namedTensors.add(to);
       }
     }
@@ -104,7 +104,7 @@ function nodesOfNamedTensors(steps: Step[]) {
 /** Where backwards begin: nodes that no node visited before passed a gradient to. */
 function nodesWhereBackwardsStart({ index, trace }: OpenTrace, edges: Map<string, InputEdge[]>) {
   const starts = new Set<string>();
-  for (const visits of index.visits.values()) {
+  for (const visits of index.visitsByBackward.values()) {
     const receivers = new Set<string>();
     for (const { node, step } of visits) {
       if (!receivers.has(node)) starts.add(node);
@@ -118,7 +118,7 @@ function nodesWhereBackwardsStart({ index, trace }: OpenTrace, edges: Map<string
 function collectVisitsAndBackwards(index: TraceIndex): Pick<GraphModel, "visits" | "backwards"> {
   const visits = new Map<string, VisitFacts[]>();
   const backwards = new Map<string, { first: number; last: number }>();
-  for (const [backward, list] of index.visits) {
+  for (const [backward, list] of index.visitsByBackward) {
     list.forEach(({ node, step }, k) => addToList(visits, node, { step, backward, k: k + 1 }));
     backwards.set(backward, { first: list[0].step, last: list[list.length - 1].step });
   }
@@ -174,8 +174,8 @@ class GraphBlocksBuilder {
 
   /** Whether a node is there just as long as its reader. */
   hasSameLifetime(uid: string, reader: string) {
-    const ownLife = this.index.lives.get(uid);
-    const readerLife = this.index.lives.get(reader);
+    const ownLife = this.index.lifetimes.get(uid);
+    const readerLife = this.index.lifetimes.get(reader);
     return ownLife?.birth === readerLife?.birth && ownLife?.death === readerLife?.death;
   }
 
@@ -237,7 +237,7 @@ function makeComponent(members: string[], blocks: Map<string, NodeBlock>, index:
     block.inputs = block.inputs.filter(({ to }) => (lineOf.get(to) ?? Infinity) < (lineOf.get(uid) as number));
     inputs.set(uid, block.inputs);
   }
-  const lives = order.map((uid) => index.lives.get(uid) as Life);
+  const lives = order.map((uid) => index.lifetimes.get(uid) as Lifetime);
   const birth = lives.reduce((least, life) => Math.min(least, life.birth), Infinity);
   const death = lives.reduce((most, life) => Math.max(most, life.death), -1);
   const orderedBlocks = order.map((uid) => blocks.get(uid) as NodeBlock);
@@ -251,7 +251,7 @@ function makeComponent(members: string[], blocks: Map<string, NodeBlock>, index:
 /** Inputs before what reads them, else as they were made, of one step by the numbers of their uids; found without
  * recursion: what is made later stands below. */
 function sortInProgramOrder(members: string[], blocks: Map<string, NodeBlock>, index: TraceIndex): string[] {
-  const birth = (uid: string) => index.lives.get(uid)?.birth ?? 0;
+  const birth = (uid: string) => index.lifetimes.get(uid)?.birth ?? 0;
   const ordered = new Set<string>();
   const opened = new Set<string>();
   const number = (uid: string) => Number(uid.slice(1));

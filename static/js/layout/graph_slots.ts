@@ -1,7 +1,7 @@
 /** What a node saved, as chips: the slot's name, whose value it keeps, the version it expects, and what is wrong with it. */
 
-import { find } from "../trace/entities.ts";
-import { BROKEN_STATES } from "../trace/trace_index.ts";
+import { findEntity } from "../trace/entities.ts";
+import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { HIDDEN_LEAF_COUNT_WIDTH } from "./graph_docks.ts";
 import { textWidth } from "./metrics.ts";
 import { lastPathParts } from "./node_labels.ts";
@@ -32,7 +32,7 @@ function savedSlotText(
   const valueName =
     tensorName ?? graphStep.firstNameByStorage.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";
   const version = typeof saved.expected === "number" ? `@v${saved.expected}` : "";
-  const value = find(graphStep.entities, saved.counter, "counter")?.value;
+  const value = findEntity(graphStep.entities, saved.counter, "counter")?.value;
   const currentVersion = state === "stale" && typeof value === "number" ? value : null;
   const suffix = state === "changed" ? " ≠" : state === "ok" || state === "stale" ? "" : ` ${state}`;
   const shortName = valueName.length > MAX_SLOT_NAME_LENGTH ? lastPathParts(valueName) : valueName;
@@ -57,7 +57,7 @@ export function addSavedSlots(graphStep: GraphStep, row: GraphRow, node: Node, l
   const entries = Object.entries(node.saved ?? {}).map(([slot, saved]) => {
     const key = `${row.uid}:${slot}`;
     const state = saved.state === "freed" || node.released ? "freed" : saved.state;
-    const isAlwaysInWords = BROKEN_STATES.has(state) || (graphStep.slotsInEvents.has(key) && state !== "freed");
+    const isAlwaysInWords = BROKEN_SLOT_STATES.has(state) || (graphStep.slotsInEvents.has(key) && state !== "freed");
     return { slot, saved, state, key, words: isAlwaysInWords, text: savedSlotText(graphStep, slot, saved, state) };
   });
   let spareWidth =

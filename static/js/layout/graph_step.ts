@@ -1,8 +1,8 @@
 /** What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what matters. */
 
 import type { Names } from "../trace/names.ts";
-import { find, isHandle } from "../trace/entities.ts";
-import { BROKEN_STATES } from "../trace/trace_index.ts";
+import { findEntity, isHandle } from "../trace/entities.ts";
+import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { uidOfSelection, type PaneOptions } from "./pane.ts";
 import { touchedByStep, type Touched } from "./touched.ts";
 import type { Entities } from "../trace/state.ts";
@@ -62,7 +62,7 @@ export class GraphStep {
     this.compact = options.compact ?? false;
     this.visitedNode = this.step?.visit?.node ?? null;
     this.visitedLine = (this.visitedNode && model.hosts.get(this.visitedNode)) ?? this.visitedNode;
-    const next = find(this.entities, this.visitedNode, "node")?.next ?? [];
+    const next = findEntity(this.entities, this.visitedNode, "node")?.next ?? [];
     (this.step?.visit?.grad_inputs ?? []).forEach((grad, k) => {
       const to = next[k]?.[0];
       if (grad && to) this.gradientTargets.add(to);
@@ -140,7 +140,7 @@ export class GraphStep {
   }
 
   node(uid: string): Node | undefined {
-    return find(this.entities, uid, "node");
+    return findEntity(this.entities, uid, "node");
   }
 
   /** @param uid a node's @param component the graph that it is in or docked to */
@@ -229,7 +229,7 @@ export class GraphStep {
   /** Whether a node keeps something that is no longer what backward needs. */
   hasBrokenSlot(uid: string) {
     const node = this.node(uid);
-    return !node?.released && Object.values(node?.saved ?? {}).some((saved) => BROKEN_STATES.has(saved.state));
+    return !node?.released && Object.values(node?.saved ?? {}).some((saved) => BROKEN_SLOT_STATES.has(saved.state));
   }
 
   /** The last step that touched a node or what is docked to it. */

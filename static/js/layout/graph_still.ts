@@ -61,8 +61,8 @@ function haveOverlappingLifetimes(components: GraphComponent[]) {
 /** Whether a leaf's node ever outlives, or comes before, all that read it. */
 function hasUnreadLeaf({ index, leaves, readersOf }: GraphModel) {
   return leaves.some((leafUid) => {
-    const ownLife = index.lives.get(leafUid);
-    const readerLives = (readersOf.get(leafUid) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);
+    const ownLife = index.lifetimes.get(leafUid);
+    const readerLives = (readersOf.get(leafUid) ?? []).flatMap((uid) => index.lifetimes.get(uid) ?? []);
     readerLives.sort((a, b) => a.birth - b.birth);
     let coveredUntil = (ownLife?.birth ?? 0) - 1;
     for (const { birth, death } of readerLives)

@@ -1,11 +1,11 @@
 /** What a heading of the memory pane says of its frame or object: plain values, items, and where they lead. */
 
-import { find, isHandle, sameValue } from "../trace/entities.ts";
+import { findEntity, isHandle, isSameValue } from "../trace/entities.ts";
 import { objectCardEntries, objectTypeText } from "./card_texts.ts";
 import { bytesText, shortNumberText, tupleText, shortValueText } from "./format.ts";
 import { optimizerSettings, optimizerStateKind } from "./memory_outline.ts";
 import { textWidth, truncateText } from "./metrics.ts";
-import { pairsOf, refOf } from "../trace/names.ts";
+import { keyValuePairs, referencedUid } from "../trace/names.ts";
 import { nameInSentences } from "./pane_names.ts";
 import type { Value } from "../trace/wire.ts";
 import type { MemoryStep } from "./memory_step.ts";
@@ -22,13 +22,13 @@ const TYPES_HIDDEN_IN_HEADINGS = new Set(["module", "type", "function", "builtin
 
 /** Whether a name's value is told in its frame's line. */
 function isShownInHeading(name: string, value: Value) {
-  if (refOf(value) || (name.startsWith("__") && name.endsWith("__"))) return false;
+  if (referencedUid(value) || (name.startsWith("__") && name.endsWith("__"))) return false;
   return !(value && typeof value === "object" && "py" in value && TYPES_HIDDEN_IN_HEADINGS.has(value.py));
 }
 
 /** The plain values of a frame. */
 export function frameValueChips(memoryStep: MemoryStep, uid: string): ValueChip[] {
-  const frame = find(memoryStep.entities, uid, "frame");
+  const frame = findEntity(memoryStep.entities, uid, "frame");
   return [...(frame?.vars ?? [])].flatMap(([name, value]) => {
     if (!isShownInHeading(name, value)) return [];
     const changed = memoryStep.snapshot.changed.has(`${uid}/${name}`);
@@ -69,7 +69,7 @@ function optimizerSettingChips(memoryStep: MemoryStep, { uid, state }: HeadingIt
   if (!state.length) return settings;
   const stateKinds = [...new Set(state.map(optimizerStateKind))].filter(Boolean);
   const bytes = state.reduce(
-    (sum, { storage }) => sum + (find(memoryStep.entities, storage, "storage")?.nbytes ?? 0),
+    (sum, { storage }) => sum + (findEntity(memoryStep.entities, storage, "storage")?.nbytes ?? 0),
     0,
   );
   const text = `${state.length} × ${stateKinds.join(", ")} · ${bytesText(bytes)}`;
@@ -82,17 +82,17 @@ function optimizerSettingChips(memoryStep: MemoryStep, { uid, state }: HeadingIt
  * @param uid of the optimizer
  */
 function optimizedTensorsText(memoryStep: MemoryStep, uid: string) {
-  const groups = find(
+  const groups = findEntity(
     memoryStep.entities,
-    refOf(find(memoryStep.entities, uid, "object")?.attrs?.param_groups),
+    referencedUid(findEntity(memoryStep.entities, uid, "object")?.attrs?.param_groups),
     "object",
   );
   const names = (groups?.items ?? []).flatMap((group) => {
-    const entries = find(memoryStep.entities, refOf(group as Value), "object");
-    const params = (entries && pairsOf(entries))?.find(([key]) => key === "params")?.[1];
-    const list = find(memoryStep.entities, refOf(params), "object");
+    const entries = findEntity(memoryStep.entities, referencedUid(group as Value), "object");
+    const params = (entries && keyValuePairs(entries))?.find(([key]) => key === "params")?.[1];
+    const list = findEntity(memoryStep.entities, referencedUid(params), "object");
     return (list?.items ?? []).flatMap((item) => {
-      const ref = refOf(item as Value);
+      const ref = referencedUid(item as Value);
       return ref ? [nameInSentences(memoryStep, ref) ?? memoryStep.homes.homeOf.get(ref)?.path ?? ref] : [];
     });
   });
@@ -103,24 +103,24 @@ function optimizedTensorsText(memoryStep: MemoryStep, uid: string) {
 }
 
 function optimizerSettingText(memoryStep: MemoryStep, value: Value) {
-  const items = find(memoryStep.entities, refOf(value), "object")?.items;
+  const items = findEntity(memoryStep.entities, referencedUid(value), "object")?.items;
   return items ? tupleText(items.map((item) => shortValueText(item as Value, 8))) : shortValueText(value, 12);
 }
 
 function objectValueChips(memoryStep: MemoryStep, uid: string): ValueChip[] {
-  const object = find(memoryStep.entities, uid, "object");
+  const object = findEntity(memoryStep.entities, uid, "object");
   if (!object) return [];
-  const objectBefore = find(memoryStep.previous, uid, "object");
+  const objectBefore = findEntity(memoryStep.previous, uid, "object");
   const valuesBefore = new Map(
     objectBefore ? objectCardEntries(objectBefore, memoryStep.previous).map(({ key, value }) => [key, value]) : [],
   );
   const listedCount = (object.items ?? []).length ? Math.min(16, (object.items ?? []).length) : 0;
-  const isDict = pairsOf(object) !== null;
+  const isDict = keyValuePairs(object) !== null;
   return objectCardEntries(object, memoryStep.entities).flatMap(({ key, value, text }, k) => {
     const isAttribute = k >= listedCount && key !== "…";
     const label = key === "…" ? "" : isAttribute ? key : isDict ? `[${key}]` : `[${k}]`;
     const changed =
-      memoryStep.touched.uids.has(uid) && (!valuesBefore.has(key) || !sameValue(valuesBefore.get(key), value));
+      memoryStep.touched.uids.has(uid) && (!valuesBefore.has(key) || !isSameValue(valuesBefore.get(key), value));
     const chip = objectChipContent(memoryStep, uid, value, text, isAttribute);
     return chip ? [{ key, label, value, changed, ...chip }] : [];
   });
@@ -133,7 +133,7 @@ function objectChipContent(
   text: string,
   isAttribute: boolean,
 ): Pick<ValueChip, "text" | "kind"> | null {
-  const ref = refOf(value);
+  const ref = referencedUid(value);
   const target = memoryStep.entities.get(ref ?? "");
   if (isAttribute && value === null) return null;
   if (!ref || !target) return { text: typeof value === "number" ? shortNumberText(value, 7) : text, kind: "value" };

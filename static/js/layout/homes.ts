@@ -1,8 +1,8 @@
 /** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
 
-import { statesOf, type Entities, type OpenTrace } from "../trace/state.ts";
+import { iterateStates, type Entities, type OpenTrace } from "../trace/state.ts";
 import { textWidth } from "./metrics.ts";
-import { leadsToNames, namesAndPaths, refOf, type Tag } from "../trace/names.ts";
+import { canNameOthers, collectNamesAndPaths, referencedUid, type NameTag } from "../trace/names.ts";
 import type { Entity, Frame } from "../trace/entities.ts";
 import type { Delta, Step } from "../trace/wire.ts";
 
@@ -56,9 +56,9 @@ export function optimizerPathPrefixes(optimizers: Iterable<string>, paths: Map<s
  * @returns state: the name in an optimizer of what has no other
  */
 export function namesShownOnRow(
-  tags: Tag[] | undefined,
+  tags: NameTag[] | undefined,
   optimizerPrefixes: string[],
-): { list: Tag[]; state: Tag | null } {
+): { list: NameTag[]; state: NameTag | null } {
   const nonGradTags = (tags ?? []).filter((tag) => tag.kind !== "grad");
   const list = nonGradTags.filter(
     (tag) => tag.kind === "var" || !optimizerPrefixes.some((path) => tag.text.startsWith(path)),
@@ -105,7 +105,7 @@ export class Homes {
 export function findHomes(opened: OpenTrace): Homes {
   const builder = new HomesBuilder();
   let i = -1;
-  for (const entities of statesOf(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
+  for (const entities of iterateStates(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
   return builder.homes;
 }
 
@@ -125,7 +125,7 @@ class HomesBuilder {
     for (const [uid, fields] of set) {
       const entity = entities.get(uid);
       if (!entity) continue;
-      if (leadsToNames(entity)) this.nameSources.set(uid, entity);
+      if (canNameOthers(entity)) this.nameSources.set(uid, entity);
       else this.nameSources.delete(uid);
       if (entity.kind === "frame") mustVisitAll = this.addFrame(uid, entity, fields, entities) || mustVisitAll;
       else if (entity.kind === "object") {
@@ -144,7 +144,8 @@ class HomesBuilder {
     if (mustVisitAll) this.addAllNamedThings(entities);
     else
       for (const [uid, { vars }] of set)
-        for (const [name, value] of Object.entries(vars ?? {})) this.addTensorName(uid, name, refOf(value), entities);
+        for (const [name, value] of Object.entries(vars ?? {}))
+          this.addTensorName(uid, name, referencedUid(value), entities);
   }
 
   /** @returns whether it names an object anew */
@@ -160,7 +161,7 @@ class HomesBuilder {
       frames.set(uid, key);
       if (!sections.has(key)) sections.set(key, { rank: this.homeRank(key), kind: "frame" });
     }
-    return Object.values(fields.vars ?? {}).some((value) => refOf(value)?.[0] === "o");
+    return Object.values(fields.vars ?? {}).some((value) => referencedUid(value)?.[0] === "o");
   }
 
   /** A name that means a tensor or an array. */
@@ -175,7 +176,7 @@ class HomesBuilder {
   }
 
   addAllNamedThings(entities: Entities) {
-    const { tags, paths } = namesAndPaths(entities, this.nameSources);
+    const { tags, paths } = collectNamesAndPaths(entities, this.nameSources);
     const optimizerPrefixes = optimizerPathPrefixes(this.homes.optimizers, paths);
     const namedThings = [...tags].flatMap(([uid, list]) => {
       const wornNames = "tao".includes(uid[0]) ? namesShownOnRow(list, optimizerPrefixes).list : [];
@@ -193,14 +194,14 @@ class HomesBuilder {
     }
   }
 
-  isModuleLevelName(tag: Tag, entities: Entities) {
+  isModuleLevelName(tag: NameTag, entities: Entities) {
     if (tag.kind === "var") return tag.frame === this.mainFrame;
     const main = entities.get(this.mainFrame);
     return main?.kind === "frame" && main.vars.has(pathRoot(tag.text));
   }
 
   /** Gives a thing its home, unless it has one. */
-  assignHome(uid: string, tag: Tag, entities: Entities) {
+  assignHome(uid: string, tag: NameTag, entities: Entities) {
     this.widenForName(tag, uid);
     const main = this.isModuleLevelName(tag, entities);
     const homeBefore = this.homes.homeOf.get(uid);
@@ -217,7 +218,7 @@ class HomesBuilder {
   }
 
   /** The section of the function whose name begins a path. */
-  functionSectionOf(tag: Tag, rootName: string, entities: Entities) {
+  functionSectionOf(tag: NameTag, rootName: string, entities: Entities) {
     if (tag.frame) return this.homes.sectionKeyByFrame.get(tag.frame) ?? "";
     for (const uid of this.liveFrames) {
       const frame = entities.get(uid);
@@ -241,7 +242,7 @@ class HomesBuilder {
     return rank;
   }
 
-  widenForName(tag: Tag, uid: string) {
+  widenForName(tag: NameTag, uid: string) {
     if (uid[0] === "o") return;
     const section = this.homes.homeOf.get(uid)?.section ?? "";
     const text =
@@ -254,8 +255,8 @@ class HomesBuilder {
 /** a thing with its names, and that by which it is at home */
 interface NamedThing {
   uid: string;
-  worn: Tag[];
-  tag: Tag;
+  worn: NameTag[];
+  tag: NameTag;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The links between memory and graph: of what a step touched, what is selected and what is broken. */
 
-import { find, isHandle } from "../trace/entities.ts";
-import { BROKEN_STATES } from "../trace/trace_index.ts";
+import { findEntity, isHandle } from "../trace/entities.ts";
+import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import type { Names } from "../trace/names.ts";
 import type { Snapshot } from "../trace/state.ts";
 import type { Rect } from "./pane.ts";
@@ -140,7 +140,7 @@ function addSavedValueLinks(collector: LinkCollector, selected: string | null) {
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
-      const isBroken = BROKEN_STATES.has(saved.state) && !node.released;
+      const isBroken = BROKEN_SLOT_STATES.has(saved.state) && !node.released;
       if (!saved.storage || !(isBroken || saved.storage === storageUid || uid === selected)) continue;
       if (saved.state === "freed" || node.released) continue;
       const named = {
@@ -159,7 +159,7 @@ function addSavedValueLinks(collector: LinkCollector, selected: string | null) {
 
 /** The node that made the selected handle, the leaves docked for it, or what the selected node made. */
 function addSelectionLinks(collector: LinkCollector, selected: string) {
-  const handle = find(collector.facts.snap.entities, selected, "tensor");
+  const handle = findEntity(collector.facts.snap.entities, selected, "tensor");
   const named = (nodeUid: string, uid: string) => ({
     graphName: collector.facts.nodeName(nodeUid),
     memoryName: collector.entityName(uid),

@@ -1,9 +1,9 @@
 /** What a row of the run left other than it was: handles made and named, cells written, counters, and what its events say. */
 
 import { changedCells, type Entities } from "../trace/state.ts";
-import { isHandle, sameValue, type Entity, type Frame, type Handle } from "../trace/entities.ts";
-import { handleKey } from "../trace/trace_index.ts";
-import { refOf, type Names } from "../trace/names.ts";
+import { isHandle, isSameValue, type Entity, type Frame, type Handle } from "../trace/entities.ts";
+import { placementKey } from "../trace/trace_index.ts";
+import { referencedUid, type Names } from "../trace/names.ts";
 import { cellExtentOfHandle, unqualifiedDtype } from "./reads.ts";
 import type { Counter, Step, Storage, Written } from "../trace/wire.ts";
 import type { RowState } from "./loom_row_state.ts";
@@ -37,7 +37,7 @@ function handlesToName(row: LoomRow, rowState: RowState, steps: Step[]) {
     const entity = rowState.entitiesAfter.get(frame);
     if (entity?.kind !== "frame") continue;
     for (const name of names.keys()) {
-      const ref = refOf(entity.vars.get(name));
+      const ref = referencedUid(entity.vars.get(name));
       if (ref && isHandle(rowState.entitiesAfter.get(ref))) uids.add(ref);
     }
   }
@@ -55,7 +55,7 @@ function recordVersionBump(row: LoomRow, uid: string, old: Entity | undefined, c
 /** A handle that is new, or reads other memory than before. */
 function recordHandleChange(row: LoomRow, uid: string, entityNow: Handle, rowState: RowState, naming: Names) {
   const old = rowState.stateBefore.get(uid);
-  if (isHandle(old) && handleKey(uid, old) === handleKey(uid, entityNow)) return;
+  if (isHandle(old) && placementKey(uid, old) === placementKey(uid, entityNow)) return;
   const isGrad =
     isGradientOfTouchedTensor(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
   row.readers.push(
@@ -81,9 +81,9 @@ function recordNewNames(row: LoomRow, uid: string, frame: Frame, rowState: RowSt
   const step = rowState.touchSteps.get(uid) ?? row.last;
   for (const [name, valueBefore] of rowState.valuesBefore.get(uid) ?? []) {
     const value = frame.vars.get(name);
-    const ref = refOf(value);
+    const ref = referencedUid(value);
     const handle = ref && rowState.existedBeforeRow(ref) ? rowState.entitiesAfter.get(ref) : undefined;
-    if (!ref || !isHandle(handle) || !handle.storage || sameValue(valueBefore, value)) continue;
+    if (!ref || !isHandle(handle) || !handle.storage || isSameValue(valueBefore, value)) continue;
     const reader = createReader(ref, handle, naming, { alias: true, grad: false, step });
     row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
   }
@@ -99,7 +99,7 @@ function createReader(
   const title = tags.slice(0, 3).join(" ");
   return {
     uid,
-    key: handleKey(uid, entity),
+    key: placementKey(uid, entity),
     entity,
     title,
     alias,

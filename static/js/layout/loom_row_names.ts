@@ -1,10 +1,10 @@
-/** How the program reaches the few things that a row is about: as `namesAndPaths` tells it, asked of no more than leads to them. */
+/** How the program reaches the few things that a row is about: as `collectNamesAndPaths` tells it, asked of no more than leads to them. */
 
 import { isHandle, type Container, type Entity } from "../trace/entities.ts";
-import { namesAndPaths, pairsOf, refOf, type Names } from "../trace/names.ts";
+import { collectNamesAndPaths, keyValuePairs, referencedUid, type Names } from "../trace/names.ts";
 import type { Value } from "../trace/wire.ts";
 
-/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `namesAndPaths` says what is so. */
+/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `collectNamesAndPaths` says what is so. */
 export class RowNames {
   entities: Map<string, Entity>;
   /** by what it meant, by frame: names */
@@ -49,20 +49,20 @@ export class RowNames {
     if (entity.kind === "frame") this.frames.add(uid);
     else if (entity.kind === "tensor") {
       const { grad, parts, tangent, wraps } = entity;
-      for (const ref of [grad, tangent, refOf(wraps?.value), ...Object.values(parts ?? {})])
+      for (const ref of [grad, tangent, referencedUid(wraps?.value), ...Object.values(parts ?? {})])
         if (ref) getOrAddSet(this.carriersOf, ref).add(uid);
     } else if (entity.kind === "object") this.recordContainer(entity);
   }
 
   recordContainer(object: Container) {
-    const pairs = pairsOf(object);
+    const pairs = keyValuePairs(object);
     const values = (pairs ? pairs.map(([, value]) => value) : (object.items ?? [])) as Value[];
     for (const value of [...values, ...Object.values(object.attrs ?? {})]) {
-      const ref = refOf(value);
+      const ref = referencedUid(value);
       if (ref) this.containedUids.add(ref);
     }
     for (const [key] of pairs ?? []) {
-      const ref = refOf(key);
+      const ref = referencedUid(key);
       if (ref) this.keyUids.add(ref);
     }
   }
@@ -78,7 +78,7 @@ export class RowNames {
     for (const uid of wantedUids)
       for (const [frame, list] of this.namesByUidAndFrame.get(uid) ?? [])
         for (const name of list) if (this.isFrameNameOf(frame, name, uid)) getOrAddSet(namesByFrame, frame).add(name);
-    return namesAndPaths(this.entities, this.nameSources(namesByFrame, wantedUids));
+    return collectNamesAndPaths(this.entities, this.nameSources(namesByFrame, wantedUids));
   }
 
   /** These, and the tensors that carry them. */
@@ -90,7 +90,7 @@ export class RowNames {
 
   isFrameNameOf(frameUid: string, name: string, uid: string) {
     const entity = this.entities.get(frameUid);
-    return entity?.kind === "frame" && refOf(entity.vars.get(name)) === uid;
+    return entity?.kind === "frame" && referencedUid(entity.vars.get(name)) === uid;
   }
 
   /** What names can begin at: the frames with only these names, and the tensors of these. */

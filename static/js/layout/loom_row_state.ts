@@ -1,7 +1,7 @@
 /** The state after each row of a run, going along in one map, with what a row found where it changed something. */
 
-import { mergeFields, type Entity } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
+import { mergeEntityFields, type Entity } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
 import { RowNames } from "./loom_row_names.ts";
 import type { Delta, Step, Value } from "../trace/wire.ts";
 
@@ -57,7 +57,7 @@ export class RowState {
   mergeEntityFields(uid: string, fields: Delta) {
     const old = this.entitiesAfter.get(uid);
     const { vars, unset, ...otherFields } = fields;
-    const now = mergeFields(old, old?.kind === "frame" ? otherFields : fields);
+    const now = mergeEntityFields(old, old?.kind === "frame" ? otherFields : fields);
     if (!now) return;
     this.entitiesAfter.set(uid, now);
     if (now.kind === "frame") this.updateFrameNames(uid, now.vars, vars ?? {}, unset ?? [], old !== undefined);
@@ -77,7 +77,7 @@ export class RowState {
     for (const [name, value] of Object.entries(vars)) {
       if (!bound.has(name)) bound.set(name, wasThere ? names.get(name) : undefined);
       names.set(name, value);
-      const ref = refOf(value);
+      const ref = referencedUid(value);
       if (ref) this.names.addBinding(uid, name, ref);
     }
     for (const name of unset) {

@@ -1,6 +1,6 @@
 /** Where each entity stands in the memory pane: what links lead to, what is folded, and what the step touched. */
 
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import { ROW_SIZES } from "./row_lines.ts";
 import type { MemoryColumns } from "./memory_columns.ts";
 import type { Rect } from "./pane.ts";
@@ -21,7 +21,7 @@ export function memoryAnchors(
     if (item.kind === "heading") {
       anchors.set(item.uid, line);
       for (const chip of place.chips?.chips ?? []) {
-        const targetUid = refOf(chip.value);
+        const targetUid = referencedUid(chip.value);
         if (targetUid?.[0] === "o" && chip.kind === "here" && !anchors.has(targetUid))
           anchors.set(targetUid, { x: chip.x, y: y + chip.line * 18 + 3, w: chip.w, h: 16 });
       }

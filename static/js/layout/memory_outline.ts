@@ -1,9 +1,9 @@
 /** Python's side of the memory pane: a line for each object that the program names, and for what it holds. */
 
-import { find, type Container } from "../trace/entities.ts";
+import { findEntity, type Container } from "../trace/entities.ts";
 import { isOptimizer, pathRoot } from "./homes.ts";
 import { namesOfHandle } from "./pane_names.ts";
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import type { Value } from "../trace/wire.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { MemoryItem, RankedItems, HeadingItem, RowBlock } from "./memory_parts.ts";
@@ -67,7 +67,7 @@ function objectHeading(memoryStep: MemoryStep, uid: string, type: "object" | "in
 /** Whether an object holds more than tensors and modules, which have places of their own. */
 function hasPlainValues(object: Container) {
   if (object.items || object.len !== undefined) return true;
-  return Object.values(object.attrs ?? {}).some((value) => value !== null && !refOf(value));
+  return Object.values(object.attrs ?? {}).some((value) => value !== null && !referencedUid(value));
 }
 
 function isStateOfOptimizer(memoryStep: MemoryStep, optimizerUid: string, block: RowBlock) {
@@ -109,9 +109,9 @@ function optimizerStateText({ state, key }: RowBlock) {
 
 /** What an optimizer's line says: its settings, and what it keeps. */
 export function optimizerSettings(memoryStep: MemoryStep, uid: string): [string, Value][] {
-  const optimizer = find(memoryStep.entities, uid, "object");
-  const groups = find(memoryStep.entities, refOf(optimizer?.attrs?.param_groups), "object");
-  const first = find(memoryStep.entities, refOf(groups?.items?.[0] as Value), "object");
+  const optimizer = findEntity(memoryStep.entities, uid, "object");
+  const groups = findEntity(memoryStep.entities, referencedUid(optimizer?.attrs?.param_groups), "object");
+  const first = findEntity(memoryStep.entities, referencedUid(groups?.items?.[0] as Value), "object");
   const pairs = (first?.items ?? []).filter((item) => Array.isArray(item)) as [string, Value][];
   const shownSettings = ["lr", "momentum", "betas", "weight_decay"];
   return pairs.filter(([key, value]) => shownSettings.includes(key) && value !== 0 && value !== null);

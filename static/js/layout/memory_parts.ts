@@ -1,6 +1,6 @@
 /** What stands in the memory pane: rows, names, pins and what is between them, each with its place. */
 
-import type { Tag } from "../trace/names.ts";
+import type { NameTag } from "../trace/names.ts";
 import type { Block as DeviceBlock, Slot, Value } from "../trace/wire.ts";
 import type { RowReading } from "./row_reading.ts";
 import type { CellStrip } from "./row_strip.ts";
@@ -28,7 +28,7 @@ export interface RowBlock {
   kept: boolean;
   label: string;
   purpose: NamelessPurpose | null;
-  state: Tag | null;
+  state: NameTag | null;
 }
 
 export interface NamelessPurpose {
@@ -39,7 +39,7 @@ export interface NamelessPurpose {
 }
 
 export interface ShownName {
-  tag: Tag;
+  tag: NameTag;
   text: string;
   /** the function's name, where the heading does not say it */
   scope: string;

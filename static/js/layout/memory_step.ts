@@ -3,7 +3,7 @@
 import type { Names } from "../trace/names.ts";
 import { isHandle } from "../trace/entities.ts";
 import { addToList } from "../trace/multimap.ts";
-import { BROKEN_STATES } from "../trace/trace_index.ts";
+import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { optimizerPathPrefixes, namesShownOnRow, type Homes } from "./homes.ts";
 import { touchedByStep, type TouchHistory, type Touched } from "./touched.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
@@ -78,7 +78,12 @@ export class MemoryStep {
   collectPins(nodeUid: string, entity: Node) {
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state !== "freed")
-        addToList(this.pins, saved.storage, { node: nodeUid, slot, saved, broken: BROKEN_STATES.has(saved.state) });
+        addToList(this.pins, saved.storage, {
+          node: nodeUid,
+          slot,
+          saved,
+          broken: BROKEN_SLOT_STATES.has(saved.state),
+        });
   }
 
   namesShownOn(uid: string) {

@@ -52,7 +52,7 @@ function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
   const { trace, index } = memoryStep.model.opened;
   for (const [uid, entity] of memoryStep.entities) {
     if (entity.kind !== "backward") continue;
-    for (const { node, step } of index.visits.get(uid) ?? []) {
+    for (const { node, step } of index.visitsByBackward.get(uid) ?? []) {
       if (step > memoryStep.index) break;
       const visit = trace.steps[step].visit;
       const hasArrived = step < memoryStep.index;

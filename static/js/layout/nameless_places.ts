@@ -19,11 +19,12 @@ export function namelessPlaces({
     if (counter) addToList(relatedUids, key, counter);
   }
   const stays = [] as (PlaceInterval & { storage: string })[];
-  for (const [uid, { kind }] of index.lives) if (kind === "storage" && !relatedUids.has(uid)) relatedUids.set(uid, []);
+  for (const [uid, { kind }] of index.lifetimes)
+    if (kind === "storage" && !relatedUids.has(uid)) relatedUids.set(uid, []);
   for (const [storage, uids] of relatedUids) {
     if (homes.handlesOfStorage.has(storage)) continue;
     const steps = new Set([storage, ...uids].flatMap((uid) => history.stepsByUid.get(uid) ?? []));
-    const death = index.lives.get(storage)?.death ?? index.end;
+    const death = index.lifetimes.get(storage)?.death ?? index.lastStep;
     for (const stretch of consecutiveStretches([...steps].filter((step) => step <= death)))
       stays.push({ ...stretch, storage, place: 0 });
   }

@@ -1,6 +1,6 @@
 /** The pins of a row: which saved values are told above its strip, which at its end, and what broke them. */
 
-import { find, sameValue } from "../trace/entities.ts";
+import { findEntity, isSameValue } from "../trace/entities.ts";
 import { operationNameOfNode } from "./op_name.ts";
 import { textWidth } from "./metrics.ts";
 import { cellExtentOfHandle } from "./reads.ts";
@@ -95,7 +95,8 @@ function rowPinWidth(text: string) {
 function pinText(memoryStep: MemoryStep, { node, slot, saved }: StoragePin, isShort: boolean) {
   const version = saved.expected === null || saved.expected === undefined ? "v?" : `v${saved.expected}`;
   const name =
-    memoryStep.model.nodeNames.get(node) ?? operationNameOfNode(find(memoryStep.entities, node, "node")?.name ?? node);
+    memoryStep.model.nodeNames.get(node) ??
+    operationNameOfNode(findEntity(memoryStep.entities, node, "node")?.name ?? node);
   return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${isShort ? "" : ` · ${slot}`}`;
 }
 
@@ -116,13 +117,13 @@ function breakingWriteOfPin(memoryStep: MemoryStep, { node, slot, saved }: Stora
 function breakingWriteAt({ trace, state }: OpenTrace, causeStep: number, saved: Slot): BreakingWrite | null {
   const { line } = trace.steps[causeStep];
   const text = (trace.program.source.split("\n")[line - 1] ?? "").trim();
-  const before = find(state(causeStep - 1), saved.storage, "storage");
-  const after = find(state(causeStep), saved.storage, "storage");
+  const before = findEntity(state(causeStep - 1), saved.storage, "storage");
+  const after = findEntity(state(causeStep), saved.storage, "storage");
   const span = cellExtentOfHandle({ kind: "tensor", ...saved });
   for (const [dtype, cells] of Object.entries(before?.cells ?? {})) {
     const cellsAfter = after?.cells?.[dtype] ?? [];
     const cell = cells.findIndex(
-      (value, k) => span && k >= span[0] && k <= span[1] && !sameValue(value, cellsAfter[k]),
+      (value, k) => span && k >= span[0] && k <= span[1] && !isSameValue(value, cellsAfter[k]),
     );
     if (cell >= 0) return { line, text, was: cells[cell], cell };
   }

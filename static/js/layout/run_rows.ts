@@ -22,7 +22,7 @@ export function buildRunRows(opened: OpenTrace): RunRows {
     storages: new Map(),
     nodes: new Map(),
     pins: new Map(),
-    visits: index.visitsOf,
+    visits: index.visitStepsByNode,
     gradWidths: new Map(),
     storageNames: new Map(),
   };
@@ -53,7 +53,7 @@ export function buildRunRows(opened: OpenTrace): RunRows {
 
 function addNodesToRows(runRows: RunRows, index: TraceIndex) {
   for (const [uid, facts] of index.nodes) {
-    const row = runRows.rowOfStep[index.lives.get(uid)?.birth ?? 0];
+    const row = runRows.rowOfStep[index.lifetimes.get(uid)?.birth ?? 0];
     runRows.nodes.set(uid, { ...facts, row });
     runRows.rows[row].nodes.push(uid);
   }

@@ -1,7 +1,7 @@
 /** What each step touched: the entities that have to be in sight after it, and when each was last touched. */
 
-import { statesOf, type Entities, type OpenTrace } from "../trace/state.ts";
-import { refOf } from "../trace/names.ts";
+import { iterateStates, type Entities, type OpenTrace } from "../trace/state.ts";
+import { referencedUid } from "../trace/names.ts";
 import type { Delta, Step, Visit } from "../trace/wire.ts";
 
 export interface Touched {
@@ -47,7 +47,7 @@ function addBoundNames(touchedHere: Touched, uid: string, fields: Delta, entitie
   const frame = entities.get(uid);
   if (frame?.kind !== "frame") return;
   for (const name of Object.keys((fields as { vars?: Record<string, unknown> }).vars ?? {})) {
-    const boundUid = refOf(frame.vars.get(name));
+    const boundUid = referencedUid(frame.vars.get(name));
     if (!boundUid || !entities.has(boundUid)) continue;
     touchedHere.names.add(`${uid}/${name}`);
     touchedHere.uids.add(boundUid);
@@ -77,7 +77,7 @@ export class TouchHistory {
 
   constructor(opened: OpenTrace) {
     let i = -1;
-    for (const entities of statesOf(opened.trace)) {
+    for (const entities of iterateStates(opened.trace)) {
       i += 1;
       for (const uid of touchedByStep(opened.trace.steps[i], entities).uids) {
         const steps = this.stepsByUid.get(uid);

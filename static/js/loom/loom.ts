@@ -3,10 +3,10 @@
 import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom_sizes.ts";
 import { layoutLoom as makeLoom } from "../layout/loom.ts";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
-import { cornerMarks, loomMarks } from "../marks/loom.ts";
-import { rowAt, shelfAt, shelfOfStep } from "../marks/loom_scene.ts";
+import { loomCornerMarks, loomMarks } from "../marks/loom.ts";
+import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom_scene.ts";
 import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
-import { patch, SVG } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LoomPlan } from "../layout/loom_plan.ts";
 
@@ -16,12 +16,12 @@ export interface LoomView {
   clearPrint: () => void;
 }
 
-const NARROW_WIDTH = 680;
+const NARROW_LOOM_WIDTH = 680;
 /** Height over width of a printed page. */
-const PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
+const PRINTED_PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
 /** Plans that are wider than this are printed in landscape. */
-const MIN_LANDSCAPE_WIDTH = 1350;
-const WIDTH_ROUNDING = 8;
+const MIN_LANDSCAPE_LOOM_WIDTH = 1350;
+const LOOM_WIDTH_ROUNDING = 8;
 
 /** @param options go: called with the step of a row that was chosen */
 export function createLoom(
@@ -33,10 +33,10 @@ export function createLoom(
   root.className = "loom";
   root.tabIndex = 0;
   const layers = {
-    corner: createSvg(document, "corner"),
-    head: createSvg(document, "head"),
-    code: createSvg(document, "code"),
-    body: createSvg(document, "body"),
+    corner: createSvgElement(document, "corner"),
+    head: createSvgElement(document, "head"),
+    code: createSvgElement(document, "code"),
+    body: createSvgElement(document, "body"),
   };
   const printArea = document.createElement("div");
   printArea.className = "loom-sheets";
@@ -51,7 +51,7 @@ export function createLoom(
   function planFor(opened: OpenTrace, width: number, stacked: boolean) {
     const plansByKey = plans.get(opened) ?? new Map<string, LoomPlan>();
     plans.set(opened, plansByKey);
-    const roundedWidth = Math.floor(width / WIDTH_ROUNDING) * WIDTH_ROUNDING;
+    const roundedWidth = Math.floor(width / LOOM_WIDTH_ROUNDING) * LOOM_WIDTH_ROUNDING;
     const key = `${roundedWidth} ${stacked}`;
     const plan = plansByKey.get(key) ?? makeLoom(opened, { room: roundedWidth, stacked });
     if (plansByKey.size > 3) plansByKey.clear();
@@ -61,7 +61,7 @@ export function createLoom(
 
   function currentPlan() {
     const width = host.clientWidth;
-    return shown && width ? planFor(shown.opened, width, width < NARROW_WIDTH) : null;
+    return shown && width ? planFor(shown.opened, width, width < NARROW_LOOM_WIDTH) : null;
   }
 
   function draw() {
@@ -75,18 +75,18 @@ export function createLoom(
     headShelf = shelfUnderHead(plan, i);
     const { head, code, body } = loomMarks(plan, opened, i, labels, drawnBand, headShelf);
     const sideWidth = plan.stacked ? host.clientWidth / scale : plan.code;
-    setViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, LOOM_HEADER_HEIGHT);
-    setViewport(layers.head, scale, 0, plan.width, LOOM_HEADER_HEIGHT);
-    setViewport(layers.code, scale, LOOM_HEADER_HEIGHT, sideWidth, plan.height - LOOM_HEADER_HEIGHT);
-    setViewport(layers.body, scale, LOOM_HEADER_HEIGHT, plan.width, plan.height - LOOM_HEADER_HEIGHT);
+    setSvgViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, LOOM_HEADER_HEIGHT);
+    setSvgViewport(layers.head, scale, 0, plan.width, LOOM_HEADER_HEIGHT);
+    setSvgViewport(layers.code, scale, LOOM_HEADER_HEIGHT, sideWidth, plan.height - LOOM_HEADER_HEIGHT);
+    setSvgViewport(layers.body, scale, LOOM_HEADER_HEIGHT, plan.width, plan.height - LOOM_HEADER_HEIGHT);
     layers.body.svg.setAttribute(
       "aria-label",
       opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
     );
-    patch(document, layers.corner.group, cornerMarks(plan, { ...LOOM_LABELS, ...labels }));
-    patch(document, layers.head.group, head);
-    patch(document, layers.code.group, code);
-    patch(document, layers.body.group, body);
+    patchHost(document, layers.corner.group, loomCornerMarks(plan, { ...LOOM_LABELS, ...labels }));
+    patchHost(document, layers.head.group, head);
+    patchHost(document, layers.code.group, code);
+    patchHost(document, layers.body.group, body);
   }
 
   /** The heights of the plan that are scrolled into view. */
@@ -98,8 +98,8 @@ export function createLoom(
 
   /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is. */
   function shelfUnderHead(plan: LoomPlan, i: number) {
-    const first = shelfAt(plan, root.scrollTop / scale + LOOM_HEADER_HEIGHT + 1);
-    const last = shelfAt(plan, (root.scrollTop + root.clientHeight) / scale - 1);
+    const first = shelfAtHeight(plan, root.scrollTop / scale + LOOM_HEADER_HEIGHT + 1);
+    const last = shelfAtHeight(plan, (root.scrollTop + root.clientHeight) / scale - 1);
     return Math.max(first, Math.min(shelfOfStep(plan, i), last));
   }
 
@@ -132,7 +132,7 @@ export function createLoom(
     const pointStep = target.closest("[data-step]")?.getAttribute("data-step");
     if (pointStep && target.closest(".loom-point")) return go(Number(pointStep));
     const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + LOOM_HEADER_HEIGHT;
-    const rowIndex = rowAt(plan, y);
+    const rowIndex = rowAtHeight(plan, y);
     if (rowIndex >= 0) go(plan.run.rows[rowIndex].last);
   }
 
@@ -166,8 +166,9 @@ export function createLoom(
     /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. */
     print(opened: OpenTrace) {
       const plan = makeLoom(opened, { room: 1180 });
-      const landscape = plan.width > MIN_LANDSCAPE_WIDTH;
-      const maxHeight = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - LOOM_HEADER_HEIGHT;
+      const landscape = plan.width > MIN_LANDSCAPE_LOOM_WIDTH;
+      const maxHeight =
+        plan.width * (landscape ? PRINTED_PAGE_RATIO.landscape : PRINTED_PAGE_RATIO.portrait) - LOOM_HEADER_HEIGHT;
       const slices = [];
       for (let from = 0; from < plan.rows.length; ) {
         let to = from;
@@ -192,10 +193,10 @@ export function createLoom(
             { top, bottom: top + sliceHeight },
             last,
           );
-          const page = document.createElementNS(SVG, "svg");
+          const page = document.createElementNS(SVG_NAMESPACE, "svg");
           page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);
           page.setAttribute("viewBox", `0 0 ${plan.width} ${LOOM_HEADER_HEIGHT + sliceHeight}`);
-          const rowsSvg = document.createElementNS(SVG, "svg");
+          const rowsSvg = document.createElementNS(SVG_NAMESPACE, "svg");
           for (const [name, value] of Object.entries({
             y: LOOM_HEADER_HEIGHT,
             width: plan.width,
@@ -203,9 +204,9 @@ export function createLoom(
             viewBox: `0 ${top} ${plan.width} ${sliceHeight}`,
           }))
             rowsSvg.setAttribute(name, String(value));
-          patch(document, rowsSvg, [...body, ...code]);
-          const headGroup = document.createElementNS(SVG, "g");
-          patch(document, headGroup, [...head, ...cornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
+          patchHost(document, rowsSvg, [...body, ...code]);
+          const headGroup = document.createElementNS(SVG_NAMESPACE, "g");
+          patchHost(document, headGroup, [...head, ...loomCornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
           page.append(rowsSvg, headGroup);
           return page;
         }),
@@ -217,16 +218,16 @@ export function createLoom(
   };
 }
 
-function createSvg(document: Document, name: string) {
-  const svg = document.createElementNS(SVG, "svg");
+function createSvgElement(document: Document, name: string) {
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("class", `loom-svg loom-${name}`);
-  const group = document.createElementNS(SVG, "g");
+  const group = document.createElementNS(SVG_NAMESPACE, "g");
   svg.append(group);
   return { svg, group };
 }
 
 /** @param scale its scale */
-function setViewport({ svg }: ReturnType<typeof createSvg>, scale: number, y: number, w: number, h: number) {
+function setSvgViewport({ svg }: ReturnType<typeof createSvgElement>, scale: number, y: number, w: number, h: number) {
   svg.setAttribute("width", String(w * scale));
   svg.setAttribute("height", String(h * scale));
   svg.setAttribute("viewBox", `0 ${y} ${Math.max(w, 1)} ${Math.max(h, 1)}`);

@@ -6,7 +6,7 @@ import type { GraphRow, AttachedLeafPlace } from "../layout/graph_places.ts";
 
 /** All of it but the row's place, from which heights in it are counted; null for one that says what this step did.
  * Nodes that no step changed are the same objects as before. */
-export function graphRowInputs(stepFacts: StepFacts, row: GraphRow, railed: boolean): unknown[] | null {
+export function graphRowMarkInputs(stepFacts: StepFacts, row: GraphRow, railed: boolean): unknown[] | null {
   const { snap, events } = stepFacts;
   if (snap.fresh.has(row.uid) || row.slots.some((slot) => events.has(slot.key))) return null;
   const inputs: unknown[] = [
@@ -37,11 +37,11 @@ export function graphRowInputs(stepFacts: StepFacts, row: GraphRow, railed: bool
     addRect(grad);
     inputs.push(grad.key, grad.grad, grad.now, grad.to?.text, grad.to?.x);
   }
-  return row.docks.every((dock) => addDockInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
+  return row.docks.every((dock) => addAttachedLeafInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
 }
 
 /** @returns whether none of it is new */
-function addDockInputs(
+function addAttachedLeafInputs(
   inputs: unknown[],
   addRect: (rect: Rect) => void,
   { snap }: StepFacts,

@@ -5,21 +5,21 @@ import { READ_LINE_HEIGHT, HANDLE_TITLE_HEIGHT } from "../layout/loom_sizes.ts";
 import { namesThatFit } from "../layout/loom_names.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
 import { unqualifiedDtype } from "../layout/reads.ts";
-import { cls, h } from "../browser/svg.ts";
-import { NODE_R } from "./loom_node.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { NODE_RADIUS } from "./loom_node.ts";
 import type { Handle } from "../trace/entities.ts";
 import type { LoomScene } from "./loom_scene.ts";
 import type { Reader } from "../layout/run_row.ts";
 import type { HandleBox } from "../layout/loom_plan.ts";
 
 /** A handle: windows under the cells that it reads. */
-export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, r: number) {
+export function loomHandleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, r: number) {
   const { reader, column, y, cy, lines, bar } = box;
   const { entity } = reader;
   const shape = tupleText(entity.shape ?? []);
-  const meta = `${shape}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
+  const meta = `${shape}${entity.kind === "array" ? " numpy" : strideAndOffsetText(entity)}`;
   const name = reader.title;
-  const parts = nameMarks(name, [meta, shape], column, y + 13);
+  const parts = handleNameMarks(name, [meta, shape], column, y + 13);
   parts.push(...lines.flatMap((_, k) => readLineMarks(box, k, labels)));
   if (bar)
     parts.push(
@@ -40,13 +40,13 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
       h("path", { key: "stub", class: "loom-stub", d: `M${lastX} ${cy}H${rail}` }),
       h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }),
     );
-  parts.push(...threadMarks({ plan, labels }, reader, r, (rail ?? lastX) + 5, cy));
+  parts.push(...handleToNodeMarks({ plan, labels }, reader, r, (rail ?? lastX) + 5, cy));
   const { x, w } = plan.memory;
   return h(
     "g",
     {
       key: `handle ${r} ${reader.key}`,
-      class: cls(
+      class: classNames(
         "loom-handle",
         reader.grad && "grad",
         !reader.named && "passing",
@@ -63,7 +63,7 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
 }
 
 /** The name of a handle, and behind it the first of some notes for which there is room. @param y of their foot */
-function nameMarks(name: string, notes: string[], column: HandleBox["column"], y: number) {
+function handleNameMarks(name: string, notes: string[], column: HandleBox["column"], y: number) {
   const nameWidth = Math.max(column.w, 0) + 34;
   const parts = [];
   const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * CHARACTER_WIDTH_EM))));
@@ -91,8 +91,8 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
       }),
     );
   cells.forEach((cell, n) => {
-    parts.push(windowMark(cell, y, column.uid));
-    if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], cell, cells[cells.length - 1], y));
+    parts.push(cellReadMark(cell, y, column.uid));
+    if (n === 0 && k === 1) parts.push(...lineStrideMark(lines[0].cells[0], cell, cells[cells.length - 1], y));
   });
   if (more)
     parts.push(
@@ -106,7 +106,7 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
 }
 
 /** The window under a cell, with the index by which the handle reads it, where there is room. */
-function windowMark(
+function cellReadMark(
   { subscript, x, w, cell }: { subscript: string; x: number; w: number; cell: number },
   y: number,
   storageUid: string,
@@ -129,7 +129,7 @@ function windowMark(
 }
 
 /** The thread from a handle to the node that made it; or to a wall, with why no gradient comes back. */
-function threadMarks(
+function handleToNodeMarks(
   { plan, labels }: Pick<LoomScene, "plan" | "labels">,
   { uid, entity, alias, cut }: Reader,
   r: number,
@@ -140,7 +140,7 @@ function threadMarks(
   const leaf = isLeaf ? plan.rowDots[r].find((dot) => dot.group === `leaf ${uid} ${r}`) : undefined;
   const makerDot = plan.dots.get(entity.grad_fn ?? "") ?? leaf;
   if (makerDot && !alias && makerDot.row === r)
-    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${makerDot.x - NODE_R - 2}` })];
+    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${makerDot.x - NODE_RADIUS - 2}` })];
   if (!cut) return [];
   const wallX = plan.graph.x - 3;
   return [
@@ -155,13 +155,13 @@ function threadMarks(
 }
 
 /** Stride and offset, where they are not what is usual. */
-function layoutText(entity: Handle) {
+function strideAndOffsetText(entity: Handle) {
   const offset = entity.offset ? ` offset ${entity.offset}` : "";
   return entity.stride?.length ? ` stride ${tupleText(entity.stride)}${offset}` : offset;
 }
 
 /** How far it is from one line to the next. @param last of the line */
-function strideMark(
+function lineStrideMark(
   from: { x: number; w: number; cell: number },
   to: { x: number; w: number; cell: number },
   last: { x: number; w: number },
@@ -180,7 +180,12 @@ function strideMark(
     }),
     h(
       "text",
-      { key: "by", class: cls("loom-stride", !isWide && "end"), x: isWide ? x + 5 : x - 4, y: y + (isWide ? 6 : 11) },
+      {
+        key: "by",
+        class: classNames("loom-stride", !isWide && "end"),
+        x: isWide ? x + 5 : x - 4,
+        y: y + (isWide ? 6 : 11),
+      },
       text,
     ),
   ];

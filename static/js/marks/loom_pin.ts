@@ -2,12 +2,12 @@
 
 import { pinState } from "../layout/run_rows.ts";
 import { isInBand, type HeightBand } from "../layout/view.ts";
-import { cls, h } from "../browser/svg.ts";
-import { clip, type LoomScene } from "./loom_scene.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { clampToBand, type LoomScene } from "./loom_scene.ts";
 import type { PinLine } from "../layout/loom_plan.ts";
 
 /** A saved value: a pin from the node's row to the rail, held until backward lets go. */
-export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
+export function loomPinMark({ plan, i, band }: LoomScene, line: PinLine) {
   const { pin, x, rail, y, slotX, headed: hasHead, holds, hit: struckAt } = line;
   const holdsInBand = holds.filter(({ from, to }) => isInBand(band, from - 10, to + 10));
   if (!holdsInBand.length) return null;
@@ -39,7 +39,7 @@ export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
     "g",
     {
       key: `pin ${pin.key}`,
-      class: cls("loom-pin", state),
+      class: classNames("loom-pin", state),
       "data-loom-pin": pin.key,
       "data-state": state,
       "data-expected": pin.expected,
@@ -65,12 +65,20 @@ function pinHoldMarks(
   const endY = Math.max(from, Math.min(to, breakY - 12));
   if (breakY - 12 > from)
     out.push(
-      h("path", { key: `hold ${from}`, class: "loom-hold", d: `M${x} ${clip(band, from)}V${clip(band, endY)}` }),
+      h("path", {
+        key: `hold ${from}`,
+        class: "loom-hold",
+        d: `M${x} ${clampToBand(band, from)}V${clampToBand(band, endY)}`,
+      }),
     );
   const resumeY = Math.max(from, breakY + 12);
   if (resumeY < to)
     out.push(
-      h("path", { key: `after ${from}`, class: "loom-after", d: `M${x} ${clip(band, resumeY)}V${clip(band, to)}` }),
+      h("path", {
+        key: `after ${from}`,
+        class: "loom-after",
+        d: `M${x} ${clampToBand(band, resumeY)}V${clampToBand(band, to)}`,
+      }),
     );
   if (pin.released && pin.broken === null && to === holds[holds.length - 1].to)
     out.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));

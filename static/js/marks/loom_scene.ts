@@ -14,20 +14,20 @@ export interface LoomScene {
   band: HeightBand;
 }
 
-export function clip(band: HeightBand, y: number) {
+export function clampToBand(band: HeightBand, y: number) {
   return Math.max(band.top, Math.min(band.bottom, y));
 }
 
 /** @returns the rows in sight */
 export function visibleRows({ plan, band }: LoomScene): number[] {
   const out = [];
-  for (let r = Math.max(0, rowAt(plan, band.top)); r < plan.rows.length && plan.rows[r].foldY <= band.bottom; r++)
+  for (let r = Math.max(0, rowAtHeight(plan, band.top)); r < plan.rows.length && plan.rows[r].foldY <= band.bottom; r++)
     out.push(r);
   return out;
 }
 
 /** The last row that begins above a height; -1 above the first. */
-export function rowAt({ rows }: LoomPlan, y: number) {
+export function rowAtHeight({ rows }: LoomPlan, y: number) {
   let low = 0;
   let high = rows.length;
   while (low < high) {
@@ -50,8 +50,8 @@ export function shelfOfStep({ run, columns, handles, writes }: LoomPlan, i: numb
 }
 
 /** The shelf at a height. */
-export function shelfAt(plan: LoomPlan, y: number) {
-  const r = Math.max(0, rowAt(plan, y));
+export function shelfAtHeight(plan: LoomPlan, y: number) {
+  const r = Math.max(0, rowAtHeight(plan, y));
   let shelf = plan.columns.firstShelfOfRow[r];
   while (shelf + 1 < plan.columns.firstShelfOfRow[r + 1] && plan.shelves[shelf + 1].y <= y) shelf += 1;
   return shelf;

@@ -2,10 +2,10 @@
 
 import { linksBetweenPanes } from "../layout/links.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";
-import { beyondMark, linkMark } from "./link.ts";
+import { offscreenContentMark, linkMark } from "./link.ts";
 import type { VNode } from "../browser/svg.ts";
 import type { Rect } from "../layout/pane.ts";
-import type { Labels } from "./labels.ts";
+import type { StageLabels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** a pane, by how far it is scrolled, in units */
@@ -15,12 +15,12 @@ interface Scrolled {
 }
 
 /** @param selected its uid */
-export function drawOverlay(
+export function stageOverlayMarks(
   stepFacts: StepFacts,
   plan: StagePlan,
   panes: Record<PaneSide, Scrolled>,
   selected: string | null,
-  labels: Labels,
+  labels: StageLabels,
 ): VNode[] {
   const { widths, height } = plan;
   const right = widths.memory + widths.graph;
@@ -39,10 +39,24 @@ export function drawOverlay(
     const { above, below } = panes[side].beyond();
     return [
       above.length
-        ? beyondMark(side, "above", `↑ ${above.length} ${labels.more}`, rightEdges[side], frame.top, above[0].y)
+        ? offscreenContentMark(
+            side,
+            "above",
+            `↑ ${above.length} ${labels.more}`,
+            rightEdges[side],
+            frame.top,
+            above[0].y,
+          )
         : null,
       below.length
-        ? beyondMark(side, "below", `↓ ${below.length} ${labels.more}`, rightEdges[side], frame.bottom, below[0].y)
+        ? offscreenContentMark(
+            side,
+            "below",
+            `↓ ${below.length} ${labels.more}`,
+            rightEdges[side],
+            frame.bottom,
+            below[0].y,
+          )
         : null,
     ];
   });

@@ -2,7 +2,7 @@
 
 import { dtypeText, fullNumberText, shortNumberText, encodedValueJson } from "../layout/format.ts";
 import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
 import { signTint } from "./tint.ts";
 import type { CellBand } from "../layout/row_strip.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -27,9 +27,9 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
   const fullText = fullNumberText(value);
   const description = `${uid}[${i}] = ${fullText} · ${dtypeText(band.dtype)}`;
   const isNonfinite = !hasNumber && value !== null && typeof value === "object" && "$f" in value;
-  const classes = cls("cell", place.now && "written", !hasNumber && "heat");
+  const classes = classNames("cell", place.now && "written", !hasNumber && "heat");
   const colourAttributes = {
-    class: cls("cell-box", tint && `wash ${tint.sign}`),
+    class: classNames("cell-box", tint && `wash ${tint.sign}`),
     ...box,
     "fill-opacity": tint?.opacity,
   };
@@ -72,17 +72,17 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
         class: "nonfinite",
         d: `M${place.x + 2} ${place.y + 2}l${place.w - 4} ${place.h - 4}`,
       }),
-    hasNumber && numberMarks(value, place),
+    hasNumber && cellNumberMarks(value, place),
     title,
   );
 }
 
 /** So many characters are written smaller, rather than fewer of them. */
-const MIN_CHARACTERS = 5;
-const MIN_FONT_SIZE = 8.6;
+const MIN_NUMBER_LENGTH = 5;
+const MIN_NUMBER_FONT_SIZE = 8.6;
 
 /** A cell's number, and below it the one that the step wrote over. */
-function numberMarks(
+function cellNumberMarks(
   value: Cell,
   place: { x: number; y: number; w: number; h: number; was: Cell | undefined; full: boolean },
 ) {
@@ -90,7 +90,7 @@ function numberMarks(
   const maxCharactersAt = (font: number) => Math.floor((place.w - 3) / (CHARACTER_WIDTH_EM * font));
   const text = shortNumberText(
     value,
-    Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_CHARACTERS, maxCharactersAt(MIN_FONT_SIZE))),
+    Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_NUMBER_LENGTH, maxCharactersAt(MIN_NUMBER_FONT_SIZE))),
   );
   const size = Math.min(usualSize, Math.floor(((place.w - 3) / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10);
   const cx = place.x + place.w / 2;
@@ -108,10 +108,10 @@ function numberMarks(
   ];
 }
 
-export function haloMark(key: string, x: number, y: number, w: number, height: number, pulse: boolean) {
+export function writtenCellHaloMark(key: string, x: number, y: number, w: number, height: number, pulse: boolean) {
   return h("rect", {
     key,
-    class: cls("halo", pulse && "pulse"),
+    class: classNames("halo", pulse && "pulse"),
     x: x - 3,
     y: y - 3,
     width: w + 6,

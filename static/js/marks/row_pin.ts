@@ -1,31 +1,31 @@
 /** The pins of a row: what nodes saved of its storage, the versions that they expect, and what broke them. */
 
 import { lineLabel } from "../trace/program_files.ts";
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { shortNumberText } from "../layout/format.ts";
 import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
 import { cellExtentOfHandle } from "../layout/reads.ts";
 import { CAUSE_FONT_SIZE } from "../layout/row_pins.ts";
 import { cellRect, bandOfDtype } from "../layout/row_strip.ts";
-import { cls, h } from "../browser/svg.ts";
+import { classNames, h } from "../browser/svg.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { Slot } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedPins, PlacedPin, RowLayout } from "../layout/memory_parts.ts";
 
-const FONT_SIZE = 9.5;
+const PIN_FONT_SIZE = 9.5;
 /** Fewer characters of a statement say nothing. */
 const MIN_STATEMENT_LENGTH = 8;
 
 /** @param inset from the row's top to its content */
-export function pinMarks(
+export function rowPinMarks(
   stepFacts: StepFacts,
   flow: PlacedPins,
   layout: RowLayout,
   columns: MemoryColumns,
   inset: number,
 ) {
-  const out = flow.pins.map((placed) => pinMark(stepFacts, placed, layout, columns, inset));
+  const out = flow.pins.map((placed) => rowPinMark(stepFacts, placed, layout, columns, inset));
   const brokenPin = flow.pins.find(({ pin }) => pin.broken);
   if (flow.more.length) {
     const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 11 : layout.top - 4.5);
@@ -39,11 +39,11 @@ export function pinMarks(
       ),
     );
   }
-  if (brokenPin && !brokenPin.dot) out.push(...alarmMarks(stepFacts, flow, brokenPin, layout, columns, inset));
+  if (brokenPin && !brokenPin.dot) out.push(...brokenPinMarks(stepFacts, flow, brokenPin, layout, columns, inset));
   return out;
 }
 
-function pinMark(
+function rowPinMark(
   stepFacts: StepFacts,
   { pin, text, x, y, w, h: height, dot }: PlacedPin,
   layout: RowLayout,
@@ -54,14 +54,14 @@ function pinMark(
   const key = `${node}:${slot}`;
   const top = inset + y;
   const expected = saved.expected ?? null;
-  const span = dot ? null : savedSpan(layout, saved, columns);
+  const span = dot ? null : savedCellsSpan(layout, saved, columns);
   const stripTop = inset + layout.top;
   const description = pinDescription(stepFacts, pin);
   return h(
     "g",
     {
       key: `pin ${key}`,
-      class: cls("pin", saved.state, dot && "dot", stepFacts.events.has(key) && "news"),
+      class: classNames("pin", saved.state, dot && "dot", stepFacts.events.has(key) && "news"),
       "data-pin": key,
       "data-state": saved.state,
       "data-expected": expected,
@@ -80,7 +80,7 @@ function pinMark(
       "g",
       { key: "head", class: "pin-head" },
       h("rect", { x, y: top, width: w, height: height, rx: saved.state === "changed" ? 2 : height / 2 }),
-      !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": FONT_SIZE }, text),
+      !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": PIN_FONT_SIZE }, text),
     ),
     h("title", {}, description),
   );
@@ -95,7 +95,7 @@ function pinDescription({ labels, nodeName }: StepFacts, { node, slot, saved }: 
 }
 
 /** From where to where the saved cells lie. */
-function savedSpan(layout: RowLayout, saved: Slot, columns: MemoryColumns): [number, number] | null {
+function savedCellsSpan(layout: RowLayout, saved: Slot, columns: MemoryColumns): [number, number] | null {
   const band = bandOfDtype(layout.strip, saved.dtype);
   const span = cellExtentOfHandle({ kind: "tensor", ...saved });
   if (!band || !span) return null;
@@ -106,7 +106,7 @@ function savedSpan(layout: RowLayout, saved: Slot, columns: MemoryColumns): [num
 }
 
 /** What the most alarming pin has to say, and what wrote the value that it lost. */
-function alarmMarks(
+function brokenPinMarks(
   stepFacts: StepFacts,
   flow: PlacedPins,
   { pin: { saved } }: PlacedPin,
@@ -115,7 +115,7 @@ function alarmMarks(
   inset: number,
 ) {
   const { labels } = stepFacts;
-  const currentVersion = find(stepFacts.snap.entities, saved.counter, "counter")?.value;
+  const currentVersion = findEntity(stepFacts.snap.entities, saved.counter, "counter")?.value;
   const text =
     saved.state === "changed"
       ? `${labels.still} v${saved.expected} · ${labels.otherBytes}`
@@ -129,7 +129,7 @@ function alarmMarks(
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumberText(was, 7)}`;
   const label = lineLabel(labels.line, line);
   const maxChars = Math.floor(maxWidth / (CHARACTER_WIDTH_EM * CAUSE_FONT_SIZE));
-  const shown = causeText(label, statement, value, maxChars);
+  const shown = breakingStatementText(label, statement, value, maxChars);
   if (shown)
     out.push(
       h(
@@ -147,7 +147,7 @@ function alarmMarks(
  * @param label of the line
  * @param maxChars characters
  */
-function causeText(label: string, statement: string, value: string, maxChars: number) {
+function breakingStatementText(label: string, statement: string, value: string, maxChars: number) {
   const prefix = `${label}: `;
   const fullText = `${prefix}${statement}`;
   if (fullText.length + value.length <= maxChars) return fullText + value;

@@ -2,13 +2,13 @@
 
 import { textWidth } from "../layout/metrics.ts";
 import { cutPathAtStart } from "../layout/pane_names.ts";
-import { cls, h } from "../browser/svg.ts";
-import type { Labels } from "./labels.ts";
+import { classNames, h } from "../browser/svg.ts";
+import type { StageLabels } from "./labels.ts";
 import type { ShownName } from "../layout/memory_parts.ts";
 
 /** @param uid what the name leads to */
-export function rowTagMark(
-  labels: Labels,
+export function nameTagMark(
+  labels: StageLabels,
   uid: string,
   name: ShownName,
   place: { x: number; y: number; w: number; h: number; font: number },
@@ -26,7 +26,7 @@ export function rowTagMark(
     "g",
     {
       key: `tag ${tag.frame ?? ""} ${tag.kind} ${tag.name}`,
-      class: cls("tag", isVariable && !scope ? "var" : "path", moved && "moved"),
+      class: classNames("tag", isVariable && !scope ? "var" : "path", moved && "moved"),
       "data-name": isVariable ? tag.name : null,
       "data-frame": tag.frame,
       "data-ref": uid,

@@ -1,7 +1,7 @@
 /** What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here. */
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import { readsDrawnSingly } from "../layout/reads.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
@@ -177,7 +177,7 @@ class RelatedKeys {
 
   /** A counter with all that share it. */
   counter(counterUid: string) {
-    for (const uid of this.index.sharersOf(counterUid, this.i)) this.handle(uid, false);
+    for (const uid of this.index.handlesSharingCounter(counterUid, this.i)) this.handle(uid, false);
     this.add("counter-badge", counterUid);
   }
 
@@ -229,5 +229,7 @@ class RelatedKeys {
 /** What a container's items and attributes refer to. */
 function containedUids(object: Container): string[] {
   const values = (object.items ?? []).slice(0, MAX_LISTED).map((item) => (Array.isArray(item) ? item[1] : item));
-  return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap((value) => refOf(value) ?? []);
+  return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap(
+    (value) => referencedUid(value) ?? [],
+  );
 }

@@ -1,6 +1,6 @@
 /** The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together. */
 
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { createHighlight, HIGHLIGHTABLE_SELECTOR } from "./highlight.ts";
 import { uidOfSelection } from "../layout/pane.ts";
 import {
@@ -15,8 +15,8 @@ import {
   type StagePlan,
 } from "../layout/stage_plan.ts";
 import { createMarkCache, type MarkCache } from "../marks/mark_cache.ts";
-import { drawOverlay } from "../marks/overlay.ts";
-import { LABELS, type Labels } from "../marks/labels.ts";
+import { stageOverlayMarks } from "../marks/overlay.ts";
+import { STAGE_LABELS, type StageLabels } from "../marks/labels.ts";
 import { stageMarks } from "../marks/stage_marks.ts";
 import { relatedKeys } from "./relatives.ts";
 import { scrollByDragging } from "../browser/scrolling.ts";
@@ -25,7 +25,7 @@ import { createStagePane, MOVE_MS } from "./stage_pane.ts";
 import { markOlder, type Older } from "./older.ts";
 import { createRowAnchor } from "./row_hold.ts";
 import { createTabs } from "./tabs.ts";
-import { patch, SVG } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -53,7 +53,7 @@ const SMALLEST_SCALE = 0.4;
 const LARGEST_SCALE = 4;
 
 interface StageOptions {
-  labels?: Partial<Labels>;
+  labels?: Partial<StageLabels>;
   /** called with the cell that was chosen by a click or by Enter */
   cell?: (storage: string, index: number, dtype: string) => void;
   /** with those of a big storage that the trace does not know */
@@ -73,7 +73,7 @@ export function createStage(
   document: Document,
   { labels = {}, cell, elements, scaled, selected, pin, asked }: StageOptions = {},
 ): Stage {
-  const labelTexts = { ...LABELS, ...labels };
+  const labelTexts = { ...STAGE_LABELS, ...labels };
   const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, labelTexts, {
     side(side) {
       chosenSide = side;
@@ -159,11 +159,11 @@ export function createStage(
   /** What lies over both panes: links, and what of the step is out of sight. */
   function drawLinks() {
     if (!shown?.plan || !shown.facts) return;
-    const marks = drawOverlay(shown.facts, shown.plan, panes, uidOfSelection(selection), labelTexts);
+    const marks = stageOverlayMarks(shown.facts, shown.plan, panes, uidOfSelection(selection), labelTexts);
     const { k, height } = shown.plan;
     const viewBox = `0 0 ${Math.round(hostSize.w / k)} ${Math.round(height + PANE_HEADING_HEIGHT)}`;
     if (overlay.getAttribute("viewBox") !== viewBox) overlay.setAttribute("viewBox", viewBox);
-    patch(document, overlay, marks);
+    patchHost(document, overlay, marks);
   }
 
   /** Scroll each pane to what the step touched, and draw what came into sight. */
@@ -224,7 +224,7 @@ export function createStage(
     const { left, width } = strip.getBoundingClientRect();
     const share = event instanceof MouseEvent && width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
     const from = Number(first) + Math.floor(share * Number(strip.getAttribute("data-span") ?? 0));
-    const storage = shown ? find(shown.opened.state(shown.i), uid, "storage") : undefined;
+    const storage = shown ? findEntity(shown.opened.state(shown.i), uid, "storage") : undefined;
     const windows = storage?.windows?.[strip.getAttribute("data-dtype") ?? ""] ?? [];
     if (!windows.some(([start, values]) => start <= from && from < start + values.length)) return elements?.(uid, from);
     windowStarts.set(uid, from);
@@ -323,7 +323,7 @@ export function createStage(
 function createStageElements(
   host: HTMLElement,
   document: Document,
-  words: Labels,
+  words: StageLabels,
   on: { side: (side: PaneSide) => void; share: (share: number | null) => void },
 ) {
   const root = document.createElement("div");
@@ -333,7 +333,7 @@ function createStageElements(
   const divider = createDivider(document, words, on.share);
   const row = document.createElement("div");
   row.className = "stage-panes";
-  const overlay = document.createElementNS(SVG, "svg");
+  const overlay = document.createElementNS(SVG_NAMESPACE, "svg");
   overlay.setAttribute("class", "stage-svg stage-overlay");
   row.append(panes.memory.root, divider.element, panes.graph.root, overlay);
   root.append(tabs.element, row);

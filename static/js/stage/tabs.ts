@@ -2,10 +2,10 @@
 
 import { paneNews } from "./pane_news.ts";
 import type { PaneSide } from "../layout/stage_plan.ts";
-import type { Labels } from "../marks/labels.ts";
+import type { StageLabels } from "../marks/labels.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
 
-export function createTabs(document: Document, labels: Labels, onChosen: (side: PaneSide) => void) {
+export function createTabs(document: Document, labels: StageLabels, onChosen: (side: PaneSide) => void) {
   const element = document.createElement("div");
   element.className = "stage-tabs";
   element.hidden = true;

@@ -9,7 +9,7 @@ import { buildRunRows } from "../layout/run_rows.ts";
 import { loomPicture } from "../marks/loom.ts";
 import { shelfOfStep } from "../marks/loom_scene.ts";
 import { openTrace } from "../trace/state.ts";
-import { svgText } from "../browser/svg.ts";
+import { vnodeToSvg } from "../browser/svg.ts";
 import { ALL, backward, saved, sharing, views } from "./traces.ts";
 import { storage, tensor, trace } from "./entities.ts";
 import { flat, drawn, having, texts } from "./loom_drawing.ts";
@@ -45,7 +45,7 @@ for (const [name, make] of Object.entries(ALL))
         for (const badge of having(head, "data-loom-badge"))
           assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
         assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.run.rowOfStep[i]));
-        assert.doesNotMatch([...head, ...body].map(svgText).join(""), /NaN|undefined|Infinity/);
+        assert.doesNotMatch([...head, ...body].map(vnodeToSvg).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
       for (const [uid, life] of plan.run.storages)
@@ -219,7 +219,7 @@ test("nothing moves between steps", () => {
     new Map(
       drawn(backward(), i)
         .body.filter((v) => v.attrs["data-loom-handle"] || v.attrs["data-loom-column"])
-        .map((v) => [v.key, svgText(v).replace(/ class="[^"]*"/g, "")]),
+        .map((v) => [v.key, vnodeToSvg(v).replace(/ class="[^"]*"/g, "")]),
     );
   assert.deepEqual(positions(0), positions(9));
 });

@@ -13,7 +13,7 @@ import {
 import { createMarkCache, type MarkCache } from "../marks/mark_cache.ts";
 import { stageMarks, type PaneMarks } from "../marks/stage_marks.ts";
 import { openTrace } from "../trace/state.ts";
-import { svgText } from "../browser/svg.ts";
+import { vnodeToSvg } from "../browser/svg.ts";
 import { createRandom } from "./random.ts";
 import { ALL } from "./traces.ts";
 
@@ -25,7 +25,7 @@ const SIZES = [
 const RANDOM_STEPS = 24;
 
 function paneText(pane: PaneMarks | null) {
-  return pane && [...pane.heading, ...pane.body].map(svgText).join("\n");
+  return pane && [...pane.heading, ...pane.body].map(vnodeToSvg).join("\n");
 }
 
 /** Draws a step with the cache and without, and holds one against the other. @returns rows that were cached */

@@ -13,9 +13,9 @@ import {
 } from "../layout/memory_pane.ts";
 import { cellReads } from "../layout/reads.ts";
 import { WHOLE_BAND as WHOLE } from "../layout/view.ts";
-import { LABELS } from "../marks/labels.ts";
+import { STAGE_LABELS } from "../marks/labels.ts";
 import { memoryMarks } from "../marks/memory_marks.ts";
-import { stepFacts } from "../marks/step_facts.ts";
+import { collectStepFacts } from "../marks/step_facts.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.ts";
 import { ALL } from "./traces.ts";
@@ -39,7 +39,7 @@ function open(document: any) {
 
 /** @returns every mark, with those around it before it */
 function marks(opened: OpenTrace, pane: MemoryPane, i: number): VNode[] {
-  const { heading, body } = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE);
+  const { heading, body } = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE);
   const all = [] as VNode[];
   const walk = (mark: VNode) => {
     all.push(mark);
@@ -170,7 +170,7 @@ for (const [name, document] of [...goldens, ...made]) {
             assert.equal(drawn.length, cells.length, `step ${i}: ${uid} ${dtype}`);
           }
         }
-        if (entity.kind === "counter" && opened.index.sharersOf(uid, i).length)
+        if (entity.kind === "counter" && opened.index.handlesSharingCounter(uid, i).length)
           assert.ok(having(list, "data-counter-badge", uid).length >= 1, `step ${i}: ${uid}`);
         if (isHandle(entity)) assert.equal(having(list, "data-handle", uid).length, 1, `step ${i}: ${uid}`);
       }

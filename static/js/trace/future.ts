@@ -6,7 +6,7 @@ import type { Trace } from "./wire.ts";
 const PARTIAL_TRACES = new WeakSet<Trace>();
 
 /** Whether more steps follow than the trace shows. */
-export const hidesFuture = (trace: Trace) => PARTIAL_TRACES.has(trace);
+export const hasHiddenSteps = (trace: Trace) => PARTIAL_TRACES.has(trace);
 
 /**
  * @param last the last step that is shown
@@ -30,6 +30,6 @@ export function traceUntil(trace: Trace, last: number): Trace {
  * Where a run has been seen when its last step worth looking at has been: its end says nothing of its own.
  * @returns the last step that is shown
  */
-export function lastShownStep({ steps }: Trace, last: number): number {
+export function lastStepToShow({ steps }: Trace, last: number): number {
   return steps.slice(last + 1).every(({ kind }) => kind === "end") ? Math.max(last, steps.length - 1) : last;
 }
