@@ -50,9 +50,9 @@ export function gradientHookNotes({ opened, step: { visit }, index: i, before, n
   if (!visit) return [];
   const { index, trace } = opened;
   const variable = findEntity(before, visit.node, "node")?.variable;
-  const handles = index.outputsOf(visit.node, i - 1);
+  const handles = index.outputsOfNode(visit.node, i - 1);
   if (variable && !handles.includes(variable)) handles.push(variable);
-  const tensorUid = index.sortByAppearance(handles).find((uid) => findEntity(before, uid, "tensor")?.hooks);
+  const tensorUid = index.sortUidsByAppearance(handles).find((uid) => findEntity(before, uid, "tensor")?.hooks);
   const edges = tensorUid ? index.edgesLeadingTo(visit.node, i - 1) : [];
   if (!tensorUid || edges.length !== 1) return [];
   const [{ node, edge }] = edges;

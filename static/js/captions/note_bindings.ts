@@ -64,7 +64,9 @@ function notesOfNamedHandle(
   }
   const { storage } = entity;
   if (!storage) return [{ key: "new_bare", args: { name } }];
-  const other = opened.index.handlesOf(storage, index).find((handleUid) => handleUid !== uid && before.has(handleUid));
+  const other = opened.index
+    .handlesOfStorage(storage, index)
+    .find((handleUid) => handleUid !== uid && before.has(handleUid));
   if (other) {
     const key = entity.kind === "array" ? "array_shares" : "shares";
     return [{ key, args: { name, other: nameOf(other), storage } }];

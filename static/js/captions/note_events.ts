@@ -57,7 +57,7 @@ function noteOfWrite(
   const target = tags.find(({ kind, frame, name }) => kind === "var" && frame === step.frame && targets.has(name));
   const writer = target?.text ?? nameOf(event.by); // `t.add_(1)` writes through t, though a loop before has left p there
   const readers = opened.index
-    .handlesOf(event.storage, index)
+    .handlesOfStorage(event.storage, index)
     .filter((uid) => uid !== event.by && hasName(uid) && cells && readsAnyOf(findHandle(entities, uid), cells))
     .map(nameOf);
   const isNamed = target !== undefined || hasName(event.by);

@@ -62,7 +62,7 @@ function firstNamedCarrier(facts: RunFacts, path: string[], entryNode: string, f
   for (const nodeUid of path.slice(path.indexOf(entryNode))) {
     const birthStep = facts.birth(nodeUid);
     for (const step of [first.end, birthStep]) {
-      const output = facts.index.outputsOf(nodeUid, step).find((uid) => facts.nameText(uid, step));
+      const output = facts.index.outputsOfNode(nodeUid, step).find((uid) => facts.nameText(uid, step));
       if (output) return { uid: output, made: bindingStep(facts, output, step, birthStep) };
     }
   }

@@ -222,7 +222,7 @@ function laterArrivalStep(facts: RunFacts, uid: string, call: BackwardCall, step
 
 /** A node that a backward ran and that sent nothing on to a leaf. */
 function silentNodeBefore(facts: RunFacts, uid: string, call: BackwardCall): { node: string; step: number } | null {
-  for (const leafUid of facts.index.accumulatorsOf(uid, call.step))
+  for (const leafUid of facts.index.accumulatorsOfTensor(uid, call.step))
     for (const { node, edge } of facts.index.edgesLeadingTo(leafUid, call.step)) {
       const step = facts.index.visitStepsByNode.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
       const visit = step === undefined ? null : facts.steps[step].visit;

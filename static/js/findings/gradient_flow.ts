@@ -115,7 +115,7 @@ export class GradientFlow {
 export function gradNode(facts: RunFacts, uid: string, step: number): string | null {
   const gradFn = tensorHistory(facts).valueAt(uid, "grad_fn", step) as string | null;
   if (gradFn) return gradFn;
-  return facts.index.accumulatorsOf(uid, step).at(-1) ?? accumulatorBefore(facts, uid, step);
+  return facts.index.accumulatorsOfTensor(uid, step).at(-1) ?? accumulatorBefore(facts, uid, step);
 }
 
 /** A leaf's accumulating node that has gone since. */

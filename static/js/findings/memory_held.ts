@@ -17,12 +17,13 @@ export function memoryHeld(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<string, Diagnosis>();
   for (const { storage, nbytes } of largeStorages(facts, end)) {
-    const handles = facts.index.handlesOf(storage, end);
+    const handles = facts.index.handlesOfStorage(storage, end);
     if (!handles.some((uid) => bytesOf(facts, uid, end) * MIN_RATIO <= nbytes)) continue;
     const { tags } = facts.names(end);
     const named = handles.filter((uid) => tags.has(uid));
     const bytesRead = Math.max(0, ...named.map((uid) => bytesOf(facts, uid, end)));
-    if (!named.length || bytesRead * MIN_RATIO > nbytes || facts.index.slotsOf(storage, end).length) continue;
+    if (!named.length || bytesRead * MIN_RATIO > nbytes || facts.index.slotsKeepingStorage(storage, end).length)
+      continue;
     const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
     const earlier = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
     if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;

@@ -113,7 +113,7 @@ function holdsNan({ cells, cells_at: patches }: Delta) {
  * write it. */
 function isNanRead(facts: RunFacts, storageUid: string, step: number) {
   const entities = facts.state(step);
-  return facts.index.handlesOf(storageUid, step).some((uid) => {
+  return facts.index.handlesOfStorage(storageUid, step).some((uid) => {
     const handle = facts.handle(uid, step);
     const cells = handle ? cellsRead(entities, handle) : null;
     return !cells || cells.some(isNan); // null: too many to be listed

@@ -111,7 +111,7 @@ function isClose(a: number, b: number) {
 /** @param outcome null where torch refused */
 function diagnosisOf(facts: RunFacts, op: Operation, outcome: WriteOutcome | null): Diagnosis {
   const { step } = op;
-  const handlesBefore = facts.index.handlesOf(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
+  const handlesBefore = facts.index.handlesOfStorage(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
   const uid = [op.inputs[0], ...handlesBefore].find((each) => facts.naming.nameAt(each, step)) ?? op.inputs[0];
   const x = facts.nameFact(uid, step);
   const findingFacts = {

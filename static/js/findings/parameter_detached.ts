@@ -131,7 +131,7 @@ function sharedThroughData(facts: RunFacts): Diagnosis[] {
     for (const { step, value } of history.changes(uid, "storage").slice(1)) {
       const storageUid = value as string | null;
       const other = facts.index
-        .handlesOf(storageUid, step)
+        .handlesOfStorage(storageUid, step)
         .find(
           (handleUid) =>
             handleUid !== uid &&

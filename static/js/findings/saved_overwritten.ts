@@ -98,7 +98,7 @@ function inPlaceOperationOn(facts: RunFacts, step: number, storageUid: string) {
 
 /** Whether a handle is what the node itself gave. */
 function isOutput(facts: RunFacts, slot: SavedSlot, uid: string | null) {
-  return uid !== null && facts.index.outputsOf(slot.node, slot.birth).includes(uid);
+  return uid !== null && facts.index.outputsOfNode(slot.node, slot.birth).includes(uid);
 }
 
 /** A gradient by its path, `x.grad`; anything else by its name. */
@@ -109,7 +109,7 @@ function nameOrGradPath(facts: RunFacts, uid: string | null, step: number) {
 
 /** Whether a tensor is a module's and no parameter. */
 function isBuffer(facts: RunFacts, uid: string | null, step: number) {
-  return uid !== null && facts.index.moduleOf.has(uid) && facts.tensor(uid, step)?.requires_grad === false;
+  return uid !== null && facts.index.moduleOfTensor.has(uid) && facts.tensor(uid, step)?.requires_grad === false;
 }
 
 /** The lines that ask modules to work in place, where there are any. */

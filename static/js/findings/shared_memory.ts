@@ -128,7 +128,7 @@ function storedTensors(facts: RunFacts): Set<string> {
 
 /** The handles that read a storage before a step and after it. */
 function livingBefore(facts: RunFacts, storageUid: string, step: number) {
-  return facts.index.handlesOf(storageUid, step).filter((uid) => facts.birth(uid) < step);
+  return facts.index.handlesOfStorage(storageUid, step).filter((uid) => facts.birth(uid) < step);
 }
 
 function readerOf(facts: RunFacts, write: Write, frameUid: string, usesByName: NameUses): LaterReader | null {

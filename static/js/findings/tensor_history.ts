@@ -34,7 +34,7 @@ class TensorHistory {
   /** The values of a field in order, each from its step on. */
   changes(uid: string, field: HistoryField): FieldChange[] {
     const out: FieldChange[] = [];
-    for (const step of this.index.changesOf(uid)) {
+    for (const step of this.index.changeStepsOf(uid)) {
       const value = this.steps[step].set[uid][field];
       if (value !== undefined) out.push({ step, value });
     }

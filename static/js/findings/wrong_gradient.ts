@@ -91,8 +91,8 @@ function savedValues(facts: RunFacts, slot: SavedSlot, change: number, visit: nu
 
 function savedNameFact(facts: RunFacts, slot: SavedSlot, step: number) {
   if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.nameFact(slot.tensor, step);
-  const outputs = facts.index.outputsOf(slot.node, step);
-  const handles = [...outputs, ...facts.index.handlesOf(slot.storage, step)];
+  const outputs = facts.index.outputsOfNode(slot.node, step);
+  const handles = [...outputs, ...facts.index.handlesOfStorage(slot.storage, step)];
   const namedHandle = handles.find(
     (uid) => findHandle(facts.state(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
   );

@@ -105,7 +105,7 @@ function segmentLines(memoryStep: MemoryStep, blocks: Block[], width: number): S
     groupNarrowBlocks(blocks, maxParts).map((part) => makeSegmentPart(memoryStep, part)),
     width,
   );
-  for (const line of lines) shareLineWidth(line, width);
+  for (const line of lines) distributePartWidths(line, width);
   return lines;
 }
 
@@ -121,7 +121,7 @@ function makeSegmentPart(memoryStep: MemoryStep, blocks: Block[]): SegmentPart {
   const [block] = blocks;
   const isSingle = blocks.length === 1;
   const storageUid = (isSingle && block.storage) || null;
-  const { name, gradient } = storageUid ? storageName(memoryStep, storageUid) : { name: "", gradient: false };
+  const { name, gradient } = storageUid ? storageNameInProgram(memoryStep, storageUid) : { name: "", gradient: false };
   return {
     blocks,
     state: isSingle ? segmentPartState(block) : "several",
@@ -145,7 +145,7 @@ function segmentPartState({ state }: Block): SegmentPartState {
 }
 
 /** What the program calls a storage, after the first of its handles that has a name. */
-function storageName(memoryStep: MemoryStep, storageUid: string) {
+function storageNameInProgram(memoryStep: MemoryStep, storageUid: string) {
   const handles = memoryStep.readers.get(storageUid) ?? [];
   const { paths } = memoryStep.names;
   const ownerUid = handles.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
@@ -183,7 +183,7 @@ function wrapSegmentParts(parts: SegmentPart[], lineWidth: number): SegmentPart[
 }
 
 /** Each gets room for its name, as far as there is any; what is left is shared by size. */
-function shareLineWidth(parts: SegmentPart[], lineWidth: number) {
+function distributePartWidths(parts: SegmentPart[], lineWidth: number) {
   const wishedWidths = parts.map(preferredPartWidth);
   const sum = (list: number[]) => list.reduce((all, one) => all + one, 0);
   const leastWidths = parts.map((part, k) =>

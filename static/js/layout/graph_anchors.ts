@@ -7,7 +7,7 @@ import type { Rect } from "./pane.ts";
 import type { GraphRow } from "./graph_places.ts";
 
 /** @returns by uid, `n5:self` and `dock n2` */
-export function graphAnchors(rows: GraphRow[], idle: UnreadLeafPlaces): Map<string, Rect> {
+export function graphAnchorRects(rows: GraphRow[], idle: UnreadLeafPlaces): Map<string, Rect> {
   const anchors = new Map<string, Rect>();
   for (const row of rows) {
     anchors.set(row.uid, toRect(row));

@@ -5,10 +5,10 @@
  * side of the input's box to its rail, down, and into the left side of the reader's.
  */
 
-import { railX, type GraphColumn } from "./graph_sizes.ts";
+import { graphRailX, type GraphColumn } from "./graph_sizes.ts";
 import { leafEdgeOffset } from "./graph_docks.ts";
 import { edgeIndexBetween } from "./graph_gradients.ts";
-import { edgeKey, type EdgeRail } from "./rails.ts";
+import { inputEdgeKey, type EdgeRail } from "./rails.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "./pane.ts";
 import type { GraphRow } from "./graph_places.ts";
@@ -50,14 +50,16 @@ export function edgesBetweenNodes(
     const reader = boxOf(block.uid);
     for (const input of block.inputs) {
       const box = boxOf(input.to);
-      const rail = component.rails.edges.get(edgeKey(block.uid, input));
+      const rail = component.rails.edges.get(inputEdgeKey(block.uid, input));
       if (!reader || !box || !rail || box === reader || node?.next?.[input.k]?.[0] !== input.to) continue;
       const lane = graphStep.model.blocks.get(input.to)?.lane ?? 0;
-      const start = { box, x: railX(column, lane) };
-      const end = { box: reader, x: railX(column, block.lane) };
+      const start = { box, x: graphRailX(column, lane) };
+      const end = { box: reader, x: graphRailX(column, block.lane) };
       const cy = box.y + box.h / 2;
       const arrow = { x: start.x, y: column.railed ? cy + 5 : box.y + box.h + 1, up: true };
-      const d = column.railed ? railEdgePath(start, end, rail, railX(column, rail.lane)) : straightEdgePath(start, end);
+      const d = column.railed
+        ? railEdgePath(start, end, rail, graphRailX(column, rail.lane))
+        : straightEdgePath(start, end);
       const edge = makeEdgePlace(
         graphStep,
         component,

@@ -65,7 +65,7 @@ function joinRepeatedNames(names: string[]) {
 /** The path of the innermost module around the parameters of leaves; null where there is none, or no name leads to
  * it. */
 function innermostCommonModule(graphStep: GraphStep, leaves: Set<string>): string | null {
-  const { modules, moduleOf } = graphStep.model.index;
+  const { modules, moduleOfTensor: moduleOf } = graphStep.model.index;
   let commonModules = null as string[] | null;
   for (const leafUid of leaves) {
     const enclosing: string[] = [];

@@ -34,9 +34,9 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
   const { index, trace } = opened;
   const edges = edgesByNode(trace.steps ?? []);
   const graphShape = new GraphBlocksBuilder(index, edges, nodesOfNamedTensors(trace.steps ?? []));
-  const blocks = graphShape.makeBlocks();
+  const blocks = graphShape.makeNodeBlocks();
   const seeds = nodesWhereBackwardsStart(opened, edges);
-  const components = connectedNodeGroups(blocks).map((members) => makeComponent(members, blocks, index));
+  const components = connectedNodeGroups(blocks).map((members) => makeGraphComponent(members, blocks, index));
   components.sort((a, b) => a.birth - b.birth);
   const labels = new Map<string, string>();
   const readersOf = new Map<string, string[]>();
@@ -179,7 +179,7 @@ class GraphBlocksBuilder {
     return ownLife?.birth === readerLife?.birth && ownLife?.death === readerLife?.death;
   }
 
-  makeBlocks(): Map<string, NodeBlock> {
+  makeNodeBlocks(): Map<string, NodeBlock> {
     const docked = new Set<string>();
     const blocks = new Map<string, NodeBlock>();
     for (const uid of this.index.nodes.keys()) {
@@ -227,7 +227,7 @@ function connectedNodeGroups(blocks: Map<string, NodeBlock>): string[][] {
   return [...members.values()];
 }
 
-function makeComponent(members: string[], blocks: Map<string, NodeBlock>, index: TraceIndex): GraphComponent {
+function makeGraphComponent(members: string[], blocks: Map<string, NodeBlock>, index: TraceIndex): GraphComponent {
   const order = sortInProgramOrder(members, blocks, index);
   const lineOf = new Map(order.map((uid, i) => [uid, i]));
   const inputs = new Map<string, InputEdge[]>();

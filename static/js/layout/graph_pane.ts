@@ -1,6 +1,6 @@
 /** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
 
-import { graphAnchors, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
+import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
 import { shareLeafLabelLength } from "./graph_docks.ts";
 import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./graph_edges.ts";
 import { placeGraphFold, type GraphFoldPlace } from "./graph_folds.ts";
@@ -256,7 +256,7 @@ function assembleGraphPane(
   edges.push(
     ...rows.flatMap((row) => edgesToAttachedLeaves(graphStep, row, graphColumn(row.block.component, paneSize.w))),
   );
-  const anchors = graphAnchors(rows, idle);
+  const anchors = graphAnchorRects(rows, idle);
   const height =
     Math.max(
       placedLines.end,

@@ -1,6 +1,6 @@
 /** The graph of a run, as its pane is laid out from it. */
 
-import type { InputEdge, Rails } from "./rails.ts";
+import type { InputEdge, GraphRails } from "./rails.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { TouchHistory } from "./touched.ts";
@@ -33,7 +33,7 @@ export interface GraphComponent {
   /** its first node */
   key: string;
   order: NodeBlock[];
-  rails: Rails;
+  rails: GraphRails;
   birth: number;
   death: number;
 }

@@ -1,8 +1,8 @@
 /** A node's line in the graph pane from left to right: its name, its tensor's name, what it saved, its leaves, its gradients. */
 
-import { addAttachedLeaves, addCollapsedLeaves, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
+import { addAttachedLeaves, addLeavesToCollapsedRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
 import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
-import { OPEN_NODE_HEIGHT, railX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
+import { OPEN_NODE_HEIGHT, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
 import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH as SLOTS_COUNT } from "./graph_slots.ts";
 import { LineRoom } from "./line_room.ts";
 import { textWidth } from "./metrics.ts";
@@ -54,7 +54,7 @@ export function layoutGraphRow(
     font,
     label,
     lead,
-    rail: railX(column, block.lane),
+    rail: graphRailX(column, block.lane),
     name: node.name ?? uid,
     turn: graphStep.visitOrder(uid, component),
     dot: false,
@@ -79,7 +79,7 @@ export function layoutGraphRow(
     addHiddenLeafCount(row, position.docks, line);
     addOutgoingGradients(graphStep, row, node, column);
     addInitialGradient(graphStep, row, column);
-  } else addCollapsedLeaves(graphStep, row, line, isPlaced);
+  } else addLeavesToCollapsedRow(graphStep, row, line, isPlaced);
   return row;
 }
 

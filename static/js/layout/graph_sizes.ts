@@ -49,7 +49,7 @@ export function graphColumn(component: GraphComponent, w: number): GraphColumn {
 
 /** The middle of a rail: the first, of the longest chain, is beside the nodes, so that their lines to it cross no
  * other. */
-export function railX(column: GraphColumn, lane: number) {
+export function graphRailX(column: GraphColumn, lane: number) {
   return column.railed ? column.left + 4 - (lane + 1) * column.pitch : column.left + 18;
 }
 

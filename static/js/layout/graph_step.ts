@@ -4,7 +4,7 @@ import type { Names } from "../trace/names.ts";
 import { findEntity, isHandle } from "../trace/entities.ts";
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { uidOfSelection, type PaneOptions } from "./pane.ts";
-import { touchedByStep, type Touched } from "./touched.ts";
+import { touchedByStep, type TouchedEntities } from "./touched.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Node, Step, Visit } from "../trace/wire.ts";
 import type { GraphModel, VisitFacts, GraphComponent, NodeBlock } from "./graph_parts.ts";
@@ -23,7 +23,7 @@ export class GraphStep {
   entities: Entities;
   step: Step | null;
   names: Names;
-  touched: Touched;
+  touched: TouchedEntities;
   selected: string | null;
   toggled: ReadonlySet<string>;
   compact: boolean;

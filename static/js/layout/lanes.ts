@@ -1,6 +1,6 @@
 /** Lanes side by side, each held from one height to another. */
 
-export class Lanes {
+export class LaneAllocator {
   /** until where each lane is held */
   endOfLane: number[] = [];
 

@@ -20,7 +20,7 @@ interface LinkFacts {
 
 /** gradient: one that arrives at a leaf; broken: a saved value that isn't what backward needs; new: what this step
  * made or saved. */
-export interface Link {
+export interface PaneLink {
   key: string;
   kind: "gradient" | "broken" | "selected" | "new";
   graph: Rect;
@@ -43,7 +43,7 @@ const LINK_PIN_CLEARANCE = 6;
 const MAX_NEW_LINKS = 6;
 
 /** @param selected its uid @returns those with both ends drawn, each once */
-export function linksBetweenPanes(stepFacts: LinkFacts, plan: StagePlan, selected: string | null): Link[] {
+export function linksBetweenPanes(stepFacts: LinkFacts, plan: StagePlan, selected: string | null): PaneLink[] {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
   const collector = new LinkCollector(stepFacts, memory.anchors, graph.anchors);
@@ -59,7 +59,7 @@ class LinkCollector {
   facts: LinkFacts;
   memory: Map<string, Rect>;
   graph: Map<string, Rect>;
-  links = new Map<string, Link>();
+  links = new Map<string, PaneLink>();
 
   /** @param graph anchors */
   constructor(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>) {
@@ -70,7 +70,7 @@ class LinkCollector {
 
   /** @param graphAnchors the first that is drawn counts */
   addLink(
-    kind: Link["kind"],
+    kind: PaneLink["kind"],
     graphAnchors: string[],
     memoryAnchors: string[],
     { graphName, memoryName, sum = false }: { graphName: string; memoryName: string; sum?: boolean },
@@ -145,7 +145,7 @@ function addSavedValueLinks(collector: LinkCollector, selected: string | null) {
       if (saved.state === "freed" || node.released) continue;
       const named = {
         graphName: `${collector.facts.nodeName(uid)} · ${slot}`,
-        memoryName: storageName(collector, saved.storage),
+        memoryName: storageHandleName(collector, saved.storage),
       };
       collector.addLink(
         isBroken ? "broken" : "selected",
@@ -179,7 +179,7 @@ function addSelectionLinks(collector: LinkCollector, selected: string) {
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none
  * where there are too many. */
-function linksOfNewEntities(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): Link[] {
+function linksOfNewEntities(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): PaneLink[] {
   const { snap } = stepFacts;
   if (snap.step?.visit) return [];
   const collector = new LinkCollector(stepFacts, memory, graph);
@@ -195,14 +195,14 @@ function linksOfNewEntities(stepFacts: LinkFacts, memory: Map<string, Rect>, gra
       if (saved.storage && saved.state === "ok")
         collector.addLink("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
           graphName: `${stepFacts.nodeName(uid)} · ${slot}`,
-          memoryName: storageName(collector, saved.storage),
+          memoryName: storageHandleName(collector, saved.storage),
         });
   }
   return collector.links.size > MAX_NEW_LINKS ? [] : [...collector.links.values()];
 }
 
 /** A storage by the name of one of its handles. */
-function storageName(collector: LinkCollector, storageUid: string) {
+function storageHandleName(collector: LinkCollector, storageUid: string) {
   const reader = (collector.facts.readers.get(storageUid) ?? []).find((uid) => collector.facts.names.paths.has(uid));
   return reader ? collector.entityName(reader) : storageUid;
 }

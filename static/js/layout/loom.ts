@@ -3,7 +3,7 @@
 import {
   storagesOutlivingRow,
   railMargins,
-  separateColumns,
+  oneColumnPerStorage,
   type StorageColumns,
   type RailMargins,
 } from "./loom_columns.ts";
@@ -24,7 +24,7 @@ import { shareOfRowsThatFit, storagesTouchedByRow, timeSharedColumns } from "./l
 import { textWidth } from "./metrics.ts";
 import { buildRunRows } from "./run_rows.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { RunRows, StorageLife } from "./run_row.ts";
+import type { RunRows, StorageLifetime } from "./run_row.ts";
 import type { LoomPlan, LoomArrangement } from "./loom_plan.ts";
 
 /** The least cell in which a number is read. */
@@ -55,7 +55,7 @@ export function layoutLoom(
   for (const [cell, maxCells] of sizes) {
     if (cell < MIN_READABLE_CELL_WIDTH || maxCells < MIN_READABLE_CELL_WIDTH) continue;
     if (lastingStorageLives.length > sizes.length * 8) break;
-    const columns = separateColumns(run, lastingStorageLives, margins, code + 14, { cell, most: maxCells });
+    const columns = oneColumnPerStorage(run, lastingStorageLives, margins, code + 14, { cell, most: maxCells });
     if (columns.right > maxWidth) continue;
     const plan = assembleLoom(run, { columns, unnamed: null, code, cell, room: stageWidth, stacked, bounded: false });
     if (plan.width <= (cell === sizes[0][0] ? stageWidth : maxWidth)) return plan;
@@ -70,7 +70,7 @@ export function layoutLoom(
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name. */
 function columnsOfBoundedWidth(
   runRows: RunRows,
-  lives: StorageLife[],
+  lives: StorageLifetime[],
   margins: RailMargins,
   { code, room: width, stacked }: { code: number; room: number; stacked: boolean },
 ): LoomArrangement {

@@ -12,7 +12,7 @@ import {
 import { textWidth } from "./metrics.ts";
 import { IntervalPacker } from "./packing.ts";
 import { itemsize } from "./reads.ts";
-import type { RunRows, StorageLife } from "./run_row.ts";
+import type { RunRows, StorageLifetime } from "./run_row.ts";
 
 interface Shape {
   w: number;
@@ -155,14 +155,14 @@ function counterBumpWidths(runRows: RunRows): Map<string, number> {
 }
 
 /** The storages that outlive the row that made them. */
-export function storagesOutlivingRow(runRows: RunRows): StorageLife[] {
+export function storagesOutlivingRow(runRows: RunRows): StorageLifetime[] {
   return [...runRows.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
 /** A column for every one of these storages, which nothing else ever has. */
-export function separateColumns(
+export function oneColumnPerStorage(
   runRows: RunRows,
-  lives: StorageLife[],
+  lives: StorageLifetime[],
   margins: RailMargins,
   left: number,
   scale: CellScale,
@@ -174,13 +174,13 @@ export function separateColumns(
 }
 
 /** By birth, with a .grad right of its owner. */
-function sortOwnersBeforeGradients(lives: StorageLife[]) {
+function sortOwnersBeforeGradients(lives: StorageLifetime[]) {
   const uids = new Set(lives.map((life) => life.uid));
-  const gradsOf = new Map<string, StorageLife[]>();
+  const gradsOf = new Map<string, StorageLifetime[]>();
   for (const life of lives)
     if (life.owner && life.owner !== life.uid) gradsOf.set(life.owner, [...(gradsOf.get(life.owner) ?? []), life]);
-  const ordered = new Set<StorageLife>();
-  const addWithGradients = (life: StorageLife) => {
+  const ordered = new Set<StorageLifetime>();
+  const addWithGradients = (life: StorageLifetime) => {
     if (ordered.has(life)) return;
     ordered.add(life);
     gradsOf.get(life.uid)?.forEach(addWithGradients);
@@ -191,7 +191,7 @@ function sortOwnersBeforeGradients(lives: StorageLife[]) {
 }
 
 /** A storage's column for all its life. */
-export function storageColumn(life: StorageLife, margins: RailMargins, scale: CellScale, x: number): StorageColumn {
+export function storageColumn(life: StorageLifetime, margins: RailMargins, scale: CellScale, x: number): StorageColumn {
   const shape = storageColumnShape(life, scale);
   const { before, after } = scale.slim ? NARROW_COUNTER_RAIL_MARGINS : COUNTER_RAIL_MARGINS;
   let railX = before;
@@ -210,7 +210,7 @@ export function storageColumn(life: StorageLife, margins: RailMargins, scale: Ce
   return { uid: life.uid, from: life.birth, to: life.death, x, ...shape, rails: new Map(rails), right };
 }
 
-function storageColumnShape(life: StorageLife, { cell, most, widest = Infinity, slim = false }: CellScale): Shape {
+function storageColumnShape(life: StorageLifetime, { cell, most, widest = Infinity, slim = false }: CellScale): Shape {
   if (life.summary) {
     const w = Math.min(150, widest);
     return { w, cell: w / Math.max(1, life.nbytes), least: 1, heat: true };

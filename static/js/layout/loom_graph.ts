@@ -1,6 +1,6 @@
 /** The loom's graph: lanes for the nodes, and the way of every edge. */
 
-import { Lanes } from "./lanes.ts";
+import { LaneAllocator } from "./lanes.ts";
 import { unqualifiedNodeName } from "./node_labels.ts";
 import {
   BOLD_WIDTH_FACTOR,
@@ -63,7 +63,7 @@ export function addLeafDot(plan: LoomPlan, node: GraphNode, r: number, rowDots: 
 /** About the width that the graph needs, at most its share of the room. */
 export function estimateLoomGraphWidth(runRows: RunRows, maxWidth: number, stacked: boolean) {
   if (!runRows.nodes.size) return 16;
-  const lanes = new Lanes();
+  const lanes = new LaneAllocator();
   const order = [...runRows.nodes.keys()];
   const rank = new Map(order.map((uid, k) => [uid, k]));
   const last = new Map(rank);
@@ -95,7 +95,7 @@ function laneSpacing(count: number, stacked: boolean) {
 
 /** Lanes for the nodes, the way of every edge. @param maxWidth the width of it all, where it is bounded */
 export function layoutLoomGraph(plan: LoomPlan, maxWidth: number | null) {
-  const lanes = new Lanes();
+  const lanes = new LaneAllocator();
   const { dots, run } = plan;
   const lowestReader = new Map<string, number>();
   for (const [uid, node] of run.nodes) {

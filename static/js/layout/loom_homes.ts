@@ -1,7 +1,7 @@
 /** The loom's homes: storages that have the same name one after the other share a place across, with their `.grad` beside it. */
 
 import { storageColumn, type StorageColumn, type RailMargins, type CellScale } from "./loom_columns.ts";
-import type { StorageLife } from "./run_row.ts";
+import type { StorageLifetime } from "./run_row.ts";
 
 interface Track {
   until: number;
@@ -25,7 +25,7 @@ const MAX_HOMES_TRIED = 4;
  * @param names by storage
  */
 export function groupColumnsByHome(
-  lives: StorageLife[],
+  lives: StorageLifetime[],
   names: Map<string, string>,
   margins: RailMargins,
   scale: CellScale,

@@ -1,6 +1,6 @@
 /** What stands in the loom, each with its place. */
 
-import type { Reader, StorageWrite, LoomPin, RunRows } from "./run_row.ts";
+import type { StorageReader, StorageWrite, LoomPin, RunRows } from "./run_row.ts";
 import type { StorageColumn, StorageColumns } from "./loom_columns.ts";
 import type { UnnamedColumn } from "./loom_unnamed.ts";
 
@@ -11,7 +11,7 @@ export interface ReadLine {
 }
 
 export interface HandleBox {
-  reader: Reader;
+  reader: StorageReader;
   column: StorageColumn;
   y: number;
   cy: number;

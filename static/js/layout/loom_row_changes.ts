@@ -7,7 +7,7 @@ import { referencedUid, type Names } from "../trace/names.ts";
 import { cellExtentOfHandle, unqualifiedDtype } from "./reads.ts";
 import type { Counter, Step, Storage, Written } from "../trace/wire.ts";
 import type { RowState } from "./loom_row_state.ts";
-import type { RunRows, LoomRow, Reader, StorageWrite } from "./run_row.ts";
+import type { RunRows, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 
 /**
  * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.
@@ -59,7 +59,7 @@ function recordHandleChange(row: LoomRow, uid: string, entityNow: Handle, rowSta
   const isGrad =
     isGradientOfTouchedTensor(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
   row.readers.push(
-    createReader(uid, entityNow, naming, {
+    createStorageReader(uid, entityNow, naming, {
       alias: false,
       grad: isGrad,
       step: rowState.touchSteps.get(uid) ?? row.last,
@@ -84,17 +84,17 @@ function recordNewNames(row: LoomRow, uid: string, frame: Frame, rowState: RowSt
     const ref = referencedUid(value);
     const handle = ref && rowState.existedBeforeRow(ref) ? rowState.entitiesAfter.get(ref) : undefined;
     if (!ref || !isHandle(handle) || !handle.storage || isSameValue(valueBefore, value)) continue;
-    const reader = createReader(ref, handle, naming, { alias: true, grad: false, step });
+    const reader = createStorageReader(ref, handle, naming, { alias: true, grad: false, step });
     row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
   }
 }
 
-function createReader(
+function createStorageReader(
   uid: string,
   entity: Handle,
   naming: Names,
   { alias, grad: isGrad, step }: { alias: boolean; grad: boolean; step: number },
-): Reader {
+): StorageReader {
   const tags = (naming.tags.get(uid) ?? []).map((tag) => tag.text);
   const title = tags.slice(0, 3).join(" ");
   return {
@@ -111,7 +111,7 @@ function createReader(
 }
 
 /** A storage's first name, and its counters. @param r its row */
-function recordNameAndCounter({ storages, storageNames }: RunRows, { entity, title, named }: Reader, r: number) {
+function recordNameAndCounter({ storages, storageNames }: RunRows, { entity, title, named }: StorageReader, r: number) {
   const storage = entity.storage ?? "";
   if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
   const life = storages.get(storage);

@@ -23,7 +23,7 @@ import {
 import { truncateText } from "./metrics.ts";
 import { cellExtentOfHandle, numel, unqualifiedDtype, cellReads } from "./reads.ts";
 import { sortInputsFirst } from "./run_rows.ts";
-import type { GraphNode, LoomRow, Reader, StorageWrite } from "./run_row.ts";
+import type { GraphNode, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 import type { LoomPlan, NodeDot, WriteBox, HandleBox, ReadLine } from "./loom_plan.ts";
 
 interface Content {
@@ -45,7 +45,7 @@ export function placeLoomRow(plan: LoomPlan, row: LoomRow, r: number, top: numbe
   const readers = readersWithRoom(plan, row, r);
   const content: Content = { handles: [], writes: [], dots: [], hidden: readers.hidden };
   const isQuietRow =
-    isEventless(row) &&
+    isEventlessRow(row) &&
     columns.shelfCount(r) === 1 &&
     !plan.ends.has(r) &&
     !readers.hidden.length &&
@@ -79,7 +79,7 @@ export function placeLoomRow(plan: LoomPlan, row: LoomRow, r: number, top: numbe
 }
 
 /** Whether nothing happened in a row, whatever it executed. */
-function isEventless({ readers, writes, bumps, nodes, visits, freed, kind }: LoomRow) {
+function isEventlessRow({ readers, writes, bumps, nodes, visits, freed, kind }: LoomRow) {
   return (
     !readers.length && !writes.size && !bumps.size && !nodes.length && !visits.length && !freed && kind !== "raise"
   );
@@ -97,10 +97,10 @@ function rowFootHeight(row: LoomRow, hidden: string[]) {
 
 /** The readers of a row that have room, a few of each storage, and the names of what has none. */
 function readersWithRoom({ columns, run }: LoomPlan, row: LoomRow, r: number) {
-  const shown: Reader[] = [];
+  const shown: StorageReader[] = [];
   const hidden = (columns.hidden.get(r) ?? []).map((uid) => run.storageNames.get(uid) ?? uid);
   const counts = new Map<string, number>();
-  const nameRank = (reader: Reader) => (reader.named ? 0 : 1);
+  const nameRank = (reader: StorageReader) => (reader.named ? 0 : 1);
   for (const reader of [...row.readers].sort((a, b) => nameRank(a) - nameRank(b))) {
     const uid = reader.entity.storage ?? "";
     if (!columns.columnAt(uid, r)) continue;
@@ -113,7 +113,14 @@ function readersWithRoom({ columns, run }: LoomPlan, row: LoomRow, r: number) {
 }
 
 /** What a row shows, shelf by shelf; where it ends. */
-function placeRowShelves(plan: LoomPlan, row: LoomRow, r: number, readers: Reader[], y: number, content: Content) {
+function placeRowShelves(
+  plan: LoomPlan,
+  row: LoomRow,
+  r: number,
+  readers: StorageReader[],
+  y: number,
+  content: Content,
+) {
   const { columns } = plan;
   const makers = new Set(row.nodes);
   const madeHere = readers.filter(({ entity, alias }) => !alias && makers.has(entity.grad_fn ?? ""));
@@ -149,7 +156,7 @@ function setShelfHeights({ shelves, columns }: LoomPlan, r: number, top: number,
 }
 
 /** Handles that no node of the row made. */
-function placeHandlesWithoutNode(plan: LoomPlan, r: number, readers: Reader[], y: number, { handles }: Content) {
+function placeHandlesWithoutNode(plan: LoomPlan, r: number, readers: StorageReader[], y: number, { handles }: Content) {
   return packBoxesIntoLines(
     readers,
     ({ entity }) => entity.storage,
@@ -178,7 +185,7 @@ function assignNodeLinesToShelves(
   plan: LoomPlan,
   row: LoomRow,
   r: number,
-  madeReaders: Reader[],
+  madeReaders: StorageReader[],
   shelfOf: (storage: string | null | undefined) => number,
   { dots }: Content,
 ): NodeLine[] {
@@ -201,7 +208,7 @@ function placeNodesWithHandles(
   plan: LoomPlan,
   r: number,
   lines: NodeLine[],
-  madeReaders: Reader[],
+  madeReaders: StorageReader[],
   y: number,
   { handles, dots }: Content,
 ) {
@@ -235,7 +242,7 @@ function placeNodesWithHandles(
 }
 
 /** The nodes of each line: those that made a handle which is shown stand alone. */
-function groupNodesIntoLines(list: string[], madeReaders: Reader[]): string[][] {
+function groupNodesIntoLines(list: string[], madeReaders: StorageReader[]): string[][] {
   if (list.length <= MAX_NODE_LINES_PER_ROW) return list.map((uid) => [uid]);
   const makerUids = new Set(madeReaders.map(({ entity }) => entity.grad_fn));
   const otherCount = list.filter((uid) => !makerUids.has(uid)).length;
@@ -311,7 +318,7 @@ function wrapCodeLines(lines: string[], maxLength: number): string[] {
 }
 
 /** The windows of a handle, a line for each of its logical rows. */
-function layoutHandleBox(reader: Reader, column: StorageColumn | undefined, y: number): HandleBox | null {
+function layoutHandleBox(reader: StorageReader, column: StorageColumn | undefined, y: number): HandleBox | null {
   const { entity } = reader;
   if (!column) return null;
   const dtype = unqualifiedDtype(entity.dtype);

@@ -1,7 +1,7 @@
 /** The loom's column of storages without a name: how many storages that never had a name there are after each row, and their bytes. */
 
 import { UNNAMED_COLUMN_WIDTH } from "./loom_sizes.ts";
-import type { RunRows, StorageLife } from "./run_row.ts";
+import type { RunRows, StorageLifetime } from "./run_row.ts";
 
 export interface UnnamedColumn {
   x: number;
@@ -14,7 +14,7 @@ export interface UnnamedColumn {
 }
 
 /** @param lives those without a name @returns null where there are none */
-export function unnamedStoragesColumn(runRows: RunRows, lives: StorageLife[]): UnnamedColumn | null {
+export function unnamedStoragesColumn(runRows: RunRows, lives: StorageLifetime[]): UnnamedColumn | null {
   if (!lives.length) return null;
   const counts = runRows.rows.map(() => 0);
   const bytes = runRows.rows.map(() => 0);

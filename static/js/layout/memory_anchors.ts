@@ -9,7 +9,7 @@ import type { PlacedItem, RowLayout, HandleLine, RowBlock } from "./memory_parts
 /** How far below a row's top, and above a later line, links pass on their way to it. */
 const LINK_LANE_OFFSET = 2;
 
-export function memoryAnchors(
+export function memoryAnchorRects(
   placed: PlacedItem[],
   columns: MemoryColumns,
 ): { anchors: Map<string, Rect>; folds: Map<string, string> } {
@@ -30,7 +30,7 @@ export function memoryAnchors(
       for (const block of item.state) if (!anchors.has(block.key)) addFoldedUids(folds, block, key);
     } else if (item.kind === "fold") for (const block of item.blocks) addFoldedUids(folds, block, item.key);
     else if (item.kind === "ghosts") for (const { uid } of item.freed) anchors.set(uid, line);
-    else if (item.kind === "row" && place.layout) addRowAnchors(anchors, place, place.layout, columns);
+    else if (item.kind === "row" && place.layout) addRowAnchorRects(anchors, place, place.layout, columns);
   }
   for (const uid of anchors.keys()) folds.delete(uid);
   return { anchors, folds };
@@ -42,7 +42,7 @@ function addFoldedUids(folds: Map<string, string>, block: RowBlock, key: string)
   for (const grad of block.grads.values()) addFoldedUids(folds, grad, key);
 }
 
-function addRowAnchors(
+function addRowAnchorRects(
   anchors: Map<string, Rect>,
   { item, y, pins }: PlacedItem,
   layout: RowLayout,
@@ -63,7 +63,7 @@ function addRowAnchors(
     anchors.set(line.uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: cardHeight });
     const linkLane = line.first ? y + LINK_LANE_OFFSET : top + line.y - LINK_LANE_OFFSET;
     anchors.set(`above ${line.uid}`, { x: columns.card, y: linkLane, w: columns.cardW, h: top + line.y - linkLane });
-    if (line.grad) addGradAnchors(anchors, line, top + line.y, columns);
+    if (line.grad) addGradientAnchorRects(anchors, line, top + line.y, columns);
   }
   for (const line of layout.quiet)
     for (const uid of line.uids) anchors.set(uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: 15 });
@@ -75,7 +75,7 @@ function addRowAnchors(
     anchors.set(`pin ${pin.node}:${pin.slot}`, { x: pins?.moreX ?? 0, y: top + layout.top - 14, w: 20, h: 13 });
 }
 
-function addGradAnchors(anchors: Map<string, Rect>, line: HandleLine, y: number, columns: MemoryColumns) {
+function addGradientAnchorRects(anchors: Map<string, Rect>, line: HandleLine, y: number, columns: MemoryColumns) {
   const { grad } = line;
   if (!grad) return;
   const rect = { x: grad.x, y: y + grad.y, w: grad.strip?.w ?? Math.min(42, columns.gradW), h: grad.strip?.h ?? 16 };

@@ -12,12 +12,12 @@ const MAX_CALL_LINES = 6;
 
 export function memoryItems(memoryStep: MemoryStep): MemoryItem[] {
   const { named: namedBlocks, states, nameless } = memoryRowBlocks(memoryStep);
-  const items = sectionItems(memoryStep, namedBlocks, states);
+  const items = headingsWithRows(memoryStep, namedBlocks, states);
   return [...items, ...namelessAndFreedItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
 }
 
 /** Headings with the rows under them. */
-function sectionItems(memoryStep: MemoryStep, named: RowBlock[], states: RowBlock[]): MemoryItem[] {
+function headingsWithRows(memoryStep: MemoryStep, named: RowBlock[], states: RowBlock[]): MemoryItem[] {
   const entries = [] as RankedItems[];
   for (const block of named) {
     const home = memoryStep.homes.homeOfStorage(block.key) ?? memoryStep.homes.homeOf.get(block.handles[0]);
@@ -36,7 +36,7 @@ function sectionItems(memoryStep: MemoryStep, named: RowBlock[], states: RowBloc
         rank: memoryStep.homes.sectionRank(key),
         inner: -1,
         number: 0,
-        items: [frameHeading(memoryStep, uid, key)],
+        items: [frameHeadingItem(memoryStep, uid, key)],
       });
   if (foldedKeys.size) entries.push(foldCallEntries(memoryStep, calls, foldedKeys, entries));
   entries.push(...objectOutlineEntries(memoryStep, states));
@@ -71,7 +71,7 @@ function foldCallEntries(
   return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, foldKind: "calls", count }] };
 }
 
-function frameHeading(memoryStep: MemoryStep, uid: string, key: string): HeadingItem {
+function frameHeadingItem(memoryStep: MemoryStep, uid: string, key: string): HeadingItem {
   const isTouched =
     memoryStep.snapshot.fresh.has(uid) || [...memoryStep.snapshot.changed].some((name) => name.startsWith(`${uid}/`));
   return {
@@ -103,7 +103,7 @@ function namelessAndFreedItems(memoryStep: MemoryStep, nameless: RowBlock[]): Me
   }
   const freed = [...memoryStep.snapshot.freed].map(([uid, storage]) => ({
     uid,
-    name: nameBeforeFreed(memoryStep, uid),
+    name: nameOfFreedStorage(memoryStep, uid),
     nbytes: storage.nbytes,
   }));
   const out: MemoryItem[] = [];
@@ -118,9 +118,9 @@ function namelessAndFreedItems(memoryStep: MemoryStep, nameless: RowBlock[]): Me
 }
 
 /** What a freed storage was called. */
-function nameBeforeFreed(memoryStep: MemoryStep, storageUid: string) {
+function nameOfFreedStorage(memoryStep: MemoryStep, storageUid: string) {
   const { paths } = memoryStep.model.opened.names(memoryStep.index - 1);
-  for (const uid of memoryStep.model.opened.index.handlesOf(storageUid, memoryStep.index - 1)) {
+  for (const uid of memoryStep.model.opened.index.handlesOfStorage(storageUid, memoryStep.index - 1)) {
     const path = paths.get(uid);
     if (path) return path;
   }

@@ -31,7 +31,7 @@ export function objectOutlineEntries(memoryStep: MemoryStep, states: RowBlock[])
       linesBySection.set(home.section, lines + 1);
     }
     const ownStates = objectIsOptimizer ? states.filter((block) => isStateOfOptimizer(memoryStep, uid, block)) : [];
-    const heading = objectHeading(memoryStep, uid, isSectionHead ? "object" : "inner", isTouched);
+    const heading = objectHeadingItem(memoryStep, uid, isSectionHead ? "object" : "inner", isTouched);
     if (objectIsOptimizer) [heading.type, heading.state] = ["optimizer", ownStates];
     out.push({
       rank: memoryStep.homes.sectionRank(home.section),
@@ -43,7 +43,12 @@ export function objectOutlineEntries(memoryStep: MemoryStep, states: RowBlock[])
   return out;
 }
 
-function objectHeading(memoryStep: MemoryStep, uid: string, type: "object" | "inner", isTouched: boolean): HeadingItem {
+function objectHeadingItem(
+  memoryStep: MemoryStep,
+  uid: string,
+  type: "object" | "inner",
+  isTouched: boolean,
+): HeadingItem {
   const { section = "" } = memoryStep.homes.homeOf.get(uid) ?? {};
   const tags = memoryStep.namesShownOn(uid).list;
   const names = namesOfHandle(memoryStep, uid, tags, type === "object" ? "" : section);

@@ -2,7 +2,7 @@
 
 import { frameValueChips } from "./heading_chips.ts";
 import { findHomes } from "./homes.ts";
-import { memoryAnchors, touchedMemoryRects } from "./memory_anchors.ts";
+import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
 import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
@@ -59,7 +59,7 @@ export function layoutMemoryPane(
   const moduleFrame =
     [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
   const values = moduleFrame ? frameValueChips(memoryStep, moduleFrame) : [];
-  const anchors = memoryAnchors(placed, columns);
+  const anchors = memoryAnchorRects(placed, columns);
   const focus = touchedMemoryRects(placed, columns);
   return {
     height,

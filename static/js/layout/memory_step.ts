@@ -5,7 +5,7 @@ import { isHandle } from "../trace/entities.ts";
 import { addToList } from "../trace/multimap.ts";
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { optimizerPathPrefixes, namesShownOnRow, type Homes } from "./homes.ts";
-import { touchedByStep, type TouchHistory, type Touched } from "./touched.ts";
+import { touchedByStep, type TouchHistory, type TouchedEntities } from "./touched.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Node } from "../trace/wire.ts";
 import type { PaneOptions } from "./pane.ts";
@@ -43,7 +43,7 @@ export class MemoryStep {
   previous: Entities;
   names: Names;
   optimizerPrefixes: string[];
-  touched: Touched;
+  touched: TouchedEntities;
   /** by storage, or `none` and the handle where it has none */
   readers = new Map<string, string[]>();
   /** by gradient, the first tensor that has it */

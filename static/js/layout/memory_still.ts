@@ -93,16 +93,16 @@ class FixedPlacesMeasurement {
       plainStep = { step: memoryStep, items: memoryItems(memoryStep) };
       plainSteps.set(i, plainStep);
     }
-    this.addPlacedItems(placeMemoryItems(plainStep.step, this.columns, Infinity, plainStep.items), i);
+    this.recordPlacedItems(placeMemoryItems(plainStep.step, this.columns, Infinity, plainStep.items), i);
   }
 
-  addPlacedItems(placed: PlacedItem[], i: number) {
+  recordPlacedItems(placed: PlacedItem[], i: number) {
     const groups = new Map<string, PlacedItem[]>();
     for (const item of placed) {
       const place = placeOfItem(item);
       if (place) addToList(groups, place, item);
       else {
-        const foot = footPlace(item, this.footStays, i);
+        const foot = placeOfFootItem(item, this.footStays, i);
         if (foot) this.growPlaceHeight(foot, item.h);
         else addToList(groups, FORMER_NAMES_PLACE, item);
       }
@@ -143,7 +143,7 @@ function placeOfItem({ item }: PlacedItem) {
 }
 
 /** The place of what stands below the named rows. */
-function footPlace({ item }: PlacedItem, foot: FixedMemoryPlaces["foot"], i: number): string | null {
+function placeOfFootItem({ item }: PlacedItem, foot: FixedMemoryPlaces["foot"], i: number): string | null {
   if (item.kind === "rule") return "foot:0/0";
   if (item.kind === "ghosts") return "foot:9/0";
   if (item.kind === "allocator") return `foot:10/${item.uid.slice(1)}`;
@@ -172,7 +172,8 @@ export function moveToFixedPlaces(still: FixedMemoryPlaces, placed: PlacedItem[]
     const order = placeOfItem(item);
     const group = order ?? FORMER_NAMES_PLACE;
     const place =
-      (order ? null : footPlace(item, still.foot, i)) ?? `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
+      (order ? null : placeOfFootItem(item, still.foot, i)) ??
+      `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
     const y = still.y.get(place);
     if (y === undefined || item.h > (still.heights.get(place) ?? 0)) return null;
     item.y = y;

@@ -19,11 +19,11 @@ export function createNamelessPurposeFinder(memoryStep: MemoryStep): (block: Row
     const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
     if (ownerUid) return { foldKind: "flight", label: `${nameInSentences(memoryStep, ownerUid) ?? ownerUid}.grad` };
     const [pin] = block.pins;
-    if (pin) return { foldKind: "kept", label: `${nodeName(memoryStep, pin.node)}.${pin.slot}` };
+    if (pin) return { foldKind: "kept", label: `${nodeDisplayName(memoryStep, pin.node)}.${pin.slot}` };
     for (const uid of block.uids) {
       const handle = memoryStep.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { foldKind: "unnamed", label: `${nodeName(memoryStep, handle.grad_fn)} result` };
+        return { foldKind: "unnamed", label: `${nodeDisplayName(memoryStep, handle.grad_fn)} result` };
     }
     return { foldKind: "unnamed", label: block.uids[1] ?? block.key };
   };
@@ -33,7 +33,7 @@ function hasShape(entity: Entity | undefined, shape: number[]) {
   return isHandle(entity) && String(entity.shape ?? []) === String(shape);
 }
 
-function nodeName(memoryStep: MemoryStep, uid: string) {
+function nodeDisplayName(memoryStep: MemoryStep, uid: string) {
   const node = memoryStep.entities.get(uid);
   return memoryStep.model.nodeNames.get(uid) ?? operationNameOfNode((node?.kind === "node" && node.name) || uid);
 }
@@ -73,5 +73,5 @@ function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
 function gradientTargetName(memoryStep: MemoryStep, uid: string) {
   const node = memoryStep.entities.get(uid);
   const leafUid = node?.kind === "node" ? node.variable : undefined;
-  return (leafUid && nameInSentences(memoryStep, leafUid)) || nodeName(memoryStep, uid);
+  return (leafUid && nameInSentences(memoryStep, leafUid)) || nodeDisplayName(memoryStep, uid);
 }

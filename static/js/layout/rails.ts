@@ -15,7 +15,7 @@ export interface EdgeRail {
   lane: number;
 }
 
-export interface Rails {
+export interface GraphRails {
   lanes: number;
   /** by node */
   laneOf: Map<string, number>;
@@ -24,7 +24,7 @@ export interface Rails {
 }
 
 /** One edge of a node; a node whose edges change has several of a number. */
-export function edgeKey(reader: string, { k, to }: InputEdge) {
+export function inputEdgeKey(reader: string, { k, to }: InputEdge) {
   return `${reader}:${k}>${to}`;
 }
 
@@ -47,10 +47,10 @@ class LaneStretches {
  * @param order the nodes, inputs before what reads them
  * @param inputs of each node
  */
-export function assignRailLanes(order: string[], inputs: Map<string, InputEdge[]>): Rails {
+export function assignRailLanes(order: string[], inputs: Map<string, InputEdge[]>): GraphRails {
   const lineByUid = new Map(order.map((uid, line) => [uid, line]));
   const lineOf = (uid: string) => lineByUid.get(uid) as number;
-  const readers = readersOf(order, inputs);
+  const readers = readersByNode(order, inputs);
   const depths = longestPathsUp(order, inputs);
   const lanes = new LaneStretches();
   const laneOf = new Map<string, number>();
@@ -71,14 +71,14 @@ export function assignRailLanes(order: string[], inputs: Map<string, InputEdge[]
     );
     for (const { uid, input } of chain) {
       laneOf.set(uid, lane);
-      if (input) edges.set(edgeKey(uid, input), { kind: "chain", lane });
+      if (input) edges.set(inputEdgeKey(uid, input), { kind: "chain", lane });
     }
-    if (inputAbove) edges.set(edgeKey(top, inputAbove), { kind: "branch", lane });
-    if (readerBelow) edges.set(edgeKey(readerBelow.uid, readerBelow.input), { kind: "join", lane });
+    if (inputAbove) edges.set(inputEdgeKey(top, inputAbove), { kind: "branch", lane });
+    if (readerBelow) edges.set(inputEdgeKey(readerBelow.uid, readerBelow.input), { kind: "join", lane });
   }
   for (const uid of order)
     for (const input of inputs.get(uid) ?? []) {
-      const key = edgeKey(uid, input);
+      const key = inputEdgeKey(uid, input);
       const from = lineOf(input.to) + 1;
       if (!edges.has(key))
         edges.set(key, { kind: "skip", lane: lanes.takeFreeLane(from, Math.max(from, lineOf(uid) - 1)) });
@@ -108,7 +108,7 @@ function longestChainUp(
   return chain;
 }
 
-function readersOf(
+function readersByNode(
   order: string[],
   inputs: Map<string, InputEdge[]>,
 ): Map<string, { uid: string; input: InputEdge }[]> {

@@ -20,7 +20,7 @@ export interface StorageWrite {
 }
 
 /** a handle where it was made, moved or given one more name */
-export interface Reader {
+export interface StorageReader {
   uid: string;
   key: string;
   entity: Handle;
@@ -45,7 +45,7 @@ export interface LoomRow {
   turn: string;
   skipped: number;
   visits: number[];
-  readers: Reader[];
+  readers: StorageReader[];
   writes: Map<string, StorageWrite>;
   bumps: Map<string, [number, number]>;
   nodes: string[];
@@ -53,7 +53,7 @@ export interface LoomRow {
   freed: number;
 }
 
-export interface StorageLife {
+export interface StorageLifetime {
   uid: string;
   /** birth, death: rows */
   birth: number;
@@ -98,7 +98,7 @@ export interface RunRows {
   rows: LoomRow[];
   /** the row of each step */
   rowOfStep: number[];
-  storages: Map<string, StorageLife>;
+  storages: Map<string, StorageLifetime>;
   nodes: Map<string, GraphNode>;
   pins: Map<string, LoomPin>;
   /** the steps at which each node ran */

@@ -28,7 +28,7 @@ export function buildRunRows(opened: OpenTrace): RunRows {
   };
   for (let first = 0; first < opened.count; first = run.rowOfStep.length) {
     const last = lastStepOfRow(steps, first);
-    const row = emptyRow(trace, sourceLines, first, last);
+    const row = emptyLoomRow(trace, sourceLines, first, last);
     const r = run.rows.push(row) - 1;
     for (let k = first; k <= last; k++) {
       run.rowOfStep.push(r);
@@ -120,7 +120,7 @@ function areSameStatement(a: Step, b: Step) {
 }
 
 /** @param sourceLines its lines */
-function emptyRow(trace: Trace, sourceLines: string[], firstStep: number, lastStep: number): LoomRow {
+function emptyLoomRow(trace: Trace, sourceLines: string[], firstStep: number, lastStep: number): LoomRow {
   const traceStep = trace.steps[lastStep];
   const { code, indent } = firstStatementLines(trace, sourceLines, traceStep);
   return {

@@ -34,7 +34,7 @@ export interface Thumbnail {
 const THUMBNAIL_SIZE = { width: 288, height: 60 };
 /** Units that a still has room for, and those that it has at least: few rows are shown larger. */
 const SNAPSHOT_SIZE = { height: 126, least: { width: 190, height: 64 } };
-const THUMBNAIL_EDGE = 3;
+const THUMBNAIL_PADDING = 3;
 const THUMBNAIL_NAMES_WIDTH = { least: 18, most: 70 };
 const THUMBNAIL_SHAPE_WIDTH = { least: 30, most: 52 };
 const THUMBNAIL_COUNTER_WIDTH = 22;
@@ -105,7 +105,7 @@ function layoutLastRowsThatFit(
     Math.max(minSize.width, ...rows.map((row) => rowRightEnd(row, columns))),
   );
   const height = Math.max(minSize.height, totalRowsHeight(rows));
-  let y = (height - totalRowsHeight(rows)) / 2 + THUMBNAIL_EDGE;
+  let y = (height - totalRowsHeight(rows)) / 2 + THUMBNAIL_PADDING;
   for (const row of rows) {
     row.y = y;
     y += row.layout.h + THUMBNAIL_ROW_GAP;
@@ -120,11 +120,14 @@ function placeThumbnailRows(memoryStep: MemoryStep, items: RowItem[], columns: M
 /** Where the last cell of a row, or of its gradients, ends. */
 function rowRightEnd({ layout }: PlacedRow, columns: MemoryColumns) {
   const grads = layout.lines.flatMap(({ grad }) => (grad?.strip ? [grad.x + grad.strip.w] : []));
-  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * THUMBNAIL_EDGE);
+  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * THUMBNAIL_PADDING);
 }
 
 function totalRowsHeight(rows: PlacedRow[]) {
-  return rows.reduce((sum, { layout }) => sum + layout.h + THUMBNAIL_ROW_GAP, 2 * THUMBNAIL_EDGE - THUMBNAIL_ROW_GAP);
+  return rows.reduce(
+    (sum, { layout }) => sum + layout.h + THUMBNAIL_ROW_GAP,
+    2 * THUMBNAIL_PADDING - THUMBNAIL_ROW_GAP,
+  );
 }
 
 /** The last step of the last statement, or within it, that touched a row, with those rows; where none did, the last
@@ -148,20 +151,20 @@ function memoryRowItems(model: MemoryModel, i: number): RowItem[] {
 function thumbnailColumns(model: MemoryModel, memoryStep: MemoryStep, items: RowItem[]): MemoryColumns {
   const widestNames = Math.max(0, ...items.map(({ block }) => longestNameWidth(block)));
   const namesW = Math.round(Math.max(THUMBNAIL_NAMES_WIDTH.least, Math.min(THUMBNAIL_NAMES_WIDTH.most, widestNames)));
-  const card = THUMBNAIL_EDGE + namesW + 4;
+  const card = THUMBNAIL_PADDING + namesW + 4;
   const cardW = Math.max(
     THUMBNAIL_SHAPE_WIDTH.least,
     ...items.flatMap(({ block }) => block.uids.map((uid) => shapeTextWidth(memoryStep, uid))),
   );
   const rail = card + cardW + 3;
   const strip = rail + THUMBNAIL_COUNTER_WIDTH + 8;
-  const stripsWidth = THUMBNAIL_SIZE.width - strip - THUMBNAIL_EDGE - 2;
+  const stripsWidth = THUMBNAIL_SIZE.width - strip - THUMBNAIL_PADDING - 2;
   const hasGrads = items.some(({ block }) => block.grads.size > 0);
   const stripW = hasGrads ? Math.floor((stripsWidth - THUMBNAIL_GRADIENT_GAP) / 2) : stripsWidth;
   return {
     ...layoutMemoryColumns(model.homes, THUMBNAIL_SIZE.width),
     phone: false,
-    names: THUMBNAIL_EDGE,
+    names: THUMBNAIL_PADDING,
     namesW,
     card,
     cardW,

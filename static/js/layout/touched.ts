@@ -4,7 +4,7 @@ import { iterateStates, type Entities, type OpenTrace } from "../trace/state.ts"
 import { referencedUid } from "../trace/names.ts";
 import type { Delta, Step, Visit } from "../trace/wire.ts";
 
-export interface Touched {
+export interface TouchedEntities {
   /** living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it freed */
   uids: Set<string>;
   /** those that were bound, as `frame/name` */
@@ -17,25 +17,25 @@ export interface Touched {
 const DRAWN_UID_PREFIXES = new Set("tascno");
 
 /** What a step touched, by the state after it: both panes ask, and their marks. */
-const touchedByState = new WeakMap<Entities, { traceStep: Step | null | undefined; result: Touched }>();
+const touchedByState = new WeakMap<Entities, { traceStep: Step | null | undefined; result: TouchedEntities }>();
 
 /** What a step touched. @param entities after it */
-export function touchedByStep(traceStep: Step | null | undefined, entities: Entities): Touched {
+export function touchedByStep(traceStep: Step | null | undefined, entities: Entities): TouchedEntities {
   const last = touchedByState.get(entities);
   if (last && last.traceStep === traceStep) return last.result;
-  const result = findTouched(traceStep, entities);
+  const result = findTouchedEntities(traceStep, entities);
   touchedByState.set(entities, { traceStep, result });
   return result;
 }
 
-function findTouched(traceStep: Step | null | undefined, entities: Entities): Touched {
-  const touchedHere: Touched = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
+function findTouchedEntities(traceStep: Step | null | undefined, entities: Entities): TouchedEntities {
+  const touchedHere: TouchedEntities = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
   if (!traceStep) return touchedHere;
   for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
     if (!entities.has(uid)) continue;
     if (DRAWN_UID_PREFIXES.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by"))
       touchedHere.uids.add(uid);
-    if (uid[0] === "f") addBoundNames(touchedHere, uid, fields, entities);
+    if (uid[0] === "f") addTouchedNames(touchedHere, uid, fields, entities);
   }
   for (const uid of traceStep.gone ?? []) if (uid[0] === "s") touchedHere.uids.add(uid);
   if (traceStep.visit) addVisitedNode(touchedHere, traceStep.visit, entities);
@@ -43,7 +43,7 @@ function findTouched(traceStep: Step | null | undefined, entities: Entities): To
 }
 
 /** @param uid of the frame */
-function addBoundNames(touchedHere: Touched, uid: string, fields: Delta, entities: Entities) {
+function addTouchedNames(touchedHere: TouchedEntities, uid: string, fields: Delta, entities: Entities) {
   const frame = entities.get(uid);
   if (frame?.kind !== "frame") return;
   for (const name of Object.keys((fields as { vars?: Record<string, unknown> }).vars ?? {})) {
@@ -55,7 +55,7 @@ function addBoundNames(touchedHere: Touched, uid: string, fields: Delta, entitie
 }
 
 /** The node that backward visits, where its gradients go, and their memory. */
-function addVisitedNode(touchedHere: Touched, visit: Visit, entities: Entities) {
+function addVisitedNode(touchedHere: TouchedEntities, visit: Visit, entities: Entities) {
   const node = entities.get(visit.node);
   touchedHere.uids.add(visit.node);
   (visit.grad_inputs ?? []).forEach((grad, k) => {

@@ -25,8 +25,10 @@ export function graphMarks(
   if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
   const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
-    const inputsOf = () => edgeMarkInputs(stepFacts, edge);
-    body.push(cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => edgeMark(stepFacts, edge)));
+    const inputsOf = () => graphEdgeMarkInputs(stepFacts, edge);
+    body.push(
+      cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => graphEdgeMark(stepFacts, edge)),
+    );
   };
   for (const edge of edges) if (!edge.lane) addEdge(edge);
   for (const row of pane.rows)
@@ -66,11 +68,11 @@ function railCrossingMark({ uid, rail, x, cy }: GraphRow) {
 }
 
 /** What an edge's description is made from. */
-function edgeMarkInputs({ snap }: StepFacts, { d, flow, past, from, arrow }: EdgePlace) {
+function graphEdgeMarkInputs({ snap }: StepFacts, { d, flow, past, from, arrow }: EdgePlace) {
   return [d, flow, past, snap.fresh.has(from), arrow?.x, arrow?.y, arrow?.up];
 }
 
-function edgeMark({ snap }: StepFacts, edge: EdgePlace) {
+function graphEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
   const { x, y, up } = edge.arrow ?? { x: 0, y: 0, up: true };
   return h(
     "g",

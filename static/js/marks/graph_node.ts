@@ -23,7 +23,7 @@ export function graphRowMark(stepFacts: StepFacts, row: GraphRow, railed: boolea
       transform: transformToHeight(row.y),
     },
     row.docks.map((dock) => attachedLeafMark(stepFacts, row, dock)),
-    nodeMark(stepFacts, row, railed),
+    graphNodeMark(stepFacts, row, railed),
     row.hidden && hiddenLeafCountMark(stepFacts, row, row.hidden),
     row.seed && backwardStartMark(row),
     row.grads.map((place) => gradientChipMark(stepFacts.labels, place, row.y)),
@@ -31,7 +31,7 @@ export function graphRowMark(stepFacts: StepFacts, row: GraphRow, railed: boolea
   );
 }
 
-function nodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
+function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
   const { uid, x, w, h: height, font, turn } = row;
   const node = stepFacts.snap.entities.get(uid) as Node;
   const isNew = stepFacts.snap.fresh.has(uid);
@@ -59,11 +59,11 @@ function nodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
     row.flags.map((flag, i) => nodeFlagMark(flag, i, row.y)),
     row.slots.map((slot) => savedSlotMark(stepFacts, slot, row.y)),
     row.moreSlots && hiddenSlotCountMark(row.moreSlots, row.y),
-    h("title", { key: "title" }, nodeTitle(row, node)),
+    h("title", { key: "title" }, nodeTooltip(row, node)),
   );
 }
 
-function nodeTitle(row: GraphRow, node: Node) {
+function nodeTooltip(row: GraphRow, node: Node) {
   const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumberText(value)}`);
   const names = row.tag ? [`→ ${[row.tag.text, ...row.tag.hidden].join(", ")}`] : [];
   return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");

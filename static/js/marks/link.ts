@@ -2,7 +2,7 @@
 
 import { textWidth, truncateText } from "../layout/metrics.ts";
 import { classNames, h } from "../browser/svg.ts";
-import type { Link } from "../layout/links.ts";
+import type { PaneLink } from "../layout/links.ts";
 
 /** of the stage, in units: divider: where memory ends */
 interface Frame {
@@ -27,7 +27,7 @@ const LINK_OFFSET_BELOW_LEAF = 3;
 const LINK_LABEL_FONT_SIZE = 11;
 const LINK_LABEL_HEIGHT = 18;
 
-export function linkMark(link: Link, frame: Frame) {
+export function paneLinkMark(link: PaneLink, frame: Frame) {
   const { graph, memory } = link;
   const below = link.slot ? LINK_OFFSET_BELOW_SLOT : link.behind ? LINK_OFFSET_BELOW_LEAF : 0;
   const graphEnd = visibleLinkEnd((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);

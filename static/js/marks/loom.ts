@@ -18,7 +18,7 @@ import { versionBumpMarks, loomWriteMark } from "./loom_write.ts";
 import type { StorageColumn } from "../layout/loom_columns.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
-import type { StorageLife } from "../layout/run_row.ts";
+import type { StorageLifetime } from "../layout/run_row.ts";
 import type { LoomPlan } from "../layout/loom_plan.ts";
 
 interface LoomPictureOptions {
@@ -129,7 +129,7 @@ export function loomCornerMarks(plan: LoomPlan, labels: LoomLabels): VNode[] {
 }
 
 /** Over a row its rule, and a line for the iterations that were skipped before it. */
-function rowRuleMarks(plan: LoomScene["plan"], r: number) {
+function rowSeparatorMarks(plan: LoomScene["plan"], r: number) {
   const { foldY } = plan.rows[r];
   const rule = `M${plan.stacked ? 8 : 16} ${foldY + 0.5}H${plan.width - 8}`;
   const unseen = `M${plan.code + 8} ${foldY + 12}H${plan.width - 16}`;
@@ -156,7 +156,7 @@ function loomBodyMarks(scene: LoomScene): VNode[] {
         "data-loom-now": currentRow,
       }),
     );
-  for (const r of rows) marks.push(...rowRuleMarks(plan, r));
+  for (const r of rows) marks.push(...rowSeparatorMarks(plan, r));
   for (const column of plan.columns.allColumns) marks.push(...storageColumnMarks(scene, column));
   marks.push(...unnamedStorageCountMarks(scene, rows));
   marks.push(...loomEdgeMarks(scene));
@@ -178,7 +178,7 @@ function loomBodyMarks(scene: LoomScene): VNode[] {
 /** Its cells from the row that made it, or where it is touched again, to the row that freed it, its counters as
  * rails. */
 function storageColumnMarks({ plan, band, labels }: LoomScene, column: StorageColumn) {
-  const life = plan.run.storages.get(column.uid) as StorageLife;
+  const life = plan.run.storages.get(column.uid) as StorageLifetime;
   const from = plan.shelves[column.from].y + 1;
   const last = plan.shelves[column.to];
   const isFreedHere = life.freed && plan.columns.firstShelfOfRow[life.death + 1] - 1 === column.to;

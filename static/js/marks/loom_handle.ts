@@ -9,7 +9,7 @@ import { classNames, h } from "../browser/svg.ts";
 import { NODE_RADIUS } from "./loom_node.ts";
 import type { Handle } from "../trace/entities.ts";
 import type { LoomScene } from "./loom_scene.ts";
-import type { Reader } from "../layout/run_row.ts";
+import type { StorageReader } from "../layout/run_row.ts";
 import type { HandleBox } from "../layout/loom_plan.ts";
 
 /** A handle: windows under the cells that it reads. */
@@ -131,7 +131,7 @@ function cellReadMark(
 /** The thread from a handle to the node that made it; or to a wall, with why no gradient comes back. */
 function handleToNodeMarks(
   { plan, labels }: Pick<LoomScene, "plan" | "labels">,
-  { uid, entity, alias, cut }: Reader,
+  { uid, entity, alias, cut }: StorageReader,
   r: number,
   x: number,
   cy: number,

@@ -101,7 +101,7 @@ export function loomHeadMarks({ plan, opened, i, labels }: LoomScene, shelf: num
     if (column.from > shelf || column.to < shelf) continue;
     const { uid } = column;
     const storage = findEntity(snap.entities, uid, "storage") ?? snap.freed.get(uid);
-    const handles = opened.index.handlesOf(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
+    const handles = opened.index.handlesOfStorage(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
     const storageName = plan.run.storageNames.get(uid) ?? "";
     const hadName = (plan.run.storages.get(uid)?.named ?? Infinity) < plan.run.rowOfStep[snap.index];
     const name = handles.length ? handles.map((tag) => tag.text).join(" ") : hadName || !storage ? storageName : "";

@@ -7,9 +7,9 @@ import { ROW_SIZES } from "../layout/row_lines.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { transformToHeight } from "./mark_cache.ts";
 import { handleReadingMark } from "./row_beads.ts";
-import { unnamedHandlesMark, handleCardMark, collapsedHandleCardMark } from "./row_card.ts";
+import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { counterMark } from "./row_counter.ts";
+import { versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
@@ -48,7 +48,7 @@ export function memoryRowMark(
     },
     block.hot && layout.level !== "slim" && h("rect", { key: "hot", class: "row-hot", ...ground }),
     isRowSelected(item, selected) && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
-    readGuideMarks(row),
+    readGuideLineMarks(row),
     rowStorageMarks(row),
     layout.lines.flatMap((line) => handleLineMarks(row, line)),
     layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + layout.top),
@@ -122,20 +122,25 @@ function handleLineMarks(row: Row, line: HandleLine): (VNode | null | VNode[])[]
   return [
     handle.storage ? handleReadingMark(facts, line, handle, { columns, layout, inset: ROW_SIZES.inset }) : null,
     hasNames ? rowNameMarks(row, line, y) : purposeLabelMark(row, y),
-    open ? handleCardMark(facts, uid, cardPlace) : collapsedHandleMark(row, line, cardPlace),
+    open ? handleCardMark(facts, uid, cardPlace) : handleMarkInCollapsedRow(row, line, cardPlace),
     line.first && !open && item.block.others.length ? unnamedHandleMarksInRow(row, y) : null,
     gradientPlaceMark(facts, item.block, line, columns, y, open),
   ];
 }
 
-function collapsedHandleMark(row: Row, line: HandleLine, cardPlace: { x: number; y: number; w: number }) {
+function handleMarkInCollapsedRow(row: Row, line: HandleLine, cardPlace: { x: number; y: number; w: number }) {
   const { facts, item } = row;
   const title = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
-  return collapsedHandleCardMark(facts, line.uid, { ...cardPlace, w: collapsedHandleWidth(row, line) }, title);
+  return handleCardMarkInCollapsedRow(
+    facts,
+    line.uid,
+    { ...cardPlace, w: handleWidthInCollapsedRow(row, line) },
+    title,
+  );
 }
 
 /** A closed row leaves room for its handles without a name. */
-function collapsedHandleWidth({ facts, item, columns }: Row, line: HandleLine) {
+function handleWidthInCollapsedRow({ facts, item, columns }: Row, line: HandleLine) {
   if (!line.first || !item.block.others.length) return columns.cardW;
   const shape = findHandle(facts.snap.entities, line.uid)?.shape ?? [];
   return Math.min(columns.cardW - 22, textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5) + 15);
@@ -143,7 +148,7 @@ function collapsedHandleWidth({ facts, item, columns }: Row, line: HandleLine) {
 
 function unnamedHandleMarksInRow(row: Row, y: number) {
   const { facts, item, layout, columns } = row;
-  const usedWidth = collapsedHandleWidth(row, layout.lines[0]) + 4;
+  const usedWidth = handleWidthInCollapsedRow(row, layout.lines[0]) + 4;
   const isPassingGradient = item.block.purpose?.gradient !== undefined;
   const quietPlace = {
     x: columns.card + usedWidth,
@@ -212,7 +217,7 @@ function rowCounterMarks({ facts, layout, columns, open }: Row) {
   const shownGroups = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
   const hasSeveralWearers = shownGroups.length > 1 || shownGroups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
-    counterMark(
+    versionCounterMark(
       facts,
       group.counter ?? "",
       {
@@ -228,7 +233,7 @@ function rowCounterMarks({ facts, layout, columns, open }: Row) {
 }
 
 /** Thin lines from the strip down to each handle that reads a part of it. */
-function readGuideMarks({ layout, columns, open }: Row) {
+function readGuideLineMarks({ layout, columns, open }: Row) {
   const [band] = layout.strip.bands;
   if (!open || layout.strip.bands.length > 1 || band?.lines !== 1) return [];
   const guideEnds = new Map<number, number>();

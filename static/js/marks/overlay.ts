@@ -2,7 +2,7 @@
 
 import { linksBetweenPanes } from "../layout/links.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";
-import { offscreenContentMark, linkMark } from "./link.ts";
+import { offscreenContentMark, paneLinkMark } from "./link.ts";
 import type { VNode } from "../browser/svg.ts";
 import type { Rect } from "../layout/pane.ts";
 import type { StageLabels } from "./labels.ts";
@@ -32,7 +32,7 @@ export function stageOverlayMarks(
     memory: PANE_HEADING_HEIGHT - panes.memory.scrolled,
     graph: PANE_HEADING_HEIGHT - panes.graph.scrolled,
   };
-  const lines = linksBetweenPanes(stepFacts, plan, selected).map((link) => linkMark(link, frame));
+  const lines = linksBetweenPanes(stepFacts, plan, selected).map((link) => paneLinkMark(link, frame));
   const rightEdges = { memory: widths.memory - 4, graph: right - 4 };
   const counts = (["memory", "graph"] as const).flatMap((side) => {
     if (!plan[side]) return [];

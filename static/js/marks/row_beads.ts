@@ -64,7 +64,7 @@ export function handleReadingMark(
       ),
       "data-wire": line.uid,
     },
-    open ? openReadingMarks(stepFacts, place) : collapsedReadingMarks(place),
+    open ? readingMarksInOpenRow(stepFacts, place) : readingMarksInCollapsedRow(place),
   );
 }
 
@@ -72,7 +72,7 @@ function beadWireMark(d: string, key = "wire") {
   return h("path", { key, class: "wire", d });
 }
 
-function openReadingMarks(stepFacts: StepFacts, place: ReadingPlace) {
+function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
   const leadLine = line.first ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
@@ -210,7 +210,7 @@ function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPl
 }
 
 /** Bars under the cells that are read. */
-function collapsedReadingMarks({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
+function readingMarksInCollapsedRow({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
   const span = cellExtentOfHandle(handle);
   if (line.first)
     return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];

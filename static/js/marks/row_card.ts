@@ -121,7 +121,7 @@ function strideOffsetDtypeText(handle: Handle, isWide: boolean) {
 }
 
 /** A handle in a closed row. @param is gradient: on its way, of this shape */
-export function collapsedHandleCardMark(
+export function handleCardMarkInCollapsedRow(
   stepFacts: StepFacts,
   uid: string,
   place: Place,

@@ -39,7 +39,12 @@ interface CounterMarkPlace {
   several: boolean;
 }
 
-export function counterMark(stepFacts: StepFacts, counterUid: string, place: CounterMarkPlace, columns: MemoryColumns) {
+export function versionCounterMark(
+  stepFacts: StepFacts,
+  counterUid: string,
+  place: CounterMarkPlace,
+  columns: MemoryColumns,
+) {
   const {
     value,
     before,
@@ -85,7 +90,7 @@ export function counterMark(stepFacts: StepFacts, counterUid: string, place: Cou
 }
 
 /** The small badge of a gradient's counter. */
-export function gradCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
+export function gradientCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
   const { value, bumped: isBumped, attributes, title } = counterBadgeFacts(stepFacts, counterUid, 1);
   const { text, size } = versionTextThatFits(undefined, value, false, 17);
   const box = { x, y, width: 19, height: 14, rx: 4 };

@@ -3,7 +3,7 @@
 import { findEntity, isHandle } from "../trace/entities.ts";
 import { cachedGraphModel } from "../layout/graph_model.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
-import { touchedByStep, type Touched } from "../layout/touched.ts";
+import { touchedByStep, type TouchedEntities } from "../layout/touched.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Names } from "../trace/names.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
@@ -13,7 +13,7 @@ import type { StageLabels } from "./labels.ts";
 export interface StepFacts {
   snap: Snapshot;
   /** what the step touched */
-  touched: Touched;
+  touched: TouchedEntities;
   labels: StageLabels;
   names: Names;
   previous: Entities;
@@ -61,7 +61,7 @@ export function collectStepFacts(
     ...gradientAndReaderFacts(snap, namesAndPaths),
     ...backwardVisitFacts(opened, snap),
     ...eventFacts(snap),
-    made: (nodeUid) => opened.index.outputsOf(nodeUid, index),
+    made: (nodeUid) => opened.index.outputsOfNode(nodeUid, index),
     nodeName: (uid) =>
       cachedGraphModel(opened).labels.get(uid) ?? shortNodeName(findEntity(entities, uid, "node")?.name ?? uid),
   };

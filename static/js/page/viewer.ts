@@ -2,7 +2,7 @@
 
 import { aboutLines } from "../sharing/about.ts";
 import { setProgramFiles } from "../trace/program_files.ts";
-import { recordedWithText } from "../captions/recorded.ts";
+import { whereRecordedText } from "../captions/recorded.ts";
 import { captionListItems } from "../captions/caption_list.ts";
 import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
@@ -54,7 +54,7 @@ export function startViewer(
   loadNote?: () => Promise<Note>,
 ) {
   setProgramFiles(trace.program);
-  const about = { title, note, address, recorded: recordedWithText(trace, say) };
+  const about = { title, note, address, recorded: whereRecordedText(trace, say) };
   /** In a frame, the link to the permalink. */
   const permalink = document.querySelector("a[data-away]") as HTMLAnchorElement | null;
   const store = createStore(

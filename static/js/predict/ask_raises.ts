@@ -44,6 +44,6 @@ function writesDoubtfully({ opened, at, step, before, namedBefore, mentioned }: 
     const writer = findEntity(before, entry.by, "tensor");
     if (!writer) return false;
     const hasRepeatedCells = (writer.shape ?? []).some((size, d) => size > 1 && writer.stride?.[d] === 0);
-    return writer.requires_grad || hasRepeatedCells || opened.index.slotsOf(entry.storage, at).length > 0;
+    return writer.requires_grad || hasRepeatedCells || opened.index.slotsKeepingStorage(entry.storage, at).length > 0;
   });
 }

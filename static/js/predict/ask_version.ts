@@ -33,7 +33,7 @@ export function askVersion(unit: Unit): PartialQuestion[] {
     ]);
     if (!answer) continue;
     const isTarget = mentioned.targets.has(name.split(/[.[]/)[0]);
-    const isSaved = opened.index.slotsOf(handle.storage ?? "", at).length > 0;
+    const isSaved = opened.index.slotsKeepingStorage(handle.storage ?? "", at).length > 0;
     const weight =
       versionBefore === versionAfter ? UNNOTICED_WEIGHT : isSaved ? KEPT_WEIGHT : isTarget ? OWN_WEIGHT : SHARED_WEIGHT;
     const reason = versionBefore === versionAfter ? "predict_why_unnoticed" : "predict_why_counted";

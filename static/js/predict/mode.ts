@@ -1,7 +1,7 @@
 /** Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's state only. */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { traceUntil, lastStepToShow } from "../trace/future.ts";
+import { truncateTrace, lastStepToShow } from "../trace/future.ts";
 import { isRightNumber, type Question } from "./question.ts";
 import type { Answer, Predict, Given } from "./answers.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -45,7 +45,7 @@ export function hideFuture(state: PageState, whole: OpenTrace, step: number | nu
 function revealUntil(state: PageState, reached: number, step: number): PageState {
   const { whole } = state.predict as Predict;
   if (!whole) return state;
-  const shown = traceUntil(whole.trace, reached);
+  const shown = truncateTrace(whole.trace, reached);
   const opened = shown === whole.trace ? whole : openTrace(shown);
   return { ...state, opened, step, predict: { ...(state.predict as Predict), reached } };
 }

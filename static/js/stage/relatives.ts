@@ -155,7 +155,7 @@ class RelatedKeys {
   cell(cell: string, dtype: string) {
     this.add("cell", `${cell} ${dtype}`);
     this.add("reads", `${cell} ${dtype}`);
-    for (const uid of this.index.handlesOf(cell.slice(0, cell.indexOf(":")), this.i)) {
+    for (const uid of this.index.handlesOfStorage(cell.slice(0, cell.indexOf(":")), this.i)) {
       const handle = this.entities.get(uid);
       if (
         isHandle(handle) &&
@@ -184,7 +184,7 @@ class RelatedKeys {
   /** A block of the allocator: its storage with all that read it. */
   block(storageUid: string) {
     for (const name of ["block", "storage-strip"]) this.add(name, storageUid);
-    for (const uid of this.index.handlesOf(storageUid, this.i)) this.handle(uid);
+    for (const uid of this.index.handlesOfStorage(storageUid, this.i)) this.handle(uid);
   }
 
   /** A node with its edges, its slots, what it made, and the leaf whose gradient it accumulates. */
@@ -195,14 +195,14 @@ class RelatedKeys {
     const node = this.entities.get(uid);
     if (node?.kind !== "node") return;
     for (const slot of Object.keys(node.saved ?? {})) this.slot(`${uid}:${slot}`);
-    for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid);
+    for (const handleUid of this.index.outputsOfNode(uid, this.i)) this.handle(handleUid);
     if (node.variable) this.handle(node.variable);
   }
 
   /** The nodes of a fold with what they made and their pins. */
   fold(members: string[]) {
     for (const uid of members) {
-      for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid, false);
+      for (const handleUid of this.index.outputsOfNode(uid, this.i)) this.handle(handleUid, false);
       const node = this.entities.get(uid);
       if (node?.kind === "node") for (const slot of Object.keys(node.saved ?? {})) this.add("pin", `${uid}:${slot}`);
     }

@@ -167,7 +167,7 @@ test("the head calls a gradient by its name from the step on at which it has it,
     for (const mark of having(drawn(document, i, { room: 1400 }).head, "data-loom-storage")) {
       const uid = mark.attrs["data-loom-storage"];
       const [title] = texts(mark, /^loom-uid$/);
-      const now = opened.index.handlesOf(uid, i).flatMap((handle) => tags.get(handle) ?? []);
+      const now = opened.index.handlesOfStorage(uid, i).flatMap((handle) => tags.get(handle) ?? []);
       const named = plan.run.storages.get(uid)?.named ?? Infinity;
       if (now.length || named < plan.run.rowOfStep[i]) continue;
       early += 1;

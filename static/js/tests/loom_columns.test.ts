@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lanes } from "../layout/lanes.ts";
+import { LaneAllocator } from "../layout/lanes.ts";
 import { layoutLoom } from "../layout/loom.ts";
 import { namesThatFit, pathThatFits } from "../layout/loom_names.ts";
 import { loomMarks } from "../marks/loom.ts";
@@ -47,7 +47,7 @@ test("what a row makes has a column in that row, however many there are", () => 
 });
 
 test("a lane is free again below its last edge, and goes on where it was asked for", () => {
-  const lanes = new Lanes();
+  const lanes = new LaneAllocator();
   assert.deepEqual(
     [lanes.allocateLane(0, 50), lanes.allocateLane(10, 20), lanes.allocateLane(30, 40), lanes.allocateLane(50, 60, 0)],
     [0, 1, 1, 0],

@@ -33,7 +33,7 @@ for (const [name, made] of TRACES)
         const handles = (test: (handle: any) => boolean) => those(entities, (other) => isHandle(other) && test(other));
         if (entity.kind === "storage") {
           assert.deepEqual(
-            index.handlesOf(uid, i),
+            index.handlesOfStorage(uid, i),
             handles((h) => h.storage === uid),
           );
           const slots = those(entities, (node) => node.kind === "node").flatMap((node) =>
@@ -43,7 +43,7 @@ for (const [name, made] of TRACES)
               )
               .map(([slot]) => `${node}:${slot}`),
           );
-          assert.deepEqual(index.slotsOf(uid, i).sort(), slots.sort());
+          assert.deepEqual(index.slotsKeepingStorage(uid, i).sort(), slots.sort());
         } else if (entity.kind === "counter")
           assert.deepEqual(
             index.handlesSharingCounter(uid, i),
@@ -51,7 +51,7 @@ for (const [name, made] of TRACES)
           );
         else if (entity.kind === "node") {
           assert.deepEqual(
-            index.outputsOf(uid, i),
+            index.outputsOfNode(uid, i),
             handles((h) => h.grad_fn === uid),
           );
           const edges = those(entities, (node) => node.kind === "node").flatMap((node) =>
@@ -70,11 +70,11 @@ for (const [name, made] of TRACES)
           const placement = index.placements.get(placementKey(uid, entity));
           assert.ok(placement && placement.birth <= i && i <= placement.death, `${uid} is placed`);
           assert.deepEqual(
-            index.gradOwnersOf(uid, i),
+            index.tensorsWithGrad(uid, i),
             handles((h) => h.grad === uid),
           );
           assert.deepEqual(
-            index.accumulatorsOf(uid, i),
+            index.accumulatorsOfTensor(uid, i),
             those(entities, (node) => node.kind === "node" && node.variable === uid),
           );
         }
@@ -121,7 +121,7 @@ test("a handle that moves, and comes back, has a placement for each storage it w
     ]),
   );
   assert.deepEqual(
-    [0, 1, 2, 3, 4].map((i) => [index.handlesOf("s1", i), index.handlesOf("s2", i)]),
+    [0, 1, 2, 3, 4].map((i) => [index.handlesOfStorage("s1", i), index.handlesOfStorage("s2", i)]),
     [
       [["t1"], []],
       [[], ["t1"]],

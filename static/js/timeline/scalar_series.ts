@@ -48,7 +48,7 @@ export function findScalarSeries(trace: Trace): ScalarSeries[] {
   ];
   return all
     .filter(isMeasuredSeries)
-    .sort((a, b) => seriesRank(a) - seriesRank(b))
+    .sort((a, b) => scalarSeriesRank(a) - scalarSeriesRank(b))
     .slice(0, MAX_SERIES)
     .map(iterationPlacer(trace.steps));
 }
@@ -173,7 +173,7 @@ function isMeasuredSeries({ source, points }: ScalarSeries) {
   return source === "tensor" || points.some(({ value }) => !Object.is(value, points[0].value));
 }
 
-function seriesRank({ name, source }: ScalarSeries) {
+function scalarSeriesRank({ name, source }: ScalarSeries) {
   if (MEASURED_NAME_PATTERN.test(name ?? "")) return 0;
   return source === "printed" ? 1 : source === "tensor" ? 2 : 3;
 }

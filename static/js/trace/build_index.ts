@@ -61,8 +61,8 @@ class TraceIndexBuilder {
     this.addEntityChange(life.kind, { uid, step: i, fields });
     if (life.kind === "storage") this.updateAliveBytes(uid, fields);
     if (isGone) return;
-    if (life.kind === "tensor" || life.kind === "array") this.updateHandle(uid, fields, i);
-    else if (life.kind === "node") this.updateNode(uid, fields, i);
+    if (life.kind === "tensor" || life.kind === "array") this.updateHandleRelations(uid, fields, i);
+    else if (life.kind === "node") this.updateNodeRelations(uid, fields, i);
     else if (life.kind === "storage") {
       if (fields.cells || fields.cells_at || fields.windows || life.birth === i)
         addToList(this.index.writeStepsByStorage, uid, i);
@@ -77,7 +77,7 @@ class TraceIndexBuilder {
     else if (kind === "backward") this.index.backwardChanges.push(change);
   }
 
-  updateHandle(uid: string, fields: Delta, i: number) {
+  updateHandleRelations(uid: string, fields: Delta, i: number) {
     const { index } = this;
     const handle = this.handles.get(uid) ?? {};
     const { storage, counter, grad, grad_fn } = fields;
@@ -117,7 +117,7 @@ class TraceIndexBuilder {
     this.placementKeys.delete(uid);
   }
 
-  updateNode(uid: string, fields: Delta, i: number) {
+  updateNodeRelations(uid: string, fields: Delta, i: number) {
     const { index } = this;
     const state = this.nodes.get(uid) ?? { saved: {}, released: false, edges: 0, kept: new Set() };
     this.nodes.set(uid, state);
@@ -138,12 +138,12 @@ class TraceIndexBuilder {
     if (fields.released !== undefined) state.released = Boolean(fields.released);
     for (const [slot, saved] of Object.entries(state.saved)) {
       if (!facts.slots.includes(slot)) facts.slots.push(slot);
-      this.updateSlot(uid, slot, saved, state.released, i);
+      this.recordSlotState(uid, slot, saved, state.released, i);
       state.kept.add(slot);
     }
   }
 
-  updateSlot(nodeUid: string, slot: string, saved: Slot, released: boolean, i: number) {
+  recordSlotState(nodeUid: string, slot: string, saved: Slot, released: boolean, i: number) {
     const { index } = this;
     const key = `${nodeUid}:${slot}`;
     const storageUid = saved.state === "freed" ? null : (saved.storage ?? null);
@@ -184,7 +184,7 @@ class TraceIndexBuilder {
 
   /** Whose parameters and modules an object's attributes are. */
   recordModuleMembers(uid: string, fields: Delta) {
-    const { modules, moduleOf } = this.index;
+    const { modules, moduleOfTensor: moduleOf } = this.index;
     const module = modules.get(uid) ?? { type: "", within: null };
     modules.set(uid, module);
     module.type = fields.type ?? module.type;

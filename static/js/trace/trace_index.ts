@@ -104,7 +104,7 @@ export class TraceIndex {
   /** by the storage of a `.grad`, the storage of its tensor */
   gradOwners = new Map<string, string>();
   /** by a tensor, the first module that has it as an attribute */
-  moduleOf = new Map<string, string>();
+  moduleOfTensor = new Map<string, string>();
   /** objects by uid, with the first object around each */
   modules = new Map<string, { type: string; within: string | null }>();
   /** by backward, in order */
@@ -137,34 +137,34 @@ export class TraceIndex {
   }
 
   /** The steps that set something of an entity, the first its birth. */
-  changesOf(uid: string): number[] {
+  changeStepsOf(uid: string): number[] {
     const life = this.lifetimes.get(uid);
     return life ? [life.birth, ...(this.laterChanges.get(uid) ?? [])] : [];
   }
 
   /** The handles that read a storage. */
-  handlesOf(storageUid: string | null | undefined, step: number) {
-    return this.sortByAppearance(this.onStorage.uidsAt(storageUid ?? "", step));
+  handlesOfStorage(storageUid: string | null | undefined, step: number) {
+    return this.sortUidsByAppearance(this.onStorage.uidsAt(storageUid ?? "", step));
   }
 
   /** The handles that share a version counter. */
   handlesSharingCounter(counterUid: string, step: number) {
-    return this.sortByAppearance(this.onCounter.uidsAt(counterUid, step));
+    return this.sortUidsByAppearance(this.onCounter.uidsAt(counterUid, step));
   }
 
   /** The handles whose grad_fn a node is. */
-  outputsOf(nodeUid: string, step: number) {
-    return this.sortByAppearance(this.byNode.uidsAt(nodeUid, step));
+  outputsOfNode(nodeUid: string, step: number) {
+    return this.sortUidsByAppearance(this.byNode.uidsAt(nodeUid, step));
   }
 
   /** The tensors whose `.grad` a handle is. */
-  gradOwnersOf(handleUid: string, step: number) {
-    return this.sortByAppearance(this.byGrad.uidsAt(handleUid, step));
+  tensorsWithGrad(handleUid: string, step: number) {
+    return this.sortUidsByAppearance(this.byGrad.uidsAt(handleUid, step));
   }
 
   /** The nodes that accumulate into a tensor. */
-  accumulatorsOf(tensorUid: string, step: number) {
-    return this.sortByAppearance(this.byVariable.uidsAt(tensorUid, step));
+  accumulatorsOfTensor(tensorUid: string, step: number) {
+    return this.sortUidsByAppearance(this.byVariable.uidsAt(tensorUid, step));
   }
 
   /** The edges that lead to a node, as the node they leave and its how manieth edge it is. */
@@ -176,7 +176,7 @@ export class TraceIndex {
   }
 
   /** The saved slots that keep a storage, as `node:slot`. */
-  slotsOf(storageUid: string, step: number) {
+  slotsKeepingStorage(storageUid: string, step: number) {
     return this.slotsIn.uidsAt(storageUid, step);
   }
 
@@ -186,7 +186,7 @@ export class TraceIndex {
     return visits.findLast((visit) => visit.node === nodeUid && visit.step < step)?.step ?? -1;
   }
 
-  sortByAppearance(uids: string[]) {
+  sortUidsByAppearance(uids: string[]) {
     const orderOf = (uid: string) => this.lifetimes.get(uid)?.order ?? 0;
     return uids.length > 1 ? uids.sort((a, b) => orderOf(a) - orderOf(b)) : uids;
   }
