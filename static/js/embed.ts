@@ -1,6 +1,6 @@
 /** The frame in another site's page: fetches the trace of its saved program. */
 
-import { captionItems } from "./captions/caption_list.ts";
+import { captionListItems } from "./captions/caption_list.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
 import { loadLocale } from "./words/page_locale.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
@@ -16,5 +16,5 @@ try {
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;
   const { key, args } = problemOfResponse(error.status, error.problem);
-  document.getElementById("sentences")?.replaceChildren(...captionItems([{ text: say(key, args), tone: "bad" }]));
+  document.getElementById("sentences")?.replaceChildren(...captionListItems([{ text: say(key, args), tone: "bad" }]));
 }

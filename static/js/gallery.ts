@@ -2,9 +2,9 @@
 
 import { startCoursePage } from "./lesson/course_page.ts";
 import { startGallery } from "./gallery/page.ts";
-import { startTheme } from "./browser/theme.ts";
+import { startThemeButton } from "./browser/theme.ts";
 
-startTheme(document.getElementById("theme") as HTMLElement);
+startThemeButton(document.getElementById("theme") as HTMLElement);
 if (document.querySelector(".gallery")) startGallery();
 const course = document.querySelector(".course");
 if (course instanceof HTMLElement) startCoursePage(course);

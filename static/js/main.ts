@@ -2,18 +2,18 @@
 
 import { compareAddress } from "./compare/address.ts";
 import { createProgramPane } from "./page/program_pane.ts";
-import { createRegistry } from "./browser/commands.ts";
+import { createCommandRegistry } from "./browser/commands.ts";
 import { startCopyLink } from "./sharing/copy_link.ts";
-import { startDownloads } from "./picture/download.ts";
+import { startDownloadMenu } from "./picture/download.ts";
 import { readDraft, writeDraft } from "./editor/drafts.ts";
 import { tryFixes } from "./requests/fixes.ts";
 import { checkGradients } from "./requests/gradient_check.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
-import { startKeys } from "./browser/keys.ts";
+import { startKeyboardShortcuts } from "./browser/keys.ts";
 import { startOpening } from "./open_file/workbench.ts";
 import { startLessonOf } from "./page/lesson_loader.ts";
 import { startLegend } from "./page/legend.ts";
-import { activeModes, bytesLabel, liveBytes } from "./trace/memory_totals.ts";
+import { nonDefaultModes, bytesLabel, liveBytesByStep } from "./trace/memory_totals.ts";
 import { createAddress, fragmentOf } from "./page/address.ts";
 import { pageCommands } from "./page/page_commands.ts";
 import { readLivePreference, startLive } from "./page/live_loader.ts";
@@ -23,7 +23,7 @@ import { initialState, reduce } from "./page_state/page_state.ts";
 import { preparePalette } from "./command_palette/loader.ts";
 import { startPredict } from "./page/predict_loader.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
-import { startPaneBorder } from "./browser/pane_border.ts";
+import { makePaneBorderDraggable } from "./browser/pane_border.ts";
 import { createPicturePane } from "./page/picture_pane.ts";
 import { onFirstInteraction } from "./browser/first_interaction.ts";
 import { startRerun } from "./sharing/rerun.ts";
@@ -35,8 +35,8 @@ import { atNote } from "./series/reader.ts";
 import { startSeriesParts } from "./series/workbench.ts";
 import { startSharing } from "./sharing/sharing.ts";
 import { fixedText } from "./program/repair.ts";
-import { createStore, differs } from "./browser/store.ts";
-import { startTheme } from "./browser/theme.ts";
+import { createStore, hasChangedField } from "./browser/store.ts";
+import { startThemeButton } from "./browser/theme.ts";
 import { createSkippedForm } from "./page/unseen_form.ts";
 import * as url from "./page_state/url.ts";
 import { preferredView } from "./page/views.ts";
@@ -143,16 +143,16 @@ let bytesByStep: number[] = [];
 /** What is in force at the step, how much memory is alive, and which iterations were skipped before it. */
 function showStepFacts(state: PageState, before: PageState | null) {
   const { opened, step } = state;
-  if (!differs(state, before, "opened", "step", "text")) return;
+  if (!hasChangedField(state, before, "opened", "step", "text")) return;
   const gap = select.skippedGap(state);
   element("unseen").hidden = !gap || state.predict !== null;
   if (gap) showSkippedIterations(gap);
-  if (!differs(state, before, "opened", "step")) return;
+  if (!hasChangedField(state, before, "opened", "step")) return;
   element("modes").replaceChildren();
   element("alive").textContent = "";
   if (!opened?.count) return;
-  if (differs(state, before, "opened")) bytesByStep = liveBytes(opened);
-  const modeChips = activeModes(opened.at(step).entities).map((name) => {
+  if (hasChangedField(state, before, "opened")) bytesByStep = liveBytesByStep(opened);
+  const modeChips = nonDefaultModes(opened.at(step).entities).map((name) => {
     const chip = document.createElement("span");
     chip.className = "mode";
     chip.textContent = name;
@@ -178,7 +178,7 @@ function keepDraft(state: PageState, before: PageState | null) {
 /** @param before null: the first time */
 function render(state: PageState, before: PageState | null) {
   program.render(state, before);
-  if (differs(state, before, "opened", "waiting")) showPanes(state);
+  if (hasChangedField(state, before, "opened", "waiting")) showPanes(state);
   picture.render(state, before);
   siblings.render(state.predict ? { ...state, opened: null } : state);
   showStepFacts(state, before);
@@ -219,10 +219,10 @@ startPredict(element, store, say, {
   fetched: ({ saved }) => page.saved && Object.assign(page.saved, saved),
 });
 void startLessonOf(document.getElementById("lesson"), store, say, { run: program.run, edit: program.editor.focus });
-startTheme(element("theme"));
+startThemeButton(element("theme"));
 startOpening({ button: element("open-file"), field: element("file") }, dispatch);
 startLegend(element("legend"));
-startPaneBorder(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
+makePaneBorderDraggable(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
 element("closer").addEventListener("click", picture.zoom.in);
 element("further").addEventListener("click", picture.zoom.out);
 element("scale").addEventListener("click", picture.zoom.fit);
@@ -237,7 +237,7 @@ startCopyLink(
   say,
   (problem) => dispatch({ type: "problemFound", problem }),
 );
-startDownloads(
+startDownloadMenu(
   {
     button: element("takeaway"),
     menu: element("takeaway-menu"),
@@ -316,9 +316,9 @@ helpDialog.addEventListener("click", (event) => {
   if (event.target === helpDialog) helpDialog.close(); // on the backdrop
 });
 const openPalette = preparePalette({ available: () => registry.available() }, program, store);
-const registry = createRegistry(pageCommands({ element, state: store.state, program, picture, openPalette }));
+const registry = createCommandRegistry(pageCommands({ element, state: store.state, program, picture, openPalette }));
 const pressControl = (name: string) => registry.press(`Mod+${name}`);
-startKeys(program, {}, { run: () => pressControl("Enter"), key: registry.press, letter: pressControl });
+startKeyboardShortcuts(program, {}, { run: () => pressControl("Enter"), key: registry.press, letter: pressControl });
 for (const button of document.querySelectorAll("[data-commands]"))
   button.addEventListener("click", () => {
     helpDialog.close();

@@ -1,7 +1,7 @@
 /** The names that have a value at a place of the program, as a run says: what an operation there can be given. */
 
-import { find } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
+import { findEntity } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
 import { nameMarks } from "./names.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Value } from "../trace/wire.ts";
@@ -84,16 +84,16 @@ function lastStepOfBlock({ items }: Program, head: Item, stepsOf: (item: Item) =
 /** The frame of a step, or around it the one that a place is in. */
 function frameOfPosition(opened: OpenTrace, step: number, { body }: Position) {
   const entities = opened.state(step);
-  let frame = find(entities, opened.trace.steps[step].frame, "frame");
+  let frame = findEntity(entities, opened.trace.steps[step].frame, "frame");
   let isInFunction = false;
   for (let head = body.of; head; head = head.body?.of ?? null)
     isInFunction ||= head.word === "def" || head.word === "async";
-  while (frame && !isInFunction && frame.caller) frame = find(entities, frame.caller, "frame");
+  while (frame && !isInFunction && frame.caller) frame = findEntity(entities, frame.caller, "frame");
   return frame;
 }
 
 function aliveName(name: string, value: Value, entities: Entities): AliveName | null {
-  const entity = entities.get(refOf(value) ?? "");
+  const entity = entities.get(referencedUid(value) ?? "");
   if (entity?.kind === "tensor")
     return {
       name,

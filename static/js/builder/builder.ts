@@ -2,7 +2,7 @@
 
 import { button, element } from "../browser/elements.ts";
 import { isCurrent } from "../page_state/selectors.ts";
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { aliveNames } from "./alive_names.ts";
 import { createBuilderElements } from "./builder_elements.ts";
 import { startCardEvents } from "./card_events.ts";
@@ -252,8 +252,8 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   return {
     render(state, before) {
       if (!isShown) return;
-      if (differs(state, before, "text")) cards.setText(state.text);
-      if (differs(state, before, "text", "opened", "step")) showRun(state);
+      if (hasChangedField(state, before, "text")) cards.setText(state.text);
+      if (hasChangedField(state, before, "text", "opened", "step")) showRun(state);
     },
     show(shown) {
       if (shown === isShown) return;

@@ -1,9 +1,9 @@
 /** What a run says of a card: the result of its line at a step, in short. */
 
-import { find } from "../trace/entities.ts";
-import { handleCardText } from "../layout/card_texts.ts";
-import { tuple } from "../layout/format.ts";
-import { refOf } from "../trace/names.ts";
+import { findEntity } from "../trace/entities.ts";
+import { handleCardTexts } from "../layout/card_texts.ts";
+import { tupleText } from "../layout/format.ts";
+import { referencedUid } from "../trace/names.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step, Tensor } from "../trace/wire.ts";
 
@@ -63,16 +63,16 @@ export function cardFact(
   const fact = { step, isAhead: step > currentStep };
   if (isHead) return { ...fact, times: steps.filter((i) => opened.trace.steps[i].kind === "head").length };
   const entities = opened.state(step);
-  const frame = find(entities, traceStep.frame, "frame");
+  const frame = findEntity(entities, traceStep.frame, "frame");
   const values = boundNames.map((name) => frame?.vars.get(name)).filter((value) => value !== undefined);
   const value = values.length ? values[0] : (traceStep.value ?? null);
-  const tensor = find(entities, refOf(value) ?? "", "tensor");
+  const tensor = findEntity(entities, referencedUid(value) ?? "", "tensor");
   const grads = accumulatedNames(opened, step);
   if (grads.length) return { ...fact, grads };
   if (tensor) return { ...fact, ...tensorFact(tensor, entities, traceStep) };
   const printed = traceStep.log.find((entry) => entry.kind === "out");
   if (printed && "text" in printed) return { ...fact, text: shortened(String(printed.text)) };
-  const object = find(entities, refOf(value) ?? "", "object");
+  const object = findEntity(entities, referencedUid(value) ?? "", "object");
   if (object)
     return {
       ...fact,
@@ -83,13 +83,13 @@ export function cardFact(
 }
 
 function tensorFact(tensor: Tensor, entities: Entities, traceStep: Step) {
-  const { role, tracked } = handleCardText(tensor);
-  const counter = find(entities, tensor.counter, "counter");
+  const { role, tracked } = handleCardTexts(tensor);
+  const counter = findEntity(entities, tensor.counter, "counter");
   const bumped = traceStep.log.some(
     (entry) => entry.kind === "event" && entry.event === "version_bumped" && entry.counter === tensor.counter,
   );
   return {
-    shape: tensor.shape ? tuple(tensor.shape) : undefined,
+    shape: tensor.shape ? tupleText(tensor.shape) : undefined,
     role,
     tracked,
     ...(bumped && counter && { version: counter.value }),

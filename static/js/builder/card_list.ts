@@ -8,7 +8,7 @@ import { createSourcePainter } from "./card_source.ts";
 import { ownText } from "./edits.ts";
 import { reuseRows, rowSignature, placeRows } from "./row_reuse.ts";
 import { itemAt, readProgram, type Item } from "./statements.ts";
-import { hidesFuture } from "../trace/future.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { LineEffect } from "./preview_effects.ts";
@@ -149,7 +149,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
         item,
         ownText(parsedProgram, item),
         fact,
-        { isKnown: opened !== null && !hidesFuture(opened.trace), isNow },
+        { isKnown: opened !== null && !hasHiddenSteps(opened.trace), isNow },
         say,
       );
       markTracked(row, opened, fact?.step ?? null);

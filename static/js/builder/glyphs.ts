@@ -1,6 +1,6 @@
 /** A small drawing for each group of operations, and the group of a statement. */
 
-import { SVG } from "../browser/svg.ts";
+import { SVG_NAMESPACE } from "../browser/svg.ts";
 
 type Group =
   | "create"
@@ -86,12 +86,12 @@ export function groupOf(text: string): Group {
 }
 
 export function glyphElement(group: Group) {
-  const svg = document.createElementNS(SVG, "svg");
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("viewBox", "0 0 18 18");
   svg.setAttribute("class", "card-glyph");
   svg.setAttribute("aria-hidden", "true");
   for (const [kind, d] of GLYPH_PATHS[group]) {
-    const path = document.createElementNS(SVG, "path");
+    const path = document.createElementNS(SVG_NAMESPACE, "path");
     path.setAttribute("class", kind);
     path.setAttribute("d", d);
     svg.append(path);

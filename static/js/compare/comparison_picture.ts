@@ -1,8 +1,8 @@
 /** A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences. */
 
-import { stylesheets, stagePicture } from "../picture/picture.ts";
+import { pictureStylesheets, stageOrListingPicture } from "../picture/picture.ts";
 import { locale } from "../words/locale.ts";
-import { clipLines, serialize, wrapText } from "../marks/svg_document.ts";
+import { clipLines, svgFileText, wrapText } from "../marks/svg_document.ts";
 import { h, translationOf, type VNode } from "../browser/svg.ts";
 import { differencesAt, type Comparison } from "./comparison.ts";
 import { attributesDrawingProperties } from "./drawn_as.ts";
@@ -60,7 +60,7 @@ export function comparisonPicture(
   ];
   const title = say("compare.title", { line: comparison.rows.length ? lineOfRow(comparison, row) : 1 });
   const picture = { width, height: footer.end, nodes };
-  return serialize("stage-svg", picture, title, verdict, stylesheets(options));
+  return svgFileText("stage-svg", picture, title, verdict, pictureStylesheets(options));
 }
 
 /** One side: its outcome, its line, its stage with the frames of what is different. */
@@ -74,7 +74,7 @@ function sideMarks(
   const { say } = compareLocale(language);
   const opened = comparison[side];
   const shownStep = Math.max(0, step);
-  const picture = stagePicture(opened, shownStep, locale(language).say, STAGE_SIZE);
+  const picture = stageOrListingPicture(opened, shownStep, locale(language).say, STAGE_SIZE);
   const frames = groups.flatMap((group, k) => {
     const uid = group[0][side === "left" ? "leftUid" : "rightUid"];
     const properties = group.map(({ property }) => property);

@@ -1,7 +1,7 @@
 /** The menu of a comparison: a place as a picture, the offline page, the differences as JSON, and the code of a frame. */
 
-import { saveFile, startMenu } from "../browser/file_menu.ts";
-import { offlinePage, pageTheme, toPng } from "../picture/files.ts";
+import { saveFile, startFileMenu } from "../browser/file_menu.ts";
+import { createOfflinePage, themeOfPage, svgToPng } from "../picture/files.ts";
 import { iframeCode } from "../sharing/sharing.ts";
 import { comparisonPicture } from "./comparison_picture.ts";
 import { comparisonReply } from "./reply.ts";
@@ -33,24 +33,24 @@ export function startComparisonDownloads(
 ) {
   const language = document.documentElement.lang;
   const pictureText = ({ comparison, row }: Subject) =>
-    comparisonPicture(comparison, row, { theme: pageTheme(document.documentElement), language });
+    comparisonPicture(comparison, row, { theme: themeOfPage(document.documentElement), language });
   const writers: Record<string, (subject: Subject) => Promise<Blob> | Blob> = {
     svg: (subject) => new Blob([pictureText(subject)], { type: "image/svg+xml" }),
-    png: (subject) => toPng(pictureText(subject)),
+    png: (subject) => svgToPng(pictureText(subject)),
     html({ comparison: { left, right }, row, titles }) {
       const data = {
         left: { trace: left.trace, title: titles.left },
         right: { trace: right.trace, title: titles.right },
         row,
       };
-      return offlinePage({ title: document.title, body: body.innerHTML, data });
+      return createOfflinePage({ title: document.title, body: body.innerHTML, data });
     },
     json({ comparison: { left, right } }) {
       const reply = comparisonReply({ left: left.trace, right: right.trace }, language);
       return new Blob([JSON.stringify(reply, null, 2)], { type: "application/json" });
     },
   };
-  startMenu(button, menu);
+  startFileMenu(button, menu);
   menu.addEventListener("beforetoggle", () => {
     const frame = menu.querySelector("[data-share]") as HTMLButtonElement | null;
     if (frame) frame.disabled = !currentSubject()?.frame;

@@ -1,10 +1,10 @@
 /** The page that compares two programs: both can be written and run, the address holds them. */
 
 import { startCopyLink } from "../sharing/copy_link.ts";
-import { startKeys } from "../browser/keys.ts";
+import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { loadLocale } from "../words/page_locale.ts";
 import { ROOT } from "../requests/root.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startThemeButton } from "../browser/theme.ts";
 import { compareFragment, readCompareAddress } from "./address.ts";
 import { startComparisonDownloads } from "./downloads.ts";
 import { EXAMPLE } from "./example.ts";
@@ -105,7 +105,7 @@ function showProblem({ key, args }: Problem) {
   element("problem").hidden = false;
 }
 
-startTheme(element("theme"));
+startThemeButton(element("theme"));
 startCopyLink(element("copy"), async () => location.search + (await currentFragment()), say, showProblem);
 startComparisonDownloads(
   { button: element("takeaway"), menu: element("takeaway-menu"), body: element("offline") },
@@ -133,7 +133,7 @@ element("swap").addEventListener("click", () => {
   sides.right.setText(left);
   run(view.row);
 });
-startKeys({ focused: () => sides.left.focused() || sides.right.focused() }, view.shortcuts, {
+startKeyboardShortcuts({ focused: () => sides.left.focused() || sides.right.focused() }, view.shortcuts, {
   run: () => run(null),
   key: view.key,
 });

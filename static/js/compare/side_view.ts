@@ -1,9 +1,9 @@
 /** One side of a comparison: its lines of code, how it ended, its stage and the sentences of its step. */
 
-import { captionItems } from "../captions/caption_list.ts";
-import { outcomeSentence, sentences, stageLabels } from "../captions/captions.ts";
+import { captionListItems } from "../captions/caption_list.ts";
+import { outcomeSentence, captionSentences, stageLabels } from "../captions/captions.ts";
 import { createStage } from "../stage/stage.ts";
-import { lineTone } from "../trace/stepping.ts";
+import { lineHighlightOf } from "../trace/stepping.ts";
 import { createDifferenceMarks, type MarkedName } from "./difference_marks.ts";
 import type { CodePane } from "../editor/code_listing.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -34,14 +34,14 @@ export function createSideView(root: HTMLElement, codePane: CodePane, say: Say) 
       root.classList.toggle("no-steps", !opened.count); // the stage of the program before it stays, out of sight
       if (!opened.count) {
         codePane.setStepLine(null);
-        partOf(root, "sentences").replaceChildren(...captionItems([outcomeSentence(opened.trace, say)]));
+        partOf(root, "sentences").replaceChildren(...captionListItems([outcomeSentence(opened.trace, say)]));
         return marks.clear();
       }
       const shownStep = Math.max(0, step);
       stage.show(opened, shownStep);
       const { line, kind } = opened.trace.steps[shownStep];
-      codePane.setStepLine(line, lineTone(kind));
-      partOf(root, "sentences").replaceChildren(...captionItems(sentences(opened, shownStep, say)));
+      codePane.setStepLine(line, lineHighlightOf(kind));
+      partOf(root, "sentences").replaceChildren(...captionListItems(captionSentences(opened, shownStep, say)));
       marks.show(opened, shownStep, markedNames);
     },
   };

@@ -1,8 +1,8 @@
 /** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
 
-import { find, findHandle, type Container, type Handle } from "../trace/entities.ts";
+import { findEntity, findHandle, type Container, type Handle } from "../trace/entities.ts";
 import { cellsRead, numbersText } from "../findings/numbers.ts";
-import { dtypeText, tuple, valueText, wireText } from "../layout/format.ts";
+import { dtypeText, tupleText, shortValueText, encodedValueJson } from "../layout/format.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
@@ -94,12 +94,12 @@ function addFirst(map: Map<string, string>, name: string, uid: string) {
 function addValue(named: Map<string, NamedFacts>, name: string, value: Value, entities: Entities) {
   if (named.has(name)) return;
   if (value !== null && typeof value === "object" && "ref" in value) {
-    const object = find(entities, value.ref, "object");
+    const object = findEntity(entities, value.ref, "object");
     if (object) named.set(name, { uid: value.ref, own: { type: fact(typeText(object)) }, shared: NO_FACTS });
   } else if (value !== null && typeof value === "object" && "py" in value) {
     named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NO_FACTS });
   } else {
-    const values = { text: valueText(value, 40), key: wireText(value) };
+    const values = { text: shortValueText(value, 40), key: encodedValueJson(value) };
     named.set(name, { uid: null, own: { values }, shared: NO_FACTS });
   }
 }
@@ -142,15 +142,15 @@ function ownFacts(entities: Entities, handle: Handle): Facts {
     return cached.facts;
   const facts: Facts = {
     type: fact(handle.type ?? handle.kind),
-    shape: fact(tuple(handle.shape ?? [])),
+    shape: fact(tupleText(handle.shape ?? [])),
     dtype: fact(dtypeText(handle.dtype ?? "")),
     values: valuesFact(entities, handle),
   };
   if (handle.kind === "tensor") {
-    const node = find(entities, handle.grad_fn, "node");
+    const node = findEntity(entities, handle.grad_fn, "node");
     Object.assign(facts, {
       device: fact(handle.device ?? "cpu"),
-      stride: fact(tuple(handle.stride ?? [])),
+      stride: fact(tupleText(handle.stride ?? [])),
       version: counter?.kind === "counter" ? fact(String(counter.value ?? 0)) : undefined,
       requires_grad: fact(handle.requires_grad ? "True" : "False"),
       leaf: fact(handle.leaf ? "True" : "False"),
@@ -167,16 +167,16 @@ function valuesFact(entities: Entities, handle: Handle): Fact | undefined {
   const cells = cellsRead(entities, handle);
   if (cells)
     return {
-      key: wireText(cells),
+      key: encodedValueJson(cells),
       get text() {
         return numbersText(cells, !handle.shape?.length);
       },
     };
-  const summary = find(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
+  const summary = findEntity(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
   if (!summary) return undefined;
   const { min = null, mean = null, max = null } = summary;
-  const text = `min ${valueText(min, 8)}, mean ${valueText(mean, 8)}, max ${valueText(max, 8)}`;
-  return { text, key: wireText(summary) };
+  const text = `min ${shortValueText(min, 8)}, mean ${shortValueText(mean, 8)}, max ${shortValueText(max, 8)}`;
+  return { text, key: encodedValueJson(summary) };
 }
 
 interface Sharing {

@@ -1,6 +1,6 @@
 /** Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place. */
 
-import { codeNodes, element } from "../browser/elements.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import { compareTraces, differencesAt, type Comparison } from "./comparison.ts";
 import { lanesElement } from "./lanes.ts";
 import { statementTexts } from "./align.ts";
@@ -117,7 +117,7 @@ export function createComparisonView(
     open(leftTrace: Trace, rightTrace: Trace, initialRow: number | null) {
       comparison = compareTraces(leftTrace, rightTrace);
       const { left, right, rows, apart } = comparison;
-      elementById("verdict").replaceChildren(...codeNodes(comparisonSummary(comparison, say)));
+      elementById("verdict").replaceChildren(...nodesWithCode(comparisonSummary(comparison, say)));
       for (const [side, opened] of [
         ["left", left],
         ["right", right],
@@ -169,7 +169,7 @@ export function createComparisonView(
 function sentenceItem(text: string, className = "") {
   const item = element("li", className);
   const sentence = element("span", "");
-  sentence.append(...codeNodes(text));
+  sentence.append(...nodesWithCode(text));
   item.append(sentence);
   return item;
 }

@@ -1,8 +1,8 @@
 /** A comparison that is only looked at: in a frame of another site's page, and in the offline file. */
 
 import { createCodeListing } from "../editor/code_listing.ts";
-import { startKeys } from "../browser/keys.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startKeyboardShortcuts } from "../browser/keys.ts";
+import { startThemeButton } from "../browser/theme.ts";
 import { createSideView, partOf } from "./side_view.ts";
 import { createComparisonView } from "./view.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -41,8 +41,8 @@ export function startComparisonViewer({ left, right, row }: ComparisonViewerCont
   const view = createComparisonView(element("comparison"), sides, language, (step) => {
     if (permalink) permalink.hash = `i=${step}`;
   });
-  startTheme(element("theme"));
-  startKeys({ focused: () => false }, view.shortcuts, { run() {}, key: view.key });
+  startThemeButton(element("theme"));
+  startKeyboardShortcuts({ focused: () => false }, view.shortcuts, { run() {}, key: view.key });
   const chosenRow = Number.parseInt(new URLSearchParams(location.hash.slice(1)).get("i") ?? "", 10);
   view.open(left.trace, right.trace, Number.isSafeInteger(chosenRow) && chosenRow >= 0 ? chosenRow : row);
 }

@@ -1,7 +1,7 @@
 /** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { codeNodes, element } from "../browser/elements.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import { createFixList, type Fixing } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import type { Finding, Link, Role } from "../findings/finding.ts";
@@ -99,7 +99,7 @@ export function createFindingsCard(
     button.setAttribute("aria-expanded", String(isOpen));
     const kicker = element("span", "finding-kicker", kickerText(finding));
     const sentence = element("span", "finding-sentence");
-    sentence.append(...codeNodes(findingWords.what));
+    sentence.append(...nodesWithCode(findingWords.what));
     button.append(severityIcon(finding.severity), kicker, sentence);
     button.addEventListener("click", () => {
       openIndex = isOpen ? null : k;
@@ -123,7 +123,7 @@ export function createFindingsCard(
     ] as const) {
       if (!text) continue;
       const paragraph = element("p", className);
-      paragraph.append(...codeNodes(text));
+      paragraph.append(...nodesWithCode(text));
       parts.push(paragraph);
     }
     const chain = element("ol", "finding-chain");
@@ -144,7 +144,7 @@ export function createFindingsCard(
     link.href = url;
     link.target = "_blank";
     link.rel = "noopener noreferrer";
-    line.append(...codeNodes(text), " ", link);
+    line.append(...nodesWithCode(text), " ", link);
     return line;
   }
 
@@ -166,7 +166,7 @@ export function createFindingsCard(
     const button = element("button", `finding-link${isCause ? " cause" : ""}`) as HTMLButtonElement;
     button.type = "button";
     const words = element("span", "");
-    words.append(...codeNodes(text));
+    words.append(...nodesWithCode(text));
     if (isCause) words.append(" ", element("b", "finding-cause", say("finding_cause")));
     button.append(
       roleIcon(link.role),

@@ -1,6 +1,6 @@
 /** The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a click. */
 
-import { codeNodes, element } from "../browser/elements.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import type { Finding } from "../findings/finding.ts";
 import type { Fix, LineEdit, TryFixes } from "../requests/fixes.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -54,7 +54,7 @@ export function createFixList(say: Locale["say"], fixing: Fixing | null) {
     details.open = isOpen;
     const summary = element("summary", "");
     const title = element("span", "fix-text");
-    title.append(...codeNodes(fix.text));
+    title.append(...nodesWithCode(fix.text));
     const apply = element("button", "fix-apply primary", say("fix_apply")) as HTMLButtonElement;
     apply.type = "button";
     apply.addEventListener("click", () => fixing?.apply(fix.edits));
@@ -68,7 +68,7 @@ export function createFixList(say: Locale["say"], fixing: Fixing | null) {
     const diff = element("div", "fix-diff");
     for (const edit of fix.edits) diff.append(...diffLines(edit));
     const outcome = element("p", "fix-outcome");
-    outcome.append("✓ ", ...codeNodes(fix.outcome));
+    outcome.append("✓ ", ...nodesWithCode(fix.outcome));
     details.append(summary, diff, outcome, compare, apply);
     return details;
   }

@@ -1,7 +1,7 @@
 /** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
 
-import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
-import { shortNumber } from "../layout/format.ts";
+import { nodesWithCode, paragraphWithCode, element } from "../browser/elements.ts";
+import { shortNumberText } from "../layout/format.ts";
 import type {
   CheckGradients,
   CheckReply,
@@ -46,12 +46,12 @@ export function gradientCheckPanel({ opened, backward, asked: askedName, say, ch
 
   async function start() {
     box.setAttribute("aria-busy", "true");
-    box.replaceChildren(codeParagraph("check-status", say("check.running")));
+    box.replaceChildren(paragraphWithCode("check-status", say("check.running")));
     try {
       repliesOfRun.set(backward, await check(backward));
       show();
     } catch {
-      offerCheck("check.again", codeParagraph("check-status", say("check.failed")));
+      offerCheck("check.again", paragraphWithCode("check-status", say("check.failed")));
     }
     box.removeAttribute("aria-busy");
   }
@@ -75,9 +75,9 @@ interface PanelContext {
 
 function replyElements({ check, message }: CheckReply, context: PanelContext): HTMLElement[] {
   const { say } = context;
-  if (!check) return [codeParagraph("check-status", say("check.stopped", { message }))];
+  if (!check) return [paragraphWithCode("check-status", say("check.stopped", { message }))];
   if (check.problem)
-    return [codeParagraph("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
+    return [paragraphWithCode("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
   const leafSentences = check.leaves.flatMap((leaf) => leafSentence(leaf, say) ?? []);
   const corners = check.leaves.some(({ verdict }) => verdict === "kink") ? check.corners : [];
   const notes = [
@@ -93,9 +93,9 @@ function replyElements({ check, message }: CheckReply, context: PanelContext): H
   if (lossDiffers(check))
     footSentences.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
   return [
-    ...notes.map((text) => codeParagraph("check-sentence", text)),
+    ...notes.map((text) => paragraphWithCode("check-sentence", text)),
     leafTable(check, context),
-    ...footSentences.map((text) => codeParagraph("check-status", text)),
+    ...footSentences.map((text) => paragraphWithCode("check-status", text)),
   ];
 }
 
@@ -151,7 +151,7 @@ function leafRows(leaf: LeafCheck, { asked, say, light }: PanelContext) {
   name.setAttribute("scope", "row");
   const button = element("button", "check-leaf link") as HTMLButtonElement;
   button.type = "button";
-  button.append(...codeNodes(leafText(leaf, worstElement, say)));
+  button.append(...nodesWithCode(leafText(leaf, worstElement, say)));
   for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(leaf.name));
   for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
   const count = element(
@@ -200,7 +200,7 @@ function leafText(leaf: LeafCheck, row: ElementCheck | null, say: Say) {
 
 function numberText(value: CheckedNumber | null) {
   if (value === null) return "None";
-  return typeof value === "number" ? shortNumber(value, DIGITS) : value.$f;
+  return typeof value === "number" ? shortNumberText(value, DIGITS) : value.$f;
 }
 
 function differenceText(difference: number | null) {

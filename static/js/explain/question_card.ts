@@ -1,6 +1,6 @@
 /** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
 
-import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
+import { nodesWithCode, paragraphWithCode, element } from "../browser/elements.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { causeIndex, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
 import { gradientCheckPanel } from "./gradient_check_panel.ts";
@@ -88,7 +88,7 @@ export function createQuestionCard(
     if (!loaded || !uid) return;
     offeredUid = uid;
     const question = loaded.surface.questionText(loaded.facts, uid, step, sayText());
-    button.replaceChildren(...codeNodes(question), " ", element("kbd", "", "w"));
+    button.replaceChildren(...nodesWithCode(question), " ", element("kbd", "", "w"));
   }
 
   async function show(opened: OpenTrace | null, question: Question | null) {
@@ -120,18 +120,18 @@ export function createQuestionCard(
     const head = element("h3", "answer-head");
     head.tabIndex = -1;
     const kicker = element("span", "finding-kicker");
-    kicker.append(...codeNodes(text.title));
+    kicker.append(...nodesWithCode(text.title));
     const sentence = element("span", "finding-sentence");
-    sentence.append(...codeNodes(text.what));
+    sentence.append(...nodesWithCode(text.what));
     head.append(severityIcon("note"), kicker, sentence);
     const closeButton = element("button", "answer-close quiet", "✕") as HTMLButtonElement;
     closeButton.type = "button";
     closeButton.title = closeButton.ariaLabel = say("answer_close");
     closeButton.addEventListener("click", leave);
     article.append(head, closeButton);
-    if (text.why) article.append(codeParagraph("finding-why", text.why));
+    if (text.why) article.append(paragraphWithCode("finding-why", text.why));
     article.append(...chainElements(answer, text));
-    if (text.todo) article.append(codeParagraph("finding-todo", text.todo));
+    if (text.todo) article.append(paragraphWithCode("finding-todo", text.todo));
     article.append(...checkPanels(answer, opened));
     return article;
   }
@@ -198,7 +198,7 @@ export function createQuestionCard(
     lineButton.ariaLabel = say("answer_line", { line });
     const sentenceButton = linkButton("", "finding-link", step, uids);
     const sentence = element("span", "");
-    sentence.append(...codeNodes(text));
+    sentence.append(...nodesWithCode(text));
     sentenceButton.classList.toggle("cause", isCause);
     if (isCause) sentence.append(" ", element("b", "finding-cause", say("finding_cause")));
     sentenceButton.append(sentence);

@@ -48,12 +48,12 @@ function releaseStep(facts: RunFacts, { step, node }: { step: number; node: stri
     .slotsOfNode(node)
     .flatMap(({ released }) => (released !== null && released < step ? [released] : []));
   if (slots.length) return Math.max(...slots);
-  const visited = facts.index.visitsOf.get(node)?.findLast((visitStep) => visitStep < step);
+  const visited = facts.index.visitStepsByNode.get(node)?.findLast((visitStep) => visitStep < step);
   return visited !== undefined && MESSAGE.test(facts.error?.message ?? "") ? visited : null;
 }
 
 function isVisitedIn(facts: RunFacts, call: BackwardCall, nodeUid: string) {
-  return facts.index.visitsOf.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
+  return facts.index.visitStepsByNode.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
 }
 
 /** The named tensor through which the second backward comes into what the first had walked: the output of the first
@@ -62,7 +62,7 @@ function firstNamedCarrier(facts: RunFacts, path: string[], entryNode: string, f
   for (const nodeUid of path.slice(path.indexOf(entryNode))) {
     const birthStep = facts.birth(nodeUid);
     for (const step of [first.end, birthStep]) {
-      const output = facts.index.outputsOf(nodeUid, step).find((uid) => facts.nameText(uid, step));
+      const output = facts.index.outputsOfNode(nodeUid, step).find((uid) => facts.nameText(uid, step));
       if (output) return { uid: output, made: bindingStep(facts, output, step, birthStep) };
     }
   }

@@ -1,6 +1,6 @@
 /** The statement whose re-entrant checkpoint ran the code of a step unrecorded. */
 
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { gradOffAt } from "./grad_mode.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -14,14 +14,14 @@ export function checkpointStep(facts: RunFacts, step: number) {
   if (isReentrantCall(step)) return step;
   if (gradOffAt(facts, step)) return null;
   const entities = facts.state(step);
-  let uid = find(entities, facts.steps[step].frame ?? "", "frame")?.caller;
+  let uid = findEntity(entities, facts.steps[step].frame ?? "", "frame")?.caller;
   while (uid) {
     const frameUid = uid;
     const endStep = facts.steps.findIndex(
       (traceStep, k) => k > step && traceStep.frame === frameUid && traceStep.kind !== "visit",
     );
     if (endStep > 0 && isReentrantCall(endStep)) return endStep;
-    uid = find(entities, frameUid, "frame")?.caller;
+    uid = findEntity(entities, frameUid, "frame")?.caller;
   }
   return null;
 }

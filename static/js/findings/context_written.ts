@@ -22,7 +22,7 @@ export function contextWritten(facts: RunFacts): Diagnosis[] {
 /** The last write between forward and the visit whose backward reads the tensor, and the step that reads it. */
 function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: Kept) {
   const { end = step } = forwardCall(facts, node, facts.birth(node)) ?? {};
-  const visit = facts.index.visitsOf.get(node)?.find((visitStep) => visitStep > end);
+  const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > end);
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
   const { depth } = facts.steps[visit];
   const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);

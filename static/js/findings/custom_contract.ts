@@ -75,7 +75,7 @@ function methodsThatAreNotStatic(facts: RunFacts): Diagnosis[] {
 function savedThenWritten(facts: RunFacts): Diagnosis[] {
   const out: Diagnosis[] = [];
   for (const nodeUid of facts.index.nodes.keys()) {
-    if (facts.scan.initialFields(nodeUid)?.custom !== true || !facts.index.visitsOf.has(nodeUid)) continue;
+    if (facts.scan.initialFields(nodeUid)?.custom !== true || !facts.index.visitStepsByNode.has(nodeUid)) continue;
     const call = forwardCall(facts, nodeUid, facts.birth(nodeUid));
     const savedWrite = call ? writeAfterSave(facts, call) : null;
     if (savedWrite && !out.some(({ cause }) => cause.line === facts.steps[savedWrite.written].line))
@@ -111,7 +111,7 @@ function writtenDiagnosis(
   { uid, saved, written }: { uid: string; saved: number; written: number },
 ): Diagnosis {
   const x = facts.nameFact(uid, written);
-  const visit = facts.index.visitsOf.get(nodeUid)?.[0] ?? written;
+  const visit = facts.index.visitStepsByNode.get(nodeUid)?.[0] ?? written;
   const findingFacts = {
     x,
     function: functionName(facts, nodeUid),

@@ -37,11 +37,11 @@ export function detachedLate(facts: RunFacts): Diagnosis[] {
 function lateDetach(facts: RunFacts, uid: string, detached: number): LateDetach | null {
   const node = tensorHistory(facts).valueAt(uid, "grad_fn", detached - 1);
   if (typeof node !== "string") return null;
-  const visit = facts.index.visitsOf.get(node)?.find((visitStep) => visitStep > detached);
+  const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > detached);
   if (visit === undefined) return null;
   const usage = usesBefore(facts, uid, detached).find(({ result, step }) => {
     const nodeOfResult = tensorHistory(facts).valueAt(result, "grad_fn", step);
-    return facts.index.visitsOf
+    return facts.index.visitStepsByNode
       .get(String(nodeOfResult))
       ?.some((visitStep) => backwardOfVisit(facts, visitStep) === backwardOfVisit(facts, visit));
   });

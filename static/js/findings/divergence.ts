@@ -20,7 +20,7 @@ const MAX_WRITES = 400;
  * none did. */
 export function divergenceBefore(facts: RunFacts, step: number): Divergence | null {
   let strongest: Divergence | null = null;
-  const leaves = [...facts.index.lives.values()].filter(({ uid, kind, birth }) => {
+  const leaves = [...facts.index.lifetimes.values()].filter(({ uid, kind, birth }) => {
     const tensor = kind === "tensor" && birth < step ? facts.tensor(uid, step) : undefined;
     return tensor?.leaf && tensor.requires_grad;
   });

@@ -107,7 +107,7 @@ function nonLeafInOptimizer(facts: RunFacts): Diagnosis[] {
   if (!/can't optimize a non-leaf/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isResult = (uid: string) => facts.tensor(uid, step)?.leaf === false;
-  const givenResult = [...facts.index.lives.values()].find(
+  const givenResult = [...facts.index.lifetimes.values()].find(
     ({ uid, kind }) => kind === "tensor" && isResult(uid) && isNamedInStatement(facts, uid, step),
   );
   if (!givenResult) return [];

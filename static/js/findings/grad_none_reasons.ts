@@ -216,15 +216,15 @@ function beforeBackward(facts: RunFacts, uid: string, step: number, madeLink: Li
 
 /** The step at which a backward that still runs will come to a leaf. */
 function laterArrivalStep(facts: RunFacts, uid: string, call: BackwardCall, step: number) {
-  const visits = facts.index.visits.get(call.uid) ?? [];
+  const visits = facts.index.visitsByBackward.get(call.uid) ?? [];
   return visits.find((visit) => visit.step > step && facts.steps[visit.step].visit?.accumulates === uid)?.step ?? null;
 }
 
 /** A node that a backward ran and that sent nothing on to a leaf. */
 function silentNodeBefore(facts: RunFacts, uid: string, call: BackwardCall): { node: string; step: number } | null {
-  for (const leafUid of facts.index.accumulatorsOf(uid, call.step))
-    for (const { node, edge } of facts.index.edgesInto(leafUid, call.step)) {
-      const step = facts.index.visitsOf.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
+  for (const leafUid of facts.index.accumulatorsOfTensor(uid, call.step))
+    for (const { node, edge } of facts.index.edgesLeadingTo(leafUid, call.step)) {
+      const step = facts.index.visitStepsByNode.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
       const visit = step === undefined ? null : facts.steps[step].visit;
       if (step !== undefined && visit && !visit.failed && !visit.grad_inputs[edge]) return { node, step };
     }

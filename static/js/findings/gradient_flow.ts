@@ -54,7 +54,7 @@ export class GradientFlow {
   constructor(facts: RunFacts, call: BackwardCall) {
     this.facts = facts;
     this.call = call;
-    for (const { node, step } of facts.index.visits.get(call.uid) ?? []) this.visits.set(node, step);
+    for (const { node, step } of facts.index.visitsByBackward.get(call.uid) ?? []) this.visits.set(node, step);
     this.addRoots();
     for (const [node, step] of this.visits) this.addIncoming(node, step, facts.steps[step].visit?.grad_inputs ?? []);
     this.isWhole = !facts.steps.slice(call.step, call.end + 1).some(({ skipped }) => skipped);
@@ -115,7 +115,7 @@ export class GradientFlow {
 export function gradNode(facts: RunFacts, uid: string, step: number): string | null {
   const gradFn = tensorHistory(facts).valueAt(uid, "grad_fn", step) as string | null;
   if (gradFn) return gradFn;
-  return facts.index.accumulatorsOf(uid, step).at(-1) ?? accumulatorBefore(facts, uid, step);
+  return facts.index.accumulatorsOfTensor(uid, step).at(-1) ?? accumulatorBefore(facts, uid, step);
 }
 
 /** A leaf's accumulating node that has gone since. */

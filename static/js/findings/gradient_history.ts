@@ -50,7 +50,7 @@ function backwardChanges(facts: RunFacts, uid: string, since: number, until: num
   const changes: GradChange[] = [];
   for (const call of facts.backwards) {
     if (call.api !== "backward" || call.end < since || call.step > until) continue;
-    for (const { node, step } of facts.index.visits.get(call.uid) ?? []) {
+    for (const { node, step } of facts.index.visitsByBackward.get(call.uid) ?? []) {
       const { visit } = facts.steps[step];
       if (step <= since || step > until || visit?.failed) continue;
       if (visit?.accumulates !== uid && !gradFns.includes(node)) continue;

@@ -98,7 +98,7 @@ export class GradientRows {
       role: "way",
       facts: rowFacts,
       step: step ?? flow.call.end,
-      uids: [node, ...facts.index.outputsOf(node, step ?? flow.call.step)],
+      uids: [node, ...facts.index.outputsOfNode(node, step ?? flow.call.step)],
       depth,
       own,
       value: grad,

@@ -1,9 +1,9 @@
 /** Gradients as facts of sentences, and whether several of them add up to another. */
 
-import { shortNumber, tuple } from "../layout/format.ts";
+import { shortNumberText, tupleText } from "../layout/format.ts";
 import { code, phrase, type Fact } from "./finding.ts";
 import { cellsRead, numberOf } from "./numbers.ts";
-import type { Cell, Lookup } from "../trace/entities.ts";
+import type { Cell, EntityLookup } from "../trace/entities.ts";
 import type { Grad, Tensor } from "../trace/wire.ts";
 
 /** its elements, or a summary of many, or neither */
@@ -20,9 +20,9 @@ export function gradientFact(grad: Gradient | null | undefined): Fact {
   if (!grad) return phrase("answer.no_value");
   const { shape, cells, summary } = grad;
   if (cells) return code(arrayText(cells, shape));
-  const shapeFact = code(tuple(shape));
+  const shapeFact = code(tupleText(shape));
   if (!summary) return phrase("answer.not_listed", { size: shapeFact });
-  const [min, max] = [summary.min, summary.max].map((value) => code(shortNumber(value, DIGITS)));
+  const [min, max] = [summary.min, summary.max].map((value) => code(shortNumberText(value, DIGITS)));
   return phrase("answer.summary", { size: shapeFact, min, max });
 }
 
@@ -33,10 +33,10 @@ export function heldFact(grad: Gradient | null): Fact {
 
 /** Elements as nested lists; of many the first, with the shape before them. */
 function arrayText(cells: Cell[], shape: number[]) {
-  const texts = cells.slice(0, MAX_NUMBERS).map((cell) => shortNumber(cell, DIGITS));
+  const texts = cells.slice(0, MAX_NUMBERS).map((cell) => shortNumberText(cell, DIGITS));
   if (!shape.length) return texts.join();
   if (cells.length <= MAX_NUMBERS) return nestedText(texts, shape);
-  return `${shape.length > 1 ? `${tuple(shape)} ` : ""}[${texts.slice(0, MAX_NUMBERS - 2).join(", ")}, …]`;
+  return `${shape.length > 1 ? `${tupleText(shape)} ` : ""}[${texts.slice(0, MAX_NUMBERS - 2).join(", ")}, …]`;
 }
 
 function nestedText(texts: string[], shape: number[]): string {
@@ -50,7 +50,7 @@ function nestedText(texts: string[], shape: number[]): string {
 }
 
 /** A tensor's elements at a state, as a gradient. */
-export function tensorValue(entities: Lookup, tensor: Tensor | undefined): Gradient | null {
+export function tensorValue(entities: EntityLookup, tensor: Tensor | undefined): Gradient | null {
   if (!tensor) return null;
   const storage = entities.get(tensor.storage ?? "");
   const [summary] = storage?.kind === "storage" ? Object.values(storage.summary ?? {}) : [];

@@ -1,6 +1,6 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
 import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { attributeChanges } from "./object_history.ts";
@@ -120,10 +120,10 @@ function nodesBetween(facts: RunFacts, current: HeldValue, previous: HeldValue):
 
 /** @returns null where one backward goes through all of it, as through an unrolled loop */
 function diagnosisOfChain(facts: RunFacts, name: string, { holdings: heldValues, seen }: Chain): Diagnosis | null {
-  const visits = heldValues.map(({ node }) => facts.index.visitsOf.get(node)?.length ?? 0);
+  const visits = heldValues.map(({ node }) => facts.index.visitStepsByNode.get(node)?.length ?? 0);
   const isWalked = visits.slice(1).some((count) => count > 0);
   const isWalkedAgain = visits.filter((count) => count >= MIN_ITERATIONS).length > 0;
-  const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitsOf.has(uid))).length;
+  const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitStepsByNode.has(uid))).length;
   if (isWalked && !isWalkedAgain) return null;
   const isUsed = isWalkedAgain || walkedApart >= MIN_ITERATIONS - 1;
   if (!isUsed && !inTrainingLoop(facts, heldValues)) return null;
@@ -186,7 +186,7 @@ function growingLists(facts: RunFacts): Diagnosis[] {
   for (const { uid, step, fields } of facts.index.objectChanges) {
     if (!fields.splice && !(fields.items && !fields.kind)) continue;
     const last = fields.splice?.at(-1)?.[2].at(-1) ?? fields.items?.at(-1);
-    const ref = refOf((Array.isArray(last) ? last[1] : last) as Value);
+    const ref = referencedUid((Array.isArray(last) ? last[1] : last) as Value);
     if (ref?.[0] === "t") addToList(appendedTensors, `${uid} ${facts.steps[step].stmt}`, { list: uid, uid: ref, step });
   }
   return [...appendedTensors.values()].flatMap((items) => diagnosisOfList(facts, items) ?? []);
@@ -198,12 +198,12 @@ function diagnosisOfList(facts: RunFacts, items: { list: string; uid: string; st
   const backwards = new Set();
   const walkedItems = items.filter(({ uid, step }) => {
     const nodeUid = history.valueAt(uid, "grad_fn", step) as string | null;
-    const visit = facts.index.visitsOf.get(nodeUid ?? "")?.[0];
+    const visit = facts.index.visitStepsByNode.get(nodeUid ?? "")?.[0];
     if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
     return visit !== undefined;
   });
   const last = items[items.length - 1];
-  const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lives.get(uid)?.death ?? -1) >= last.step);
+  const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step);
   if (!facts.backwards.length) return listWithoutBackward(facts, items);
   if (backwards.size < MIN_ITERATIONS || aliveItems.length < MIN_ITERATIONS) return null;
   const name = facts.nameText(last.list, last.step);
@@ -224,7 +224,7 @@ function listWithoutBackward(facts: RunFacts, items: { list: string; uid: string
   const history = tensorHistory(facts);
   const heldValues = items.flatMap(({ uid, step }) => {
     const node = history.valueAt(uid, "grad_fn", step);
-    const isAlive = (facts.index.lives.get(uid)?.death ?? -1) >= last.step;
+    const isAlive = (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step;
     return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
   });
   const name = facts.nameText(last.list, last.step);

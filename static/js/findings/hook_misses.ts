@@ -1,7 +1,7 @@
 /** A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never run. */
 
-import { find } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
+import { findEntity } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
 import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { tensorHistory } from "./tensor_history.ts";
 import { hooksNotRun } from "./hooks_not_run.ts";
@@ -77,10 +77,10 @@ function overwrittenInputs(facts: RunFacts): Diagnosis[] {
  * @param args module, inputs, output
  */
 function overwrittenInput(facts: RunFacts, args: Value[], step: number) {
-  const [module, inputs, output] = args.map(refOf);
+  const [module, inputs, output] = args.map(referencedUid);
   const state = facts.state(step);
-  if (!find(state, module, "object") || !output) return null;
-  const items = (find(state, inputs, "object")?.items ?? []).map((item) => refOf(item as Value));
+  if (!findEntity(state, module, "object") || !output) return null;
+  const items = (findEntity(state, inputs, "object")?.items ?? []).map((item) => referencedUid(item as Value));
   const storage = facts.handle(output, step)?.storage;
   const input = items.find((uid) => uid && storage && facts.handle(uid, step)?.storage === storage);
   const written = facts
@@ -132,7 +132,7 @@ function neverRun(facts: RunFacts): Diagnosis[] {
   const leftBehind = new Set(facts.events("hook_left").map(({ tensor }) => tensor));
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (const { uid, kind, death } of facts.index.lives.values()) {
+  for (const { uid, kind, death } of facts.index.lifetimes.values()) {
     if (kind !== "tensor" || hooksRun.has(uid) || leftBehind.has(uid)) continue;
     const hung = history.changes(uid, "hooks").find(({ value }) => value);
     if (!hung || !facts.code(hung.step).includes("register_hook")) continue;
@@ -169,6 +169,6 @@ function isCutShort({ steps }: RunFacts, { step, end }: BackwardCall) {
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. */
 function isNodeFreed(facts: RunFacts, uid: string, registered: number, step: number): boolean {
   const node = tensorHistory(facts).valueAt(uid, "grad_fn", registered);
-  const life = typeof node === "string" ? facts.index.lives.get(node) : undefined;
-  return life !== undefined && life.death < step && !facts.index.visitsOf.has(life.uid);
+  const life = typeof node === "string" ? facts.index.lifetimes.get(node) : undefined;
+  return life !== undefined && life.death < step && !facts.index.visitStepsByNode.has(life.uid);
 }

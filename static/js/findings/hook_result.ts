@@ -65,7 +65,7 @@ function registration(facts: RunFacts, hook: string, before: number): { step: nu
     const name = REGISTRATION.exec(facts.code(step))?.[1];
     return name !== undefined && (name.split(".").at(-1) === hook || (name === "" && hook === "lambda"));
   };
-  const registrations = [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
+  const registrations = [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     if (kind !== "tensor") return [];
     const hookChange = history
       .changes(uid, "hooks")
@@ -73,7 +73,7 @@ function registration(facts: RunFacts, hook: string, before: number): { step: nu
     return hookChange ? [{ step: hookChange.step, uid }] : [];
   });
   const unvisited = registrations.filter(
-    ({ uid }) => !facts.index.visitsOf.has(String(history.valueAt(uid, "grad_fn", before))),
+    ({ uid }) => !facts.index.visitStepsByNode.has(String(history.valueAt(uid, "grad_fn", before))),
   );
   if (unvisited.length || registrations.length) return unvisited.at(-1) ?? registrations.at(-1) ?? null;
   const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && registersHook(i));

@@ -18,7 +18,7 @@ function registeredTooLate(facts: RunFacts): Diagnosis[] {
   const last = facts.backwards.at(-1);
   if (!last || !facts.trace.program.source.includes(".register_hook(")) return [];
   const history = tensorHistory(facts);
-  return [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
+  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     const hung = kind === "tensor" ? history.changes(uid, "hooks").find(({ value }) => value) : undefined;
     const text = hung ? /\.register_hook\(\s*(\w+)?/.exec(facts.code(hung.step)) : null;
     const accumulated = facts.events("grad_accumulated").find(({ tensor }) => tensor === uid);

@@ -89,7 +89,7 @@ function isClose(a: number, b: number) {
 function wholeGradientOf(facts: RunFacts, nodeUid: string, edge: number, visit: number, sentGrad: Grad) {
   const next = facts.index.nodes.get(nodeUid)?.next[edge]?.[0];
   const leafUid = facts.index.nodes.get(next ?? "")?.variable;
-  const arrivalStep = (facts.index.visitsOf.get(next ?? "") ?? []).find((step) => step > visit);
+  const arrivalStep = (facts.index.visitStepsByNode.get(next ?? "") ?? []).find((step) => step > visit);
   if (!leafUid || arrivalStep === undefined) return null;
   const grad = facts.tensor(facts.tensor(leafUid, arrivalStep)?.grad, arrivalStep);
   const cells = grad ? cellsRead(facts.state(arrivalStep), grad) : null;

@@ -1,8 +1,8 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
 import { itemsize, numel } from "../layout/reads.ts";
-import { find } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
+import { findEntity } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
 import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { functionName } from "./function_call.ts";
 import { attributeChanges } from "./object_history.ts";
@@ -40,10 +40,10 @@ function keptByContext(facts: RunFacts): Diagnosis[] {
     const { node, tensor, name, step } = event;
     const assignmentStep = contextAssignment(facts, name, step);
     const isOutput = history.changes(tensor, "grad_fn").some(({ value }) => value === node);
-    const visit = facts.index.visitsOf.get(node)?.at(-1);
+    const visit = facts.index.visitStepsByNode.get(node)?.at(-1);
     const lastBackward = visit === undefined ? undefined : facts.backwardAt(visit);
     const isOutlived =
-      lastBackward && !lastBackward.keepsGraph && (facts.index.lives.get(tensor)?.death ?? 0) > lastBackward.end;
+      lastBackward && !lastBackward.keepsGraph && (facts.index.lifetimes.get(tensor)?.death ?? 0) > lastBackward.end;
     const bytes = bytesOf(facts, tensor, step);
     const isInput = facts.birth(tensor) < facts.birth(node) || history.valueAt(tensor, "leaf", step) === false;
     if (!isOutput && (isInput || !isOutlived || bytes < MIN_BYTES)) return [];
@@ -89,8 +89,8 @@ function contextAssignment(facts: RunFacts, name: string, before: number) {
 /** Tensors that live on without a name, kept by objects that keep each other. */
 function keptByObjects(facts: RunFacts, end: number): Diagnosis[] {
   return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
-    const life = after?.[0] === "t" ? facts.index.lives.get(after) : undefined;
-    const ownerEnd = facts.index.lives.get(owner)?.death ?? end;
+    const life = after?.[0] === "t" ? facts.index.lifetimes.get(after) : undefined;
+    const ownerEnd = facts.index.lifetimes.get(owner)?.death ?? end;
     if (!after || !life || life.death < end || ownerEnd >= end || facts.names(end).tags.has(after)) return [];
     const cycle = cycleFrom(facts, owner, ownerEnd);
     if (!cycle) return [];
@@ -139,10 +139,10 @@ function cycleFrom(facts: RunFacts, start: string, step: number): string[] | nul
   const cameFrom: Map<string, string | null> = new Map([[start, null]]);
   for (const uid of cameFrom.keys()) {
     if (cameFrom.size > MAX_OBJECTS) return null;
-    const object = find(entities, uid, "object");
+    const object = findEntity(entities, uid, "object");
     const values = [...Object.values(object?.attrs ?? {}), ...(object?.items ?? []).flat()];
     for (const value of values) {
-      const ref = refOf(value as Value);
+      const ref = referencedUid(value as Value);
       if (ref === start) {
         const cycle = [];
         for (let uidOnWay = uid as string | null; uidOnWay; uidOnWay = cameFrom.get(uidOnWay) ?? null)
@@ -159,7 +159,7 @@ function cycleFrom(facts: RunFacts, start: string, step: number): string[] | nul
 function keptByHooks(facts: RunFacts, end: number): Diagnosis[] {
   if (!facts.source.some((line) => line.includes("register_hook"))) return [];
   const history = tensorHistory(facts);
-  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
+  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth, death }) => {
     const hookChange = kind === "tensor" && death >= end ? history.changes(uid, "hooks").at(-1) : undefined;
     if (!hookChange || facts.names(end).tags.has(uid)) return [];
     const hook = hookChange.value

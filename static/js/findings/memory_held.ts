@@ -17,12 +17,13 @@ export function memoryHeld(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<string, Diagnosis>();
   for (const { storage, nbytes } of largeStorages(facts, end)) {
-    const handles = facts.index.handlesOf(storage, end);
+    const handles = facts.index.handlesOfStorage(storage, end);
     if (!handles.some((uid) => bytesOf(facts, uid, end) * MIN_RATIO <= nbytes)) continue;
     const { tags } = facts.names(end);
     const named = handles.filter((uid) => tags.has(uid));
     const bytesRead = Math.max(0, ...named.map((uid) => bytesOf(facts, uid, end)));
-    if (!named.length || bytesRead * MIN_RATIO > nbytes || facts.index.slotsOf(storage, end).length) continue;
+    if (!named.length || bytesRead * MIN_RATIO > nbytes || facts.index.slotsKeepingStorage(storage, end).length)
+      continue;
     const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
     const earlier = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
     if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
@@ -35,7 +36,7 @@ export function memoryHeld(facts: RunFacts): Diagnosis[] {
 function largeStorages(facts: RunFacts, step: number) {
   const history = tensorHistory(facts);
   const out: { storage: string; nbytes: number }[] = [];
-  for (const { uid, kind, birth, death } of facts.index.lives.values()) {
+  for (const { uid, kind, birth, death } of facts.index.lifetimes.values()) {
     if (kind !== "storage" || birth > step || step > death) continue;
     const nbytes = Number(history.valueAt(uid, "nbytes", step));
     if (nbytes >= MIN_BYTES && !history.valueAt(uid, "within", step)) out.push({ storage: uid, nbytes });
@@ -85,7 +86,7 @@ function endOfName(facts: RunFacts, { name, frame, step }: Binding) {
   const endSteps = [
     nextMeaning?.step ?? Infinity,
     unsetStep < 0 ? Infinity : unsetStep,
-    (facts.index.lives.get(frame)?.death ?? Infinity) + 1,
+    (facts.index.lifetimes.get(frame)?.death ?? Infinity) + 1,
   ];
   return Math.min(...endSteps);
 }

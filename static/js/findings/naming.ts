@@ -2,7 +2,7 @@
 
 import { code, type Fact } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
-import type { Tag, Names } from "../trace/names.ts";
+import type { NameTag, Names } from "../trace/names.ts";
 import type { Step } from "../trace/wire.ts";
 import type { Operation, Scan } from "./scan.ts";
 
@@ -58,7 +58,7 @@ export class Naming {
     const { facts } = this;
     const tags = facts.names(step).tags.get(uid) ?? [];
     const { frame } = facts.steps[step] ?? {};
-    const rank = ({ kind, frame: of, scope }: Tag) => (kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2);
+    const rank = ({ kind, frame: of, scope }: NameTag) => (kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2);
     const [bestTag] = [...tags].sort((a, b) => rank(a) - rank(b));
     return bestTag && !bestTag.text.startsWith(".") ? bestTag.text : null;
   }

@@ -90,7 +90,7 @@ function firstNonfinite(facts: RunFacts, visits: boolean): NonfiniteOrigin | nul
 /** The steps that set a NaN in a storage, in order. */
 function stepsWithNan({ index, steps }: RunFacts) {
   const out = new Set<number>();
-  for (const { uid, kind, birth } of index.lives.values()) {
+  for (const { uid, kind, birth } of index.lifetimes.values()) {
     if (kind !== "storage") continue;
     if (holdsNan(steps[birth].set[uid])) out.add(birth);
     for (const step of index.laterChanges.get(uid) ?? []) if (holdsNan(steps[step].set[uid])) out.add(step);
@@ -113,7 +113,7 @@ function holdsNan({ cells, cells_at: patches }: Delta) {
  * write it. */
 function isNanRead(facts: RunFacts, storageUid: string, step: number) {
   const entities = facts.state(step);
-  return facts.index.handlesOf(storageUid, step).some((uid) => {
+  return facts.index.handlesOfStorage(storageUid, step).some((uid) => {
     const handle = facts.handle(uid, step);
     const cells = handle ? cellsRead(entities, handle) : null;
     return !cells || cells.some(isNan); // null: too many to be listed
@@ -197,7 +197,7 @@ function valuesOf(facts: RunFacts, uid: string, step: number): Cell[] | null {
 /** Where an operand first held what is not finite, if that was a step before. */
 function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): Link | null {
   const storage = facts.handle(uid, step)?.storage;
-  const originStep = (facts.index.writes.get(storage ?? "") ?? []).find(
+  const originStep = (facts.index.writeStepsByStorage.get(storage ?? "") ?? []).find(
     (k) =>
       k < step && Object.values(facts.steps[k].set[storage ?? ""]?.cells ?? {}).some((row) => row.some(isNonfinite)),
   );
@@ -305,11 +305,11 @@ function firstNonfiniteGrad(facts: RunFacts, step: number): { uid: string; step:
 
 /** The node that chose among branches and sent a 0 this way. */
 function branchNodeBefore(facts: RunFacts, nodeUid: string, step: number) {
-  let [edge] = facts.index.edgesInto(nodeUid, step - 1);
+  let [edge] = facts.index.edgesLeadingTo(nodeUid, step - 1);
   for (let depth = 0; edge && depth < 6; depth++) {
     if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(edge.node)?.name ?? ""))
       return edge.node;
-    [edge] = facts.index.edgesInto(edge.node, step - 1);
+    [edge] = facts.index.edgesLeadingTo(edge.node, step - 1);
   }
   return null;
 }

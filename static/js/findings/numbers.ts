@@ -1,15 +1,15 @@
 /** The numbers that a handle or a saved slot reads, and how a sentence writes them. */
 
-import { find, type Cell, type Lookup } from "../trace/entities.ts";
-import { shortNumber } from "../layout/format.ts";
-import { plainDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
+import { findEntity, type Cell, type EntityLookup } from "../trace/entities.ts";
+import { shortNumberText } from "../layout/format.ts";
+import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
 
 const MAX_NUMBERS = 1024;
 const MAX_LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
-export function cellsRead(entities: Lookup, handleOrSlot: MemoryReading): Cell[] | null {
-  const row = find(entities, handleOrSlot.storage, "storage")?.cells?.[plainDtype(handleOrSlot.dtype)];
+export function cellsRead(entities: EntityLookup, handleOrSlot: MemoryReading): Cell[] | null {
+  const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
   if (!row) return null;
   const cells = cellReads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
@@ -35,7 +35,7 @@ export function isNan(cell: Cell | null | undefined) {
 
 /** Numbers as a list, the first of them where they are many; one alone without brackets. */
 export function numbersText(cells: Cell[], isScalar = false) {
-  const texts = cells.slice(0, MAX_LISTED).map((cell) => shortNumber(cell, 8));
+  const texts = cells.slice(0, MAX_LISTED).map((cell) => shortNumberText(cell, 8));
   if (isScalar && texts.length === 1) return texts[0];
   return `[${texts.join(", ")}${cells.length > MAX_LISTED ? ", …" : ""}]`;
 }

@@ -1,6 +1,6 @@
 /** How the attributes of a run's objects changed: parameters that were replaced, modules that were exchanged. */
 
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -26,7 +26,7 @@ export function attributeChanges(facts: RunFacts): Replacement[] {
     if (!fields.attrs) continue;
     const attributesBefore = attributesOf.get(owner) ?? {};
     for (const [name, value] of Object.entries(fields.attrs)) {
-      const [uidBefore, uidAfter] = [refOf(attributesBefore[name]), refOf(value)];
+      const [uidBefore, uidAfter] = [referencedUid(attributesBefore[name]), referencedUid(value)];
       if (uidBefore !== uidAfter) replacements.push({ owner, name, step, before: uidBefore, after: uidAfter });
     }
     attributesOf.set(owner, fields.attrs);

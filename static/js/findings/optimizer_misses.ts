@@ -55,7 +55,7 @@ function sameShapes(facts: RunFacts, held: string[], trained: string[], step: nu
 export function missedByOptimizer(facts: RunFacts): Diagnosis[] {
   return optimizerMisses(facts).map((miss) => {
     const [uid] = miss.trained;
-    const ownerUid = facts.index.moduleOf.get(uid) ?? uid;
+    const ownerUid = facts.index.moduleOfTensor.get(uid) ?? uid;
     const creationStep = Math.max(facts.birth(uid), facts.birth(ownerUid));
     const causeStep = creationStep > miss.made ? stepOfFirstName(facts, ownerUid, creationStep) : miss.made;
     const x = facts.nameFact(uid, miss.grad);

@@ -1,7 +1,7 @@
 /** The optimizers of a run: the tensors in their groups, and the steps at which they update them. */
 
-import { find } from "../trace/entities.ts";
-import { pairsOf, refOf } from "../trace/names.ts";
+import { findEntity } from "../trace/entities.ts";
+import { keyValuePairs, referencedUid } from "../trace/names.ts";
 import { resolve } from "./resolve.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -44,11 +44,13 @@ function addOptimizerSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) 
 /** The tensors in an optimizer's groups after a step. */
 export function parametersOf(facts: RunFacts, uid: string, step: number): string[] {
   const entities = facts.state(step);
-  const groups = find(entities, refOf(find(entities, uid, "object")?.attrs?.param_groups), "object")?.items ?? [];
+  const groups =
+    findEntity(entities, referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups), "object")?.items ??
+    [];
   return groups.flatMap((group) => {
-    const dict = find(entities, refOf(group as Value), "object");
-    const params = dict ? (pairsOf(dict) ?? []).find(([key]) => key === "params")?.[1] : null;
-    const items = find(entities, refOf(params), "object")?.items ?? [];
-    return items.flatMap((item) => refOf(item as Value) ?? []);
+    const dict = findEntity(entities, referencedUid(group as Value), "object");
+    const params = dict ? (keyValuePairs(dict) ?? []).find(([key]) => key === "params")?.[1] : null;
+    const items = findEntity(entities, referencedUid(params), "object")?.items ?? [];
+    return items.flatMap((item) => referencedUid(item as Value) ?? []);
   });
 }

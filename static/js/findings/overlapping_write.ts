@@ -1,7 +1,7 @@
 /** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
 
-import { plainDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
-import { find, type Handle } from "../trace/entities.ts";
+import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
+import { findEntity, type Handle } from "../trace/entities.ts";
 import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { numberOf, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
@@ -73,7 +73,7 @@ function writeOutcomeOf(facts: RunFacts, op: Operation): WriteOutcome | null {
   )
     return null;
   const values = [op.step - 1, op.step].map((step) => {
-    const row = find(facts.state(step), storage, "storage")?.cells?.[plainDtype(target.dtype)] ?? [];
+    const row = findEntity(facts.state(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
     return row.map(numberOf);
   });
   const [before, after] = values;
@@ -111,7 +111,7 @@ function isClose(a: number, b: number) {
 /** @param outcome null where torch refused */
 function diagnosisOf(facts: RunFacts, op: Operation, outcome: WriteOutcome | null): Diagnosis {
   const { step } = op;
-  const handlesBefore = facts.index.handlesOf(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
+  const handlesBefore = facts.index.handlesOfStorage(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
   const uid = [op.inputs[0], ...handlesBefore].find((each) => facts.naming.nameAt(each, step)) ?? op.inputs[0];
   const x = facts.nameFact(uid, step);
   const findingFacts = {

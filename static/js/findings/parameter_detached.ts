@@ -131,7 +131,7 @@ function sharedThroughData(facts: RunFacts): Diagnosis[] {
     for (const { step, value } of history.changes(uid, "storage").slice(1)) {
       const storageUid = value as string | null;
       const other = facts.index
-        .handlesOf(storageUid, step)
+        .handlesOfStorage(storageUid, step)
         .find(
           (handleUid) =>
             handleUid !== uid &&
@@ -156,7 +156,7 @@ function isTrained(facts: RunFacts, uid: string, step: number) {
 /** Leaves that require grad and were given another storage. */
 function parametersThatMoved(facts: RunFacts): string[] {
   const history = tensorHistory(facts);
-  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth }) => {
+  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth }) => {
     if (kind !== "tensor" || !history.wasChangedLater(uid, "storage")) return [];
     return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
   });

@@ -1,6 +1,6 @@
 /** What diagnoses ask of a run: who made, named, wrote, saved and visited a thing, and when. Built once for a trace, lazily. */
 
-import { find, findHandle, mergeFields, type Handle } from "../trace/entities.ts";
+import { findEntity, findHandle, mergeEntityFields, type Handle } from "../trace/entities.ts";
 import { EntityHistory } from "../trace/entity_history.ts";
 import { code, type Code, type Fact, type Place } from "./finding.ts";
 import { Naming } from "./naming.ts";
@@ -73,7 +73,7 @@ export class RunFacts {
 
   /** The entities after a step, by their uids. */
   state(step: number) {
-    return this.entities.after(step);
+    return this.entities.stateAfter(step);
   }
 
   /** A tensor or array as it is after a step; where the step both made and freed it, as it was made. */
@@ -82,7 +82,7 @@ export class RunFacts {
     const current = findHandle(this.state(step), uid);
     if (current) return current;
     const fields = this.scan.initialFields(uid);
-    const initial = fields ? mergeFields(undefined, fields) : null;
+    const initial = fields ? mergeEntityFields(undefined, fields) : null;
     return initial?.kind === "tensor" || initial?.kind === "array" ? initial : undefined;
   }
 
@@ -94,12 +94,12 @@ export class RunFacts {
 
   /** A node as it is after a step. */
   node(uid: string | null | undefined, step: number) {
-    return find(this.state(step), uid, "node");
+    return findEntity(this.state(step), uid, "node");
   }
 
   /** The step that made an entity; -1 for one that is not known. */
   birth(uid: string | null | undefined) {
-    return this.index.lives.get(uid ?? "")?.birth ?? -1;
+    return this.index.lifetimes.get(uid ?? "")?.birth ?? -1;
   }
 
   /** A step's line and number. */

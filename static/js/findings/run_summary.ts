@@ -1,7 +1,7 @@
 /** How a run ended, in one sentence: that it runs, its gradients under the reader's names, and its loss. */
 
-import { find } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
+import { findEntity } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
 import { openTrace, type Entities } from "../trace/state.ts";
 import { cellsRead, numbersText } from "./numbers.ts";
 import type { Trace, Value } from "../trace/wire.ts";
@@ -25,9 +25,9 @@ function lastValues(trace: Trace): { name: string; text: string }[] {
   const moduleUid = trace.steps.find(({ depth }) => !depth)?.frame;
   for (let step = trace.steps.length - 1; step >= Math.max(0, trace.steps.length - 3); step--) {
     const entities = opened.state(step);
-    const names = [...(find(entities, moduleUid, "frame")?.vars ?? [])];
+    const names = [...(findEntity(entities, moduleUid, "frame")?.vars ?? [])];
     const tensors = names.flatMap(([name, value]) => {
-      const tensor = find(entities, refOf(value), "tensor");
+      const tensor = findEntity(entities, referencedUid(value), "tensor");
       return tensor ? [{ name, tensor }] : [];
     });
     if (!tensors.length) continue;
@@ -41,12 +41,12 @@ function lastValues(trace: Trace): { name: string; text: string }[] {
 }
 
 function uidOf(names: [string, Value][], name: string) {
-  return refOf(names.find(([variable]) => variable === name)?.[1]);
+  return referencedUid(names.find(([variable]) => variable === name)?.[1]);
 }
 
 /** A tensor's numbers under a name; nothing where the trace does not list them. */
 function numbersUnderName(name: string, entities: Entities, uid: string | null | undefined) {
-  const tensor = find(entities, uid, "tensor");
+  const tensor = findEntity(entities, uid, "tensor");
   const cells = tensor ? cellsRead(entities, tensor) : null;
   return tensor && cells ? [{ name, text: numbersText(cells, tensor.shape?.length === 0) }] : [];
 }

@@ -1,6 +1,6 @@
 /** Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line. */
 
-import { extent, plainDtype, cellReads } from "../layout/reads.ts";
+import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../layout/reads.ts";
 import { code, fix, link, nameOf, namesOf, phrase, type Diagnosis, type Facts, type FixHint } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
 import { isInPlace } from "./refused_write.ts";
@@ -78,9 +78,9 @@ function missesSavedElements(facts: RunFacts, slot: SavedSlot, step: number) {
   const regions = facts.writesOf(slot.storage).flatMap((event) => (event.step === step ? [event.region] : []));
   if (!saved?.shape?.every(Boolean) || !saved.stride || !regions.length) return false;
   return regions.every((region) => {
-    if (!region || plainDtype(region.dtype) !== plainDtype(saved.dtype)) return false;
-    const savedExtent = extent({ ...saved, storage: slot.storage });
-    const writtenExtent = extent({ ...region, storage: slot.storage });
+    if (!region || unqualifiedDtype(region.dtype) !== unqualifiedDtype(saved.dtype)) return false;
+    const savedExtent = cellExtentOfHandle({ ...saved, storage: slot.storage });
+    const writtenExtent = cellExtentOfHandle({ ...region, storage: slot.storage });
     if (!savedExtent || !writtenExtent) return false;
     if (writtenExtent[1] < savedExtent[0] || savedExtent[1] < writtenExtent[0]) return true;
     const savedCells = new Set(cellReads(saved, MAX_ELEMENTS).map(({ cell }) => cell));
@@ -98,7 +98,7 @@ function inPlaceOperationOn(facts: RunFacts, step: number, storageUid: string) {
 
 /** Whether a handle is what the node itself gave. */
 function isOutput(facts: RunFacts, slot: SavedSlot, uid: string | null) {
-  return uid !== null && facts.index.outputsOf(slot.node, slot.birth).includes(uid);
+  return uid !== null && facts.index.outputsOfNode(slot.node, slot.birth).includes(uid);
 }
 
 /** A gradient by its path, `x.grad`; anything else by its name. */
@@ -109,7 +109,7 @@ function nameOrGradPath(facts: RunFacts, uid: string | null, step: number) {
 
 /** Whether a tensor is a module's and no parameter. */
 function isBuffer(facts: RunFacts, uid: string | null, step: number) {
-  return uid !== null && facts.index.moduleOf.has(uid) && facts.tensor(uid, step)?.requires_grad === false;
+  return uid !== null && facts.index.moduleOfTensor.has(uid) && facts.tensor(uid, step)?.requires_grad === false;
 }
 
 /** The lines that ask modules to work in place, where there are any. */

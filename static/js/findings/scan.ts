@@ -1,7 +1,7 @@
 /** What the steps of a run did, in order: operations, events, backward calls and the names that were given. Each part is made
  * when it is first asked for, from the lists of the trace's index. */
 
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { Delta, Event, Op, Step } from "../trace/wire.ts";
@@ -91,7 +91,7 @@ export class Scan {
 
   /** The fields of an entity as the step gave them at which it appeared. */
   initialFields(uid: string | null | undefined): Delta | undefined {
-    const life = this.index.lives.get(uid ?? "");
+    const life = this.index.lifetimes.get(uid ?? "");
     return life && this.steps[life.birth].set[life.uid];
   }
 
@@ -100,7 +100,7 @@ export class Scan {
     const cached = this._events.get(event);
     if (cached) return cached;
     const events: Occurrence[] = [];
-    for (const { step, at } of this.index.events.get(event) ?? [])
+    for (const { step, at } of this.index.eventPlacesByName.get(event) ?? [])
       events.push({ ...this.steps[step].log[at], step, at } as Occurrence);
     this._events.set(event, events);
     return events;
@@ -125,7 +125,7 @@ export class Scan {
 
   /** The operation that made a tensor. */
   producer(uid: string): Operation | undefined {
-    const birth = this.index.lives.get(uid)?.birth;
+    const birth = this.index.lifetimes.get(uid)?.birth;
     const isMaker = (op: Operation) => op.outputs.includes(uid) && !op.inputs.includes(uid);
     const maker = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
     return maker ?? this.makers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
@@ -161,7 +161,7 @@ function namesGivenBySteps({ frameChanges }: TraceIndex): Names {
   for (const { uid: frame, step, fields } of frameChanges) {
     if (!fields.vars) continue;
     for (const [name, value] of Object.entries(fields.vars)) {
-      const uid = refOf(value) ?? "";
+      const uid = referencedUid(value) ?? "";
       const binding = { uid, name, frame, step };
       if (uid) addToList(names.bindings, uid, binding);
       addToList(names.meanings, `${frame}/${name}`, binding);
@@ -183,7 +183,7 @@ function tensorMakers(ops: Iterable<Operation>): TensorMakers {
 }
 
 /** @param count of steps */
-function backwardCalls({ backwardChanges, lives }: TraceIndex, count: number): BackwardCall[] {
+function backwardCalls({ backwardChanges, lifetimes: lives }: TraceIndex, count: number): BackwardCall[] {
   return backwardChanges.flatMap(({ uid, step, fields }) => {
     if (!fields.kind) return [];
     const { stmt = null, api, roots, inputs, keep_graph, create_graph, parent = null } = fields;

@@ -1,6 +1,6 @@
 /** A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second name. */
 
-import { refOf, type Tag } from "../trace/names.ts";
+import { referencedUid, type NameTag } from "../trace/names.ts";
 import { cellReads } from "../layout/reads.ts";
 import { addToList } from "../trace/multimap.ts";
 import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
@@ -17,7 +17,7 @@ type Write = Occurrence<"written">;
 
 interface LaterReader {
   uid: string;
-  tag: Tag;
+  tag: NameTag;
   /** the step at which its name is next used */
   used: number;
 }
@@ -118,7 +118,7 @@ function storedTensors(facts: RunFacts): Set<string> {
     const edits = (splice ?? []) as [number, number, Item[]][];
     const inserted = edits.flatMap((edit) => edit[2]);
     for (const item of [...(items ?? []), ...inserted]) {
-      const ref = refOf((Array.isArray(item) ? item[1] : item) as Value);
+      const ref = referencedUid((Array.isArray(item) ? item[1] : item) as Value);
       if (ref?.[0] === "t") out.add(ref);
     }
   }
@@ -128,7 +128,7 @@ function storedTensors(facts: RunFacts): Set<string> {
 
 /** The handles that read a storage before a step and after it. */
 function livingBefore(facts: RunFacts, storageUid: string, step: number) {
-  return facts.index.handlesOf(storageUid, step).filter((uid) => facts.birth(uid) < step);
+  return facts.index.handlesOfStorage(storageUid, step).filter((uid) => facts.birth(uid) < step);
 }
 
 function readerOf(facts: RunFacts, write: Write, frameUid: string, usesByName: NameUses): LaterReader | null {
@@ -159,7 +159,7 @@ function receiverName(facts: RunFacts, step: number) {
 }
 
 /** Whether one of a handle's names is what the statement writes to. */
-function isTarget(tags: Tag[], targets: Set<string>) {
+function isTarget(tags: NameTag[], targets: Set<string>) {
   return tags.some(({ kind, text }) => kind === "var" && targets.has(text));
 }
 
@@ -218,7 +218,13 @@ function gradReader(facts: RunFacts, { by, step }: Write, usesByName: NameUses):
   return by ? nextReader(facts, by, names, step, usesByName) : null;
 }
 
-function nextReader(facts: RunFacts, uid: string, tags: Tag[], step: number, usesByName: NameUses): LaterReader | null {
+function nextReader(
+  facts: RunFacts,
+  uid: string,
+  tags: NameTag[],
+  step: number,
+  usesByName: NameUses,
+): LaterReader | null {
   for (const tag of tags) {
     const nextUse = usesByName
       .get(rootOf(tag.text))
@@ -289,7 +295,7 @@ function diagnosisOf(facts: RunFacts, write: Write, { uid, tag, used: useStep }:
  * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
  * @param tag of the reader
  */
-function writingHandle(facts: RunFacts, { by, step, storage }: Write, reader: string, tag: Tag): string | null {
+function writingHandle(facts: RunFacts, { by, step, storage }: Write, reader: string, tag: NameTag): string | null {
   if (!by || by === reader || facts.naming.nameAt(by, step)) return by ?? null;
   const { targets } = mentionsAt(facts, step);
   const { tags } = facts.opened.names(step);
@@ -309,7 +315,7 @@ function writerName(facts: RunFacts, { step, storage }: Write, writer: string | 
 }
 
 /** The step since which both read the same memory. */
-function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, step: number, tag: Tag) {
+function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, step: number, tag: NameTag) {
   if (uid === writer || !writer) {
     const bound = facts.scan.meanings.get(`${tag.frame}/${tag.text}`)?.findLast((meaning) => meaning.step <= step);
     const other = facts.scan.bindings.get(uid)?.findLast((binding) => binding.step < step);
@@ -324,7 +330,7 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
 }
 
 /** @param by the handle that was written through */
-function variantOf(facts: RunFacts, { step, storage }: Write, by: string | null, uid: string, tag: Tag) {
+function variantOf(facts: RunFacts, { step, storage }: Write, by: string | null, uid: string, tag: NameTag) {
   if (facts.steps[step].visit) return "grad";
   if (uid === by && facts.naming.gradPathAt(uid, step)) return "grad_written";
   if (uid[0] === "a" || livingBefore(facts, storage, step).some((handle) => handle[0] === "a" && handle !== uid))

@@ -34,7 +34,7 @@ class TensorHistory {
   /** The values of a field in order, each from its step on. */
   changes(uid: string, field: HistoryField): FieldChange[] {
     const out: FieldChange[] = [];
-    for (const step of this.index.changesOf(uid)) {
+    for (const step of this.index.changeStepsOf(uid)) {
       const value = this.steps[step].set[uid][field];
       if (value !== undefined) out.push({ step, value });
     }
@@ -53,7 +53,7 @@ class TensorHistory {
       const value = later[k] > step ? undefined : this.steps[later[k]].set[uid][field];
       if (value !== undefined) return value;
     }
-    const birth = this.index.lives.get(uid)?.birth ?? Infinity;
+    const birth = this.index.lifetimes.get(uid)?.birth ?? Infinity;
     return birth <= step ? (this.steps[birth].set[uid][field] ?? null) : null;
   }
 }

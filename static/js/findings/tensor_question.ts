@@ -1,6 +1,6 @@
 /** What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words. */
 
-import { find, findHandle } from "../trace/entities.ts";
+import { findEntity, findHandle } from "../trace/entities.ts";
 import { code, phrase, type Fact, type Finding, type Phrase } from "./finding.ts";
 import { gradName } from "./gradient_name.ts";
 import { diagnosisOfNone } from "./grad_none.ts";
@@ -41,13 +41,13 @@ export function selectedTensor(opened: OpenTrace, key: string | null, step: numb
     kind === "handle" || kind === "ref" || kind === "bead"
       ? (value.match(/^t\d+/)?.[0] ?? "")
       : kind === "node"
-        ? (find(entities, value, "node")?.variable ?? opened.index.outputsOf(value, step)[0] ?? "")
+        ? (findEntity(entities, value, "node")?.variable ?? opened.index.outputsOfNode(value, step)[0] ?? "")
         : kind === "name" || kind === "path"
           ? tensorByName(opened, value, step)
           : "";
   const tensor = findHandle(entities, uid);
   if (tensor?.kind !== "tensor") return null;
-  return opened.index.gradOwnersOf(uid, step)[0] ?? uid;
+  return opened.index.tensorsWithGrad(uid, step)[0] ?? uid;
 }
 
 function tensorByName(opened: OpenTrace, text: string, step: number) {

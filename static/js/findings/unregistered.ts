@@ -1,7 +1,7 @@
 /** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
 
-import { find, type Lookup as Entities } from "../trace/entities.ts";
-import { pairsOf, refOf } from "../trace/names.ts";
+import { findEntity, type EntityLookup as Entities } from "../trace/entities.ts";
+import { keyValuePairs, referencedUid } from "../trace/names.ts";
 import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { attributeChanges, type Replacement } from "./object_history.ts";
 import { optimizersOf, parametersOf } from "./optimizers.ts";
@@ -42,13 +42,13 @@ function moduleTypes(facts: RunFacts): Set<string> {
 /** The leaves that an attribute leads to and `parameters()` does not give. */
 function hiddenParameters(facts: RunFacts, { after, step }: Replacement): string[] {
   const entities = facts.state(step);
-  const tensor = find(entities, after, "tensor");
-  const frame = find(entities, facts.steps[step].frame, "frame");
+  const tensor = findEntity(entities, after, "tensor");
+  const frame = findEntity(entities, facts.steps[step].frame, "frame");
   if (tensor) {
     const isMeantAsParameter = tensor.requires_grad && tensor.type !== "Parameter" && frame?.name === "__init__";
     return isMeantAsParameter && after ? [after] : [];
   }
-  const container = find(entities, after, "object");
+  const container = findEntity(entities, after, "object");
   return container && CONTAINERS.has(container.type ?? "") ? trainableWithin(entities, String(after)) : [];
 }
 
@@ -57,13 +57,13 @@ function trainableWithin(entities: Entities, rootUid: string): string[] {
   const out: string[] = [];
   for (const uid of seen) {
     if (seen.size > MAX_VISITED_TENSORS) break;
-    const tensor = find(entities, uid, "tensor");
+    const tensor = findEntity(entities, uid, "tensor");
     if (tensor?.type === "Parameter" && tensor.requires_grad) out.push(uid);
-    const object = find(entities, uid, "object");
+    const object = findEntity(entities, uid, "object");
     if (!object) continue;
-    const items = pairsOf(object)?.map(([, value]) => value) ?? object.items ?? [];
+    const items = keyValuePairs(object)?.map(([, value]) => value) ?? object.items ?? [];
     for (const value of [...items, ...Object.values(object.attrs ?? {})]) {
-      const ref = refOf(value as Value);
+      const ref = referencedUid(value as Value);
       if (ref) seen.add(ref);
     }
   }

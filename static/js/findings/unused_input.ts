@@ -51,7 +51,7 @@ export function unusedInput(facts: RunFacts): Diagnosis[] {
 /** @param reachedNodes nodes */
 function isReached(facts: RunFacts, uid: string, step: number, reachedNodes: Set<string>) {
   const tensor = facts.tensor(uid, step);
-  const ownNodes = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOf(uid, step);
+  const ownNodes = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOfTensor(uid, step);
   return ownNodes.some((nodeUid) => reachedNodes.has(nodeUid));
 }
 

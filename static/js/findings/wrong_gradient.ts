@@ -19,7 +19,7 @@ export function wrongGradient(facts: RunFacts): Diagnosis[] {
   const seen = new Set();
   for (const change of facts.events("saved_changed_silently")) {
     const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
-    const visit = (facts.index.visitsOf.get(change.node) ?? []).find((step) => step >= change.step);
+    const visit = (facts.index.visitStepsByNode.get(change.node) ?? []).find((step) => step >= change.step);
     const key = `${change.step} ${change.by ?? ""}`;
     if (isGradcheck(facts, change.step)) continue;
     if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
@@ -91,8 +91,8 @@ function savedValues(facts: RunFacts, slot: SavedSlot, change: number, visit: nu
 
 function savedNameFact(facts: RunFacts, slot: SavedSlot, step: number) {
   if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.nameFact(slot.tensor, step);
-  const outputs = facts.index.outputsOf(slot.node, step);
-  const handles = [...outputs, ...facts.index.handlesOf(slot.storage, step)];
+  const outputs = facts.index.outputsOfNode(slot.node, step);
+  const handles = [...outputs, ...facts.index.handlesOfStorage(slot.storage, step)];
   const namedHandle = handles.find(
     (uid) => findHandle(facts.state(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
   );

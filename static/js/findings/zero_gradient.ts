@@ -1,7 +1,7 @@
 /** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
 
-import { find } from "../trace/entities.ts";
-import { plainDtype } from "../layout/reads.ts";
+import { findEntity } from "../trace/entities.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
 import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
 import { gradName } from "./gradient_name.ts";
 import { readsOfGrad } from "./grad_readings.ts";
@@ -90,7 +90,7 @@ function hasOneClass(facts: RunFacts, { node, step }: ZeroingNode) {
 function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
   const entities = facts.state(step - 1);
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some((slot) => {
-    const summary = find(entities, slot.storage, "storage")?.summary?.[plainDtype(slot.dtype)];
+    const summary = findEntity(entities, slot.storage, "storage")?.summary?.[unqualifiedDtype(slot.dtype)];
     const cells = cellsRead(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
     return cells.length > 0 && cells.every((cell) => numberOf(cell) === 0);
   });
@@ -134,9 +134,11 @@ function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
   const backwardUid = facts.steps[step].visit?.backward;
   let stepAfter = step;
   for (let depth = 0; depth < 2000; depth++) {
-    const senders = facts.index.edgesInto(currentNode, step).concat(facts.index.edgesInto(currentNode, stepAfter - 1));
+    const senders = facts.index
+      .edgesLeadingTo(currentNode, step)
+      .concat(facts.index.edgesLeadingTo(currentNode, stepAfter - 1));
     const visits = senders.flatMap(({ node, edge }) => {
-      const visit = facts.index.visitsOf
+      const visit = facts.index.visitStepsByNode
         .get(node)
         ?.findLast((k) => k < stepAfter && facts.steps[k].visit?.backward === backwardUid);
       return visit === undefined ? [] : [{ node, step: visit, sent: facts.steps[visit].visit?.grad_inputs[edge] }];

@@ -4,7 +4,7 @@ import { commonLines } from "../trace/step_after_edit.ts";
 import { messages } from "../program/messages.ts";
 import { isCurrent, isUpToDate } from "../page_state/selectors.ts";
 import { sameSettings } from "../page_state/settings.ts";
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.ts";
 import { verdictOn } from "./answers.ts";
 import { firstChangedStep, changedSince } from "./older.ts";
@@ -148,17 +148,17 @@ export function createLive(
   }
 
   function render(state: PageState, before: PageState) {
-    if (differs(state, before, "isLive")) handleEvent({ type: "switched", on: state.isLive });
-    const isOpened = differs(state, before, "opened");
-    if (isOpened || differs(state, before, "pending")) handleEvent({ type: "replaced" });
+    if (hasChangedField(state, before, "isLive")) handleEvent({ type: "switched", on: state.isLive });
+    const isOpened = hasChangedField(state, before, "opened");
+    if (isOpened || hasChangedField(state, before, "pending")) handleEvent({ type: "replaced" });
     const isEdited = isOpened
       ? !isCurrent(state)
-      : differs(state, before, "text", "settings") || isLeftOver(state, before);
+      : hasChangedField(state, before, "text", "settings") || isLeftOver(state, before);
     if (isEdited && !state.pending && !isAsNeverRun(state)) {
       const isUnfinished = editor.unfinishedLine() !== null;
       handleEvent({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
     }
-    if (differs(state, before, "text", "settings", "opened", "step", "isLive"))
+    if (hasChangedField(state, before, "text", "settings", "opened", "step", "isLive"))
       markOlderSoon(state.isLive && !isUpToDate(state));
     showStrip();
   }

@@ -4,7 +4,7 @@ import { startCellKeys } from "./cell_keys.ts";
 import { startCellCard } from "./card_pane.ts";
 import { readFilter } from "./filter.ts";
 import { createRows, type Sorting } from "./rows.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startThemeButton } from "../browser/theme.ts";
 
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
@@ -89,6 +89,6 @@ function start(table: HTMLTableElement) {
   readAddress();
 }
 
-startTheme(element("theme"));
+startThemeButton(element("theme"));
 const table = document.querySelector(".matrix-table") as HTMLTableElement | null;
 if (table) start(table);

@@ -7,7 +7,7 @@ import { loadFindings } from "../explain/findings_bundle.ts";
 import { loadLocale } from "../words/page_locale.ts";
 import { loadPredict } from "../page/predict_bundle.ts";
 import { ROOT } from "../requests/root.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startThemeButton } from "../browser/theme.ts";
 import { programFragment } from "../page_state/url.ts";
 import { startViewer } from "../page/viewer.ts";
 
@@ -76,4 +76,4 @@ startFileOpening({ button: element("open-file"), field }, openFiles);
 element("choose").addEventListener("click", () => field.click());
 const traces = await takeHandedTraces();
 if (traces) showOpened(traces);
-else startTheme(element("theme"));
+else startThemeButton(element("theme"));

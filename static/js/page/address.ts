@@ -2,7 +2,7 @@
 
 import { addressStep, isSavedProgram, programText, shownFocus } from "../page_state/selectors.ts";
 import { settingsFragment } from "../page_state/settings.ts";
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import * as url from "../page_state/url.ts";
 import type { Address } from "../page_state/url.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -51,7 +51,20 @@ export function createAddress(currentState: () => PageState, onLink: (address: A
 
   return {
     render(state: PageState, before: PageState | null) {
-      if (differs(state, before, "text", "settings", "opened", "step", "selection", "view", "requestedStep", "predict"))
+      if (
+        hasChangedField(
+          state,
+          before,
+          "text",
+          "settings",
+          "opened",
+          "step",
+          "selection",
+          "view",
+          "requestedStep",
+          "predict",
+        )
+      )
         scheduleWrite();
     },
   };

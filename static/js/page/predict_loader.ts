@@ -1,6 +1,6 @@
 /** Predict mode's button, and what it takes out of the page; its script is fetched when somebody predicts. */
 
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { withoutPredict } from "../page_state/url.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
@@ -106,7 +106,7 @@ export function startPredict(
   /** @param before null: the first time */
   function render(state: PageState, before: PageState | null) {
     const isOn = state.predict !== null;
-    if (!differs({ on: isOn }, before && { on: before.predict !== null }, "on")) return;
+    if (!hasChangedField({ on: isOn }, before && { on: before.predict !== null }, "on")) return;
     button.setAttribute("aria-pressed", String(isOn));
     host.hidden = !isOn;
     document.body.classList.toggle("predicting", isOn);

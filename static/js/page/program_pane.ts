@@ -9,12 +9,12 @@ import { messages, generalNotices } from "../program/messages.ts";
 import { outputMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "../page_state/selectors.ts";
-import { hidesFuture } from "../trace/future.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
 import { dueQuestion } from "../predict/mode.ts";
-import { causingStep } from "../trace/saved_slots.ts";
+import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
 import { createSettingsFields } from "../page_state/settings.ts";
-import { lineTone } from "../trace/stepping.ts";
-import { differs } from "../browser/store.ts";
+import { lineHighlightOf } from "../trace/stepping.ts";
+import { hasChangedField } from "../browser/store.ts";
 import type { PreviewStage } from "../builder/card_preview.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
@@ -131,7 +131,7 @@ export function createProgramPane(
     if (opened?.count && !isCurrent(state) && state.isLive) return; // the picture stays, and so does its line
     if (!opened?.count || !isCurrent(state)) return editor.setStepLine(null);
     const { line, kind } = opened.trace.steps[step];
-    editor.setStepLine(line, lineTone(kind));
+    editor.setStepLine(line, lineHighlightOf(kind));
   }
 
   /** The line that predict mode asks about: marked, for it is not the step's. */
@@ -166,13 +166,13 @@ export function createProgramPane(
   /** @param before null: the first time */
   function render(state: PageState, before: PageState | null) {
     const { opened, text } = state;
-    const isProgramChanged = differs(state, before, "text", "opened");
-    if (differs(state, before, "text") && text !== editor.text()) editor.setText(text);
+    const isProgramChanged = hasChangedField(state, before, "text", "opened");
+    if (hasChangedField(state, before, "text") && text !== editor.text()) editor.setText(text);
     cards.render(state, before);
-    if (differs(state, before, "settings")) fields.show(state.settings);
-    if (differs(state, before, "text", "settings")) inputBox.render(state);
-    if (differs(state, before, "opened")) {
-      outputRows = opened && !hidesFuture(opened.trace) ? compareOutputs(opened.trace) : [];
+    if (hasChangedField(state, before, "settings")) fields.show(state.settings);
+    if (hasChangedField(state, before, "text", "settings")) inputBox.render(state);
+    if (hasChangedField(state, before, "opened")) {
+      outputRows = opened && !hasHiddenSteps(opened.trace) ? compareOutputs(opened.trace) : [];
       showOutputSummary(element("outputs"), outputRows, say, { current: () => currentState().step, go });
       showOutcome(element, opened, say, go);
       if (editorHadFocus && opened && !opened.count && document.activeElement === document.body) editor.focus();
@@ -183,13 +183,13 @@ export function createProgramPane(
       element("heading").textContent = isPageProgram(state) ? title : say("program");
       showMessages(state);
     }
-    if (isProgramChanged || differs(state, before, "step")) showLine(state);
-    if (isProgramChanged || differs(state, before, "step", "predict")) showNextLine(state);
-    if (isProgramChanged || differs(state, before, "settings", "isLive"))
+    if (isProgramChanged || hasChangedField(state, before, "step")) showLine(state);
+    if (isProgramChanged || hasChangedField(state, before, "step", "predict")) showNextLine(state);
+    if (isProgramChanged || hasChangedField(state, before, "settings", "isLive"))
       element("edited").hidden = state.isLive || isUpToDate(state);
-    if (differs(state, before, "problem")) showProblem(state.problem);
+    if (hasChangedField(state, before, "problem")) showProblem(state.problem);
     forgetMissingWorkers(state, before);
-    if (differs(state, before, "pending", "ahead")) showRunProgress(state);
+    if (hasChangedField(state, before, "pending", "ahead")) showRunProgress(state);
   }
 
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding
@@ -235,7 +235,7 @@ function showOutcome(
   outcomeElement.replaceChildren();
   element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
   outcomeElement.className = "outcome";
-  if (!opened || hidesFuture(opened.trace)) return;
+  if (!opened || hasHiddenSteps(opened.trace)) return;
   const { status, error } = opened.trace.outcome;
   outcomeElement.className = `outcome ${status}`;
   if (status !== "raised" || !error) {
@@ -248,7 +248,7 @@ function showOutcome(
     linkButton(label, () => go(error.step ?? opened.count - 1)),
     ` ${summary}`,
   );
-  const cause = causingStep(opened);
+  const cause = stepThatMadeBackwardFail(opened);
   if (cause === null) return;
   const causeLine = opened.trace.steps[cause].line;
   outcomeElement.append(

@@ -1,7 +1,7 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
-import { firstStepAt, stepAfterEdit } from "../trace/step_after_edit.ts";
+import { firstStepAtLine, stepAfterEdit } from "../trace/step_after_edit.ts";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./selectors.ts";
 import { fixedText, fixedEditedText, repairedText } from "../program/repair.ts";
 import { wasMadeWith, normalizeSettings, sameSettings, type Settings } from "./settings.ts";
@@ -9,7 +9,7 @@ import { stepOfPinClick } from "../trace/saved_slots.ts";
 import * as skippedIterations from "../trace/skipped_iterations.ts";
 import * as predictMode from "../predict/mode.ts";
 import { openTrace } from "../trace/state.ts";
-import { previousWriteStep } from "../trace/cell_writers.ts";
+import { stepOfCellClick } from "../trace/cell_writers.ts";
 import type { Focus, Trace } from "../trace/wire.ts";
 import type { Action } from "./actions.ts";
 import type { Address, View } from "./url.ts";
@@ -55,7 +55,8 @@ const TRANSITIONS: { [T in Action["type"]]: (state: PageState, action: Extract<A
   liveSwitched: (state, { on }) => (on === state.isLive ? state : { ...state, isLive: on }),
   liveAnswered(state, { source, settings, trace }) {
     if (state.pending || state.text !== source || !sameSettings(state.settings, settings)) return state;
-    const step = firstStepAt(trace, state.cardLine) ?? stepAfterEdit(state.opened?.trace ?? null, trace, state.step);
+    const step =
+      firstStepAtLine(trace, state.cardLine) ?? stepAfterEdit(state.opened?.trace ?? null, trace, state.step);
     return { ...showTrace(state, trace, step), text: trace.program.source, problem: null };
   },
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
@@ -101,7 +102,7 @@ const TRANSITIONS: { [T in Action["type"]]: (state: PageState, action: Extract<A
     return goTo(state, nextStepAtLine(state.opened.trace.steps, line, state.step));
   },
   cellChosen(state, { storage, index, dtype }) {
-    return state.opened ? goTo(state, previousWriteStep(state.opened, storage, index, dtype, state.step)) : state;
+    return state.opened ? goTo(state, stepOfCellClick(state.opened, storage, index, dtype, state.step)) : state;
   },
   pinChosen(state, { node, slot }) {
     return state.opened ? goTo(state, stepOfPinClick(state.opened.index, node, slot, state.step)) : state;
@@ -189,7 +190,7 @@ function showAnswer(state: PageState, request: Request, trace: Trace): PageState
   if (reason === "lookup" && !isUnedited) return withoutRequest(state);
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
-  const iteration = reason === "iteration" ? skippedIterations.findIteration(trace, focus ?? {}) : null;
+  const iteration = reason === "iteration" ? skippedIterations.firstStepOfIteration(trace, focus ?? {}) : null;
   const next = showTrace(state, trace, stepToShow(state, request, trace, iteration));
   if (isUnedited) next.text = trace.program.source;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
@@ -197,7 +198,7 @@ function showAnswer(state: PageState, request: Request, trace: Trace): PageState
   else if (
     before &&
     (reason === "iteration" || reason === "elements") &&
-    !skippedIterations.sameOutput(before.trace, trace)
+    !skippedIterations.haveSameOutput(before.trace, trace)
   )
     next.problem = { key: "not_repeatable" };
   return next;
@@ -210,7 +211,7 @@ function showAnswer(state: PageState, request: Request, trace: Trace): PageState
 function stepToShow(state: PageState, { reason, at }: Request, trace: Trace, iteration: number | null) {
   if (state.predict) return state.requestedStep;
   if (reason === "elements") return state.step;
-  if (reason === "sibling" || reason === "card") return firstStepAt(trace, at);
+  if (reason === "sibling" || reason === "card") return firstStepAtLine(trace, at);
   return iteration === null || iteration < 0 ? state.requestedStep : iteration;
 }
 

@@ -1,7 +1,7 @@
 /** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
 
 import { wasMadeWith } from "./settings.ts";
-import { skippedBefore, requestedFocus } from "../trace/skipped_iterations.ts";
+import { skippedIterationsBefore, requestedFocus } from "../trace/skipped_iterations.ts";
 import type { Focus } from "../trace/wire.ts";
 import type { PageState, Request } from "./state.ts";
 
@@ -59,7 +59,7 @@ export function addressStep(state: PageState) {
 
 /** Iterations that were skipped before the step. */
 export function skippedGap(state: PageState) {
-  return state.opened && isCurrent(state) ? skippedBefore(state.opened.trace, state.step) : null;
+  return state.opened && isCurrent(state) ? skippedIterationsBefore(state.opened.trace, state.step) : null;
 }
 
 /** Whether a request runs a program; else it fetches a trace that is there. */

@@ -1,6 +1,6 @@
 /** How many bytes of tensors stay alive? Asked where the program lets go of a name. */
 
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { choiceAmong, type Question } from "./question.ts";
 import type { Unit } from "./units.ts";
@@ -19,12 +19,15 @@ export function askBytes({
   raised,
 }: Unit): Partial<Question>[] {
   if (isBackward || raised || !/^del\b|=\s*None\s*(#.*)?$/.test(code)) return [];
-  const { bytes } = opened.index;
+  const { liveBytesByStep: bytes } = opened.index;
   const uidByName = new Map(named.map(({ name, uid }) => [name, uid]));
   const droppedNames = namedBefore.filter(({ name, uid }) => /^\w+$/.test(name) && uidByName.get(name) !== uid);
   if (!droppedNames.length) return [];
   const sizes = new Map(
-    droppedNames.map(({ handle }) => [handle.storage ?? "", find(before, handle.storage, "storage")?.nbytes ?? 0]),
+    droppedNames.map(({ handle }) => [
+      handle.storage ?? "",
+      findEntity(before, handle.storage, "storage")?.nbytes ?? 0,
+    ]),
   );
   const droppedBytes = [...sizes.values()].reduce((a, b) => a + b, 0);
   const wrongAnswers = [bytes[at] - droppedBytes, bytes[at], bytes[at] - droppedBytes / 2].filter(

@@ -1,6 +1,6 @@
 /** What is in `.grad` afterwards? Of leaves, of tensors that keep none, and after it was reset. */
 
-import { find, findHandle, type Cell } from "../trace/entities.ts";
+import { findEntity, findHandle, type Cell } from "../trace/entities.ts";
 import { cellsRead, numberOf, numbersText } from "../findings/numbers.ts";
 import { choiceAmong, typedAnswer, type Question } from "./question.ts";
 import { combinedCells, elementName, isShort, shortReading } from "./readings.ts";
@@ -28,7 +28,7 @@ export function askGradient(unit: Unit): PartialQuestion[] {
 
 /** The numbers of a tensor's `.grad`; null for None, undefined where the trace does not list them. */
 function gradCells(entities: Entities, uid: string): Cell[] | null | undefined {
-  const grad = find(entities, uid, "tensor")?.grad;
+  const grad = findEntity(entities, uid, "tensor")?.grad;
   if (!grad) return null;
   const handle = findHandle(entities, grad);
   return (handle && cellsRead(entities, handle)) ?? undefined;
@@ -76,7 +76,7 @@ function askNotKept({ opened, at, step, before }: Unit, tensor: Named): PartialQ
 
 /** A leaf from which the graph was cut off. */
 function askCut({ opened, at }: Unit, tensor: Named): PartialQuestion[] {
-  const pathCuts = opened.index.events.get("path_cut") ?? [];
+  const pathCuts = opened.index.eventPlacesByName.get("path_cut") ?? [];
   const isCut = pathCuts.some(({ step, at: k }) => {
     const entry = opened.trace.steps[step].log[k];
     return step <= at && entry.kind === "event" && entry.event === "path_cut" && entry.tensor === tensor.uid;

@@ -1,6 +1,6 @@
 /** Will the statement raise? Asked of those that do, and of those that look as if they might. */
 
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { yesOrNo, type Question } from "./question.ts";
 import type { Unit } from "./units.ts";
 
@@ -41,9 +41,9 @@ function writesDoubtfully({ opened, at, step, before, namedBefore, mentioned }: 
   if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false; // an optimizer's own business
   return opened.trace.steps[step].log.some((entry) => {
     if (entry.kind !== "event" || entry.event !== "written") return false;
-    const writer = find(before, entry.by, "tensor");
+    const writer = findEntity(before, entry.by, "tensor");
     if (!writer) return false;
     const hasRepeatedCells = (writer.shape ?? []).some((size, d) => size > 1 && writer.stride?.[d] === 0);
-    return writer.requires_grad || hasRepeatedCells || opened.index.slotsOf(entry.storage, at).length > 0;
+    return writer.requires_grad || hasRepeatedCells || opened.index.slotsKeepingStorage(entry.storage, at).length > 0;
   });
 }

@@ -1,6 +1,6 @@
 /** Is a new tensor a leaf, and does it share memory with the one that it comes from? */
 
-import { find, type Handle } from "../trace/entities.ts";
+import { findEntity, type Handle } from "../trace/entities.ts";
 import { yesOrNo, type Question } from "./question.ts";
 import { elementsOf, memoryOf } from "./readings.ts";
 import type { Entities } from "../trace/state.ts";
@@ -59,7 +59,7 @@ function sharesMemory(entities: Entities, first: Handle, second: Handle) {
 export function askLeaf(unit: Unit): PartialQuestion[] {
   const { before, code, namedBefore, mentioned } = unit;
   const comesFromRequiringGrad = namedBefore.some(
-    ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && find(before, uid, "tensor")?.requires_grad,
+    ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && findEntity(before, uid, "tensor")?.requires_grad,
   );
   const requestsGrad = /requires_grad\s*=\s*True|requires_grad_\(|Parameter\(/.test(code);
   return tensorsMade(unit).flatMap(({ name, uid, handle }) => {

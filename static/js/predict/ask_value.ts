@@ -1,8 +1,8 @@
 /** What value has this element afterwards? Of a name that the statement does not write, of a copy, of a transposed view. */
 
-import { find, sameValue } from "../trace/entities.ts";
+import { findEntity, isSameValue } from "../trace/entities.ts";
 import { numberOf } from "../findings/numbers.ts";
-import { plainDtype } from "../layout/reads.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
 import { choiceAmong, typedAnswer, type Choice, type Question } from "./question.ts";
 import { cellText, elementName, elementsOf, isShort, memoryOf, sameCells } from "./readings.ts";
 import type { NamedHandle as Named, Unit } from "./units.ts";
@@ -22,7 +22,7 @@ export function askValue(unit: Unit): PartialQuestion[] {
 /** The elements of a name that hold other values than before. */
 function changedElements({ before, after }: Unit, { uid, handle }: Named) {
   const storageUid = handle.storage ?? "";
-  const handleBefore = find(before, uid, handle.kind);
+  const handleBefore = findEntity(before, uid, handle.kind);
   if (!handleBefore || (handleBefore.storage === storageUid && before.get(storageUid) === after.get(storageUid)))
     return [];
   const elementsBefore = elementsOf(before, handleBefore);
@@ -31,7 +31,7 @@ function changedElements({ before, after }: Unit, { uid, handle }: Named) {
   return elementsAfter
     .map((now, k) => ({ ...now, was: elementsBefore[k].value }))
     .filter(
-      ({ value, was: valueBefore }) => !sameValue(value, valueBefore) && cellText(value) !== cellText(valueBefore),
+      ({ value, was: valueBefore }) => !isSameValue(value, valueBefore) && cellText(value) !== cellText(valueBefore),
     );
 }
 
@@ -63,7 +63,7 @@ function askCopy(unit: Unit): PartialQuestion[] {
   const { before, after, named } = unit;
   for (const writer of namesWritten(unit)) {
     const [changed] = changedElements(unit, writer);
-    const handleBefore = find(before, writer.uid, writer.handle.kind);
+    const handleBefore = findEntity(before, writer.uid, writer.handle.kind);
     const valuesBefore = handleBefore && elementsOf(before, handleBefore)?.map(({ value }) => value);
     if (!changed || !valuesBefore) continue;
     for (const candidate of named) {
@@ -112,7 +112,7 @@ function askTransposed({ opened, step, after, named }: Unit): PartialQuestion[] 
     const { handle, uid } = candidate;
     if (!fresh.has(uid) || fresh.has(handle.storage ?? "") || (handle.shape ?? []).length < 2) continue;
     const elements = elementsOf(after, handle);
-    const row = find(after, handle.storage, "storage")?.cells?.[plainDtype(handle.dtype)];
+    const row = findEntity(after, handle.storage, "storage")?.cells?.[unqualifiedDtype(handle.dtype)];
     if (!elements || !row) continue;
     for (const [k, { index, value }] of elements.entries()) {
       const rowMajor = row[elements[0].cell + k];

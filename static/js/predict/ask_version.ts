@@ -1,6 +1,6 @@
 /** Which version has a tensor afterwards? Of names that share the counter of what is written, and of those that only share its memory. */
 
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { choiceAmong, type Question } from "./question.ts";
 import type { Unit } from "./units.ts";
 
@@ -23,8 +23,8 @@ export function askVersion(unit: Unit): PartialQuestion[] {
   const out: PartialQuestion[] = [];
   for (const { name, uid, handle } of named) {
     if (handle.kind !== "tensor" || !writtenStorages.has(handle.storage ?? "")) continue;
-    const versionBefore = find(before, find(before, uid, "tensor")?.counter, "counter")?.value;
-    const versionAfter = find(after, handle.counter, "counter")?.value;
+    const versionBefore = findEntity(before, findEntity(before, uid, "tensor")?.counter, "counter")?.value;
+    const versionAfter = findEntity(after, handle.counter, "counter")?.value;
     if (versionBefore === undefined || versionAfter === undefined) continue;
     const answer = choiceAmong(`v${versionAfter}`, [
       `v${versionBefore}`,
@@ -33,7 +33,7 @@ export function askVersion(unit: Unit): PartialQuestion[] {
     ]);
     if (!answer) continue;
     const isTarget = mentioned.targets.has(name.split(/[.[]/)[0]);
-    const isSaved = opened.index.slotsOf(handle.storage ?? "", at).length > 0;
+    const isSaved = opened.index.slotsKeepingStorage(handle.storage ?? "", at).length > 0;
     const weight =
       versionBefore === versionAfter ? UNNOTICED_WEIGHT : isSaved ? KEPT_WEIGHT : isTarget ? OWN_WEIGHT : SHARED_WEIGHT;
     const reason = versionBefore === versionAfter ? "predict_why_unnoticed" : "predict_why_counted";

@@ -1,6 +1,6 @@
 /** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
 
-import { button, codeNodes, element } from "../browser/elements.ts";
+import { button, nodesWithCode, element } from "../browser/elements.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { dueQuestion, hidesSteps, scoreOf } from "./mode.ts";
 import type { Say } from "../words/sentences.ts";
@@ -58,7 +58,7 @@ export function createCard(
     const title = element("h3", "predict-title");
     title.id = "predict-title";
     if (code) title.append(element("code", "predict-code", code), " ");
-    title.append(...codeNodes(sentence));
+    title.append(...nodesWithCode(sentence));
     return [head, title];
   }
 
@@ -194,7 +194,9 @@ export function createCard(
       link.append(element("span", lineNameClass("finding-line", question.line), shortLineName(question.line)), " ");
       const words = element("span", "");
       words.append(
-        ...codeNodes(say(key, { answer: answerSentence(question, rightText, say), given: choiceText(givenAnswer) })),
+        ...nodesWithCode(
+          say(key, { answer: answerSentence(question, rightText, say), given: choiceText(givenAnswer) }),
+        ),
       );
       link.append(words);
       const item = element("li", "");
@@ -244,7 +246,7 @@ export function createCard(
     },
     showReason(text: string) {
       const why = article.querySelector(".predict-why");
-      why?.replaceChildren(...codeNodes(text));
+      why?.replaceChildren(...nodesWithCode(text));
       if (why && text) announce(`${status.textContent} ${text}`);
     },
     focusFirst,

@@ -1,7 +1,7 @@
 /** Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's state only. */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { traceUntil, lastShownStep } from "../trace/future.ts";
+import { truncateTrace, lastStepToShow } from "../trace/future.ts";
 import { isRightNumber, type Question } from "./question.ts";
 import type { Answer, Predict, Given } from "./answers.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -34,7 +34,7 @@ export function hideFuture(state: PageState, whole: OpenTrace, step: number | nu
   const { predict } = state;
   if (!predict) return { ...state, opened: whole };
   const last = Math.max(0, whole.count - 1);
-  const reached = lastShownStep(whole.trace, Math.max(0, Math.min(step ?? 0, last)));
+  const reached = lastStepToShow(whole.trace, Math.max(0, Math.min(step ?? 0, last)));
   return revealUntil(
     { ...state, predict: { ...emptyPrediction(predict.wasLive), whole } },
     reached,
@@ -45,7 +45,7 @@ export function hideFuture(state: PageState, whole: OpenTrace, step: number | nu
 function revealUntil(state: PageState, reached: number, step: number): PageState {
   const { whole } = state.predict as Predict;
   if (!whole) return state;
-  const shown = traceUntil(whole.trace, reached);
+  const shown = truncateTrace(whole.trace, reached);
   const opened = shown === whole.trace ? whole : openTrace(shown);
   return { ...state, opened, step, predict: { ...(state.predict as Predict), reached } };
 }
@@ -103,7 +103,7 @@ export function showNext(state: PageState): PageState {
 function revealNextStep(state: PageState): PageState {
   const { predict } = state;
   if (!predict?.whole) return state;
-  const reached = lastShownStep(predict.whole.trace, predict.reached + 1);
+  const reached = lastStepToShow(predict.whole.trace, predict.reached + 1);
   return revealUntil(
     { ...state, selection: null, predict: { ...predict, isTold: false } },
     reached,
@@ -144,7 +144,7 @@ export function withAnswer(state: PageState, given: Given): PageState {
     ...state,
     predict: { ...predict, answers: [...predict.answers, answer], isTold: true, hasBegun: true },
   };
-  const shown = revealUntil(next, lastShownStep(predict.whole.trace, question.step), question.step);
+  const shown = revealUntil(next, lastStepToShow(predict.whole.trace, question.step), question.step);
   const isThere = question.uid !== null && shown.opened?.state(question.step).has(question.uid);
   return { ...shown, selection: isThere ? `handle:${question.uid}` : null };
 }

@@ -1,6 +1,6 @@
 /** Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the browser. */
 
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { createCard, phaseOf } from "./card.ts";
 import { scoreOf } from "./mode.ts";
 import { readProgress, writeProgress } from "./progress.ts";
@@ -96,7 +96,7 @@ export function startPredicting(
     card.show(predict, { best, wasDone });
     if (predict.isTold && !predictBefore?.isTold) void showReason();
     if (predict.nudges > (predictBefore?.nudges ?? 0)) card.focusFirst();
-    if (predictBefore && differs(predict, predictBefore, "answers", "reached", "hasBegun", "isTold"))
+    if (predictBefore && hasChangedField(predict, predictBefore, "answers", "reached", "hasBegun", "isTold"))
       saveProgress(state);
   }
 

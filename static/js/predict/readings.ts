@@ -1,8 +1,8 @@
 /** What a tensor holds, as a question and its choices write it. */
 
-import { find, sameValue, type Cell, type Handle } from "../trace/entities.ts";
+import { findEntity, isSameValue, type Cell, type Handle } from "../trace/entities.ts";
 import { cellsRead, numberOf, numbersText } from "../findings/numbers.ts";
-import { shortNumber } from "../layout/format.ts";
+import { shortNumberText } from "../layout/format.ts";
 import { numel, cellReads } from "../layout/reads.ts";
 import type { Entities } from "../trace/state.ts";
 
@@ -12,7 +12,7 @@ const DIGITS = 8;
 /** Of larger tensors nobody knows an element. */
 const MAX_ELEMENTS = 256;
 
-export const cellText = (cell: Cell | undefined) => shortNumber(cell, DIGITS);
+export const cellText = (cell: Cell | undefined) => shortNumberText(cell, DIGITS);
 
 /** An element as Python writes it: `a[1, 0]`, and of a scalar its name. */
 export const elementName = (name: string, index: number[]) => (index.length ? `${name}[${index.join(", ")}]` : name);
@@ -43,10 +43,11 @@ export function isShort(cell: Cell | undefined) {
 export const combinedCells = (a: Cell[], b: Cell[], f: (a: number, b: number) => number): Cell[] =>
   a.map((cell, k) => f(numberOf(cell), numberOf(b[k])));
 
-export const sameCells = (a: Cell[], b: Cell[]) => a.length === b.length && a.every((cell, k) => sameValue(cell, b[k]));
+export const sameCells = (a: Cell[], b: Cell[]) =>
+  a.length === b.length && a.every((cell, k) => isSameValue(cell, b[k]));
 
 /** The memory that a handle reads: a storage that lies within another is that one. */
 export function memoryOf(entities: Entities, handle: Handle) {
-  const storage = find(entities, handle.storage, "storage");
+  const storage = findEntity(entities, handle.storage, "storage");
   return storage?.within ? storage.within.storage : (handle.storage ?? null);
 }

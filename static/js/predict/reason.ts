@@ -1,6 +1,6 @@
 /** Why an answer is right, in one sentence: the page's own on that step, or one on what the question is about. */
 
-import { sentences } from "../captions/captions.ts";
+import { captionSentences } from "../captions/captions.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
@@ -33,11 +33,11 @@ export async function reasonOf(
 /** What the page says of a step of the statement, of that with the question's subject first. */
 function stepSentence({ kind, at, step, what }: Question, whole: OpenTrace, say: Say) {
   const stepSentences = [];
-  for (let i = at + 1; i <= step; i++) stepSentences.push(...sentences(whole, i, say));
+  for (let i = at + 1; i <= step; i++) stepSentences.push(...captionSentences(whole, i, say));
   const relevantSentences = stepSentences.filter(({ key }) => RELEVANT_NOTES[kind]?.test(key ?? ""));
   const name = what.split("[")[0];
   const aboutSubject = relevantSentences.find(({ text }) => text.includes(name)) ?? relevantSentences[0];
-  return (aboutSubject ?? sentences(whole, step, say)[0])?.text ?? "";
+  return (aboutSubject ?? captionSentences(whole, step, say)[0])?.text ?? "";
 }
 
 /** Why there is no gradient, as the page answers it. */

@@ -1,8 +1,8 @@
 /** A run for reading in a terminal: how it ended, what is said of its lines, and of each step its sentences, values and output. */
 
 import { generalNotices, messages } from "./messages.ts";
-import { outcomeSentence, sentences, type Sentence } from "../captions/captions.ts";
-import { find, findHandle } from "../trace/entities.ts";
+import { outcomeSentence, captionSentences, type CaptionSentence } from "../captions/captions.ts";
+import { findEntity, findHandle } from "../trace/entities.ts";
 import { cellsRead, numbersText } from "../findings/numbers.ts";
 import { locale } from "../words/locale.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
@@ -15,14 +15,14 @@ interface StepReading {
   /** empty where the program is over */
   code: string;
   iteration: (number | string)[];
-  sentences: Sentence[];
+  sentences: CaptionSentence[];
   /** of the names whose memory the step made or wrote */
   values: { name: string; text: string }[];
   printed: string;
 }
 
 interface Reading {
-  verdict: Sentence & { line: number | null };
+  verdict: CaptionSentence & { line: number | null };
   /** on lines of the program, or on the whole of it; gloss: what a message means */
   remarks: { line: number | null; text: string; gloss: string }[];
   steps: StepReading[];
@@ -65,7 +65,7 @@ function stepReading(opened: OpenTrace, i: number, say: Locale["say"]): StepRead
     depth,
     code: kind === "end" ? "" : (program.source.split("\n")[line - 1]?.trim() ?? ""),
     iteration: iter ?? [],
-    sentences: sentences(opened, i, say)
+    sentences: captionSentences(opened, i, say)
       .filter(({ key }) => !key?.startsWith("prints")) // the output itself stands there
       .map(({ text, tone }) => ({ text, tone })),
     values: valuesAt(opened, i),
@@ -81,7 +81,7 @@ function valuesAt(opened: OpenTrace, i: number): StepReading["values"] {
   const values: StepReading["values"] = [];
   for (const [uid, path] of opened.names(i).paths) {
     const handle = findHandle(entities, uid);
-    const storage = find(entities, handle?.storage, "storage");
+    const storage = findEntity(entities, handle?.storage, "storage");
     if (!handle?.storage || !storage || path.startsWith(".")) continue;
     if (!fresh.has(handle.storage) && !written.has(handle.storage) && !fresh.has(uid)) continue;
     const cells = cellsRead(entities, handle);

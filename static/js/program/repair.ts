@@ -1,6 +1,6 @@
 /** Repairs as a trace offers them, made in the program and in the text that was pasted. */
 
-import { commonLines, movedLine } from "../trace/step_after_edit.ts";
+import { commonLines, lineAfterEdit } from "../trace/step_after_edit.ts";
 import type { Edit, Repair, Trace } from "../trace/wire.ts";
 
 /** Sizes with commas between: `4, 4`. */
@@ -44,7 +44,7 @@ export function fixedEditedText(
   if (text === program.source) return fixedText(program, edits);
   const common = commonLines(program.source, text);
   const lines = text.split("\n");
-  const movedEdits = edits.map((edit) => ({ ...edit, line: movedLine(common, edit.line) }));
+  const movedEdits = edits.map((edit) => ({ ...edit, line: lineAfterEdit(common, edit.line) }));
   return movedEdits.every(({ line, old }) => lines[line - 1] === old) ? withReplacedLines(lines, movedEdits) : null;
 }
 

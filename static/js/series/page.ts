@@ -2,7 +2,7 @@
 
 import { loadSeriesLocale } from "../words/page_locale.ts";
 import { ROOT } from "../requests/root.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startThemeButton } from "../browser/theme.ts";
 import {
   draftOf,
   emptyDraft,
@@ -173,7 +173,7 @@ async function copySeries(id: string) {
   });
 }
 
-startTheme(elementById("theme"));
+startThemeButton(elementById("theme"));
 showDraft(draft);
 if (draft.items.length) chooseItem(Math.max(0, Math.min(Number(query.get("item") ?? 1) || 1, draft.items.length) - 1));
 const copiedSeriesId = query.get("from");

@@ -1,8 +1,8 @@
 /** A program of a series to read: the strip above it, and its note at the step that the note is about. */
 
 import { element } from "../browser/elements.ts";
-import { createOrderStrip, type Order } from "../browser/order_strip.ts";
-import { differs } from "../browser/store.ts";
+import { createOrderStrip, type OrderedPages } from "../browser/order_strip.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { noteNodes } from "./note_nodes.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Address } from "../page_state/url.ts";
@@ -47,7 +47,7 @@ export function shownNoteStep(note: Note | null, { opened }: Pick<PageState, "op
 }
 
 /** What the strip shows of a series. @param note null until it is there */
-export function orderOf(series: Series, note: Note | null, say: Locale["say"]): Order {
+export function orderOf(series: Series, note: Note | null, say: Locale["say"]): OrderedPages {
   const shownIndex = series.items.findIndex(({ place }) => place === series.place);
   const texts = note
     ? [shownIndex === 0 ? note.description : "", note.step === null ? note.text : ""].filter(Boolean)
@@ -113,7 +113,7 @@ export function startSeries(
   }
 
   store.subscribe((state, before) => {
-    if (differs(state, before, "opened", "step", "text", "settings", "predict")) render(state);
+    if (hasChangedField(state, before, "opened", "step", "text", "settings", "predict")) render(state);
   });
   loadNote().then(
     (loaded) => {

@@ -2,7 +2,7 @@
 
 import { compareRuns, type Comparison } from "../compare/comparison.ts";
 import { changesByName, nameClause, compareLocale, outcomeText, outputText } from "../compare/words.ts";
-import { codeNodes, element } from "../browser/elements.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import { loadLiveLocale } from "../words/page_locale.ts";
 import { fixedText } from "../program/repair.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
@@ -92,11 +92,11 @@ export function showPreview(foot: HTMLElement, { mark, title, sentences }: Previ
   const box = element("div", `live-strip sibling-preview ${mark}`);
   box.setAttribute("role", "status");
   const head = element("p", "preview-title");
-  head.append(...codeNodes(title));
+  head.append(...nodesWithCode(title));
   const list = element("ul", "");
   for (const sentence of sentences) {
     const item = element("li", "");
-    item.append(...codeNodes(sentence));
+    item.append(...nodesWithCode(sentence));
     list.append(item);
   }
   box.append(head, list);

@@ -4,9 +4,9 @@ import { locale } from "../words/locale.ts";
 import { stepPicture } from "../marks/still.ts";
 import { openTrace } from "../trace/state.ts";
 import { SPECIMENS, type Name, type Specimen } from "./mark_specimens.ts";
-import { patch, SVG } from "../browser/svg.ts";
-import { sentences, stepHeading } from "../captions/captions.ts";
-import { startTheme } from "../browser/theme.ts";
+import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
+import { captionSentences, stepHeading } from "../captions/captions.ts";
+import { startThemeButton } from "../browser/theme.ts";
 
 const PADDING = 14;
 const SCALE = 0.84;
@@ -23,11 +23,11 @@ function createElement<T extends keyof HTMLElementTagNameMap>(tag: T, text: stri
 
 /** The part of a step's picture that shows the mark. */
 function drawSpecimen({ trace, step, find }: Specimen, figure: HTMLElement) {
-  const svg = document.createElementNS(SVG, "svg");
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("class", "stage-svg");
   figure.prepend(svg);
   const opened = openTrace(trace);
-  patch(document, svg, stepPicture(opened, step, {}).nodes);
+  patchHost(document, svg, stepPicture(opened, step, {}).nodes);
   for (const element of svg.querySelectorAll("[tabindex]")) element.removeAttribute("tabindex");
   const matches = [...svg.querySelectorAll(find)];
   if (!matches.length) throw new Error(`nothing matches: ${find}`);
@@ -71,7 +71,7 @@ for (const { mark, name, specimens } of SPECIMENS) {
       createElement("strong", nameInLanguage(specimen.name)),
       createElement("code", stepHeading(trace, step, say).line),
     );
-    const warning = sentences(openTrace(trace), step, say).find(({ tone }) => tone !== "plain");
+    const warning = captionSentences(openTrace(trace), step, say).find(({ tone }) => tone !== "plain");
     if (warning) caption.append(createElement("span", warning.text));
     figure.append(caption);
     list.append(figure);
@@ -79,4 +79,4 @@ for (const { mark, name, specimens } of SPECIMENS) {
   }
 }
 
-startTheme(document.getElementById("theme") as HTMLElement);
+startThemeButton(document.getElementById("theme") as HTMLElement);

@@ -4,7 +4,7 @@ import english from "../../locales/commands.en.json" with { type: "json" };
 import { commandEntries, operationEntries } from "../command_palette/entries.ts";
 import { keyLabel } from "../command_palette/key_labels.ts";
 import { matchScore, search, type Group } from "../command_palette/match.ts";
-import { createRegistry } from "../browser/commands.ts";
+import { createCommandRegistry } from "../browser/commands.ts";
 import { pageCommands } from "../page/page_commands.ts";
 
 const entry = (id: string, label: string, more: object = {}) => ({ id, label, run() {}, ...more });
@@ -13,7 +13,7 @@ const ids = (groups: Group[]) => groups.flatMap(({ entries }) => entries.map(({ 
 test("a key does what is available of its commands, and is told from keys of none", () => {
   const done: string[] = [];
   let isPlaying = false;
-  const registry = createRegistry([
+  const registry = createCommandRegistry([
     { id: "play", keys: [" "], available: () => !isPlaying, run: () => done.push("play") },
     { id: "pause", keys: [" "], available: () => isPlaying, run: () => done.push("pause") },
     { id: "next", keys: ["ArrowRight"], run: () => done.push("next") },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { firstErrorPosition } from "../editor/unfinished.ts";
-import { commonLines, stepAfterEdit, movedLine } from "../trace/step_after_edit.ts";
+import { commonLines, stepAfterEdit, lineAfterEdit } from "../trace/step_after_edit.ts";
 import { verdictOn } from "../live/answers.ts";
 import { firstChangedStep, changedSince } from "../live/older.ts";
 import {
@@ -171,10 +171,10 @@ test("lines keep their place around what was edited", () => {
   const common = commonLines("a\nb\nc\nd", "a\nx\ny\nc\nd");
   assert.deepEqual(common, { head: 1, tail: 2, before: 4, after: 5 });
   assert.deepEqual(
-    [1, 2, 3, 4].map((line) => movedLine(common, line)),
+    [1, 2, 3, 4].map((line) => lineAfterEdit(common, line)),
     [1, 2, 4, 5],
   );
-  assert.equal(movedLine(commonLines("a", ""), 1), 1);
+  assert.equal(lineAfterEdit(commonLines("a", ""), 1), 1);
 });
 
 function at(source: string, lines: number[], rest: any = {}) {

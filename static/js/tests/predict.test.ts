@@ -6,7 +6,7 @@ import test from "node:test";
 import { stepHeading } from "../captions/captions.ts";
 import { locale } from "../words/locale.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
-import { hidesFuture, traceUntil } from "../trace/future.ts";
+import { hasHiddenSteps, truncateTrace } from "../trace/future.ts";
 import { dueQuestion, hidesSteps, scoreOf } from "../predict/mode.ts";
 import { isRightNumber } from "../predict/question.ts";
 import { questionsOf } from "../predict/questions.ts";
@@ -67,12 +67,12 @@ test("a number that is typed counts however it is written", () => {
 
 test("a trace up to a step has nothing of the steps after it", () => {
   const trace = golden("saved_then_written");
-  const part = traceUntil(trace, 3);
-  assert.ok(hidesFuture(part) && !hidesFuture(trace));
+  const part = truncateTrace(trace, 3);
+  assert.ok(hasHiddenSteps(part) && !hasHiddenSteps(trace));
   assert.deepEqual([part.steps.length, part.outcome], [4, { status: "finished" }]);
   assert.ok(!JSON.stringify(part).includes("inplace operation"));
-  assert.equal(traceUntil(trace, trace.steps.length - 1), trace);
-  assert.equal(traceUntil(trace, 7).outcome.error?.step, 7, "once it has raised, that is known");
+  assert.equal(truncateTrace(trace, trace.steps.length - 1), trace);
+  assert.equal(truncateTrace(trace, 7).outcome.error?.step, 7, "once it has raised, that is known");
   assert.match(stepHeading(part, 3, locale("en").say).at, /^Step 4 of \? /);
 });
 
