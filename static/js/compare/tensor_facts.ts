@@ -1,7 +1,7 @@
 /** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
 
 import { find, findHandle, type Container, type Handle } from "../trace/entities.ts";
-import { cellsRead, numbersText } from "../findings/numbers.ts";
+import { cellsReadBy, numbersText } from "../findings/numbers.ts";
 import { dtypeText, tuple, valueText, wireText } from "../layout/format.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -164,7 +164,7 @@ function ownFacts(entities: Entities, handle: Handle): Facts {
 
 /** The elements where the trace lists them; of a big one its numbers in short. */
 function valuesFact(entities: Entities, handle: Handle): Fact | undefined {
-  const cells = cellsRead(entities, handle);
+  const cells = cellsReadBy(entities, handle);
   if (cells)
     return {
       key: wireText(cells),

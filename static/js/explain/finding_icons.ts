@@ -1,6 +1,6 @@
 /** The mark of each role in a finding's chain, 26 by 16: the same in the card, in the editor and on the timeline. */
 
-import type { Role, Severity } from "../findings/finding.ts";
+import type { LinkRole, Severity } from "../findings/finding.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -23,7 +23,7 @@ const TAG = [
   ["path", { d: "M6 8h8", class: "f-tag-line" }],
 ] as const;
 
-const SHAPES: Record<Role, readonly (readonly [string, Record<string, string | number>])[]> = {
+const SHAPES: Record<LinkRole, readonly (readonly [string, Record<string, string | number>])[]> = {
   saved: PIN,
   shares: [
     ["path", { d: "M3 3v10M3 5h16M3 11h16", class: "f-rail" }],
@@ -79,7 +79,7 @@ const SHAPES: Record<Role, readonly (readonly [string, Record<string, string | n
 };
 
 /** The mark of a role. */
-export function roleIcon(role: Role): SVGSVGElement {
+export function roleIcon(role: LinkRole): SVGSVGElement {
   return icon(26, 16, SHAPES[role] ?? SHAPES.made, `finding-icon role-${role}`);
 }
 
@@ -123,7 +123,7 @@ function icon(
 
 /** What a line of the program has to do with a finding: the role's mark and its name, which is no part of the line's
  * text. */
-export function lineRole(role: Role, name: string) {
+export function lineRole(role: LinkRole, name: string) {
   const box = document.createElement("span");
   box.className = "line-role";
   box.dataset.name = name;

@@ -4,9 +4,9 @@ import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { codeNodes, element } from "../browser/elements.ts";
 import { createFixList, type Fixing } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
-import type { Finding, Link, Role } from "../findings/finding.ts";
+import type { Finding, ChainLink, LinkRole } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
-import type { Offer } from "../findings/torch_offers.ts";
+import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type * as pageApiModule from "../findings/page_api.ts";
@@ -22,7 +22,7 @@ export type LoadFindings = () => Promise<FindingsApi>;
 export interface ChainMark {
   line: number;
   step: number;
-  role: Role;
+  role: LinkRole;
   isCause: boolean;
 }
 
@@ -31,7 +31,7 @@ interface FindingsCardOptions {
   /** to a step */
   go: (step: number) => void;
   /** what a link names, null for nothing */
-  light: (link: Link | null) => void;
+  light: (link: ChainLink | null) => void;
   /** called with the chain of the finding that is open, and whether a finding says why the program raised */
   mark: (marks: ChainMark[], errorExplained: boolean) => void;
   /** how fixes are tried and applied, where there is a server to run them */
@@ -50,7 +50,7 @@ export function createFindingsCard(
   let openIndex: number | null = null;
   let shownStep = -1;
   /** the links of the open finding */
-  let openLinkButtons: { element: HTMLButtonElement; link: Link }[] = [];
+  let openLinkButtons: { element: HTMLButtonElement; link: ChainLink }[] = [];
 
   const fixList = createFixList(say, fixing ?? null);
 
@@ -138,7 +138,7 @@ export function createFindingsCard(
   }
 
   /** What torch itself has for it, with a link to its documentation. */
-  function offerLine({ text, url }: Offer) {
+  function offerLine({ text, url }: TorchOffer) {
     const line = element("p", "finding-offer", `${say("finding_offer")} `);
     const link = element("a", "", say("finding_offer_page")) as HTMLAnchorElement;
     link.href = url;
@@ -161,7 +161,7 @@ export function createFindingsCard(
     return [details];
   }
 
-  function chainRow(link: Link, text: string, isCause: boolean) {
+  function chainRow(link: ChainLink, text: string, isCause: boolean) {
     const row = element("li", "");
     const button = element("button", `finding-link${isCause ? " cause" : ""}`) as HTMLButtonElement;
     button.type = "button";

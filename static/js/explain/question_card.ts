@@ -5,9 +5,9 @@ import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { causeIndex, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
 import { gradientCheckPanel } from "./gradient_check_panel.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import type { Link, Place } from "../findings/finding.ts";
+import type { ChainLink, Place } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/run_facts.ts";
-import type { Answer } from "../findings/tensor_question.ts";
+import type { TensorAnswer } from "../findings/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";
 import type { CheckGradients } from "../requests/gradient_check.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -114,7 +114,7 @@ export function createQuestionCard(
     card.scrollIntoView({ block: "nearest" });
   }
 
-  function articleElement(answer: Answer, opened: OpenTrace, text: AnswerText) {
+  function articleElement(answer: TensorAnswer, opened: OpenTrace, text: AnswerText) {
     const article = element("article", "finding open answer");
     article.dataset.question = answer.question;
     const head = element("h3", "answer-head");
@@ -137,7 +137,7 @@ export function createQuestionCard(
   }
 
   /** Where the gradients of the last backward can be checked. */
-  function checkPanels({ uid, step }: Answer, opened: OpenTrace): HTMLElement[] {
+  function checkPanels({ uid, step }: TensorAnswer, opened: OpenTrace): HTMLElement[] {
     if (!checkGradients || !findingsApi || factsOfRun?.opened !== opened) return [];
     const { facts } = factsOfRun;
     const { checkableBackward, resolve } = findingsApi;
@@ -161,7 +161,7 @@ export function createQuestionCard(
     ];
   }
 
-  function chainElements({ rows, finding }: Answer, text: AnswerText) {
+  function chainElements({ rows, finding }: TensorAnswer, text: AnswerText) {
     const list = element("ol", "finding-chain");
     list.setAttribute("aria-label", say("answer_ways"));
     const chain = finding?.chain ?? [];
@@ -185,7 +185,7 @@ export function createQuestionCard(
     depth,
     source,
     isCause = false,
-  }: Pick<Link, "role" | "line" | "step" | "uids"> & {
+  }: Pick<ChainLink, "role" | "line" | "step" | "uids"> & {
     text: string;
     depth: number;
     source: Place | null;
@@ -268,7 +268,7 @@ function focusedKey(stage: HTMLElement) {
 }
 
 /** The lines for editor and timeline: of a gradient its own parts, else the chain that says why there is none. */
-function answerMarks({ rows, finding }: Answer): ChainMark[] {
+function answerMarks({ rows, finding }: TensorAnswer): ChainMark[] {
   if (!rows.length)
     return (finding?.chain ?? []).map(({ line, step, role }) => ({
       line,

@@ -1,7 +1,7 @@
 /** What is in `.grad` afterwards? Of leaves, of tensors that keep none, and after it was reset. */
 
 import { find, findHandle, type Cell } from "../trace/entities.ts";
-import { cellsRead, numberOf, numbersText } from "../findings/numbers.ts";
+import { cellsReadBy, cellAsNumber, numbersText } from "../findings/numbers.ts";
 import { choiceAmong, typedAnswer, type Question } from "./question.ts";
 import { combinedCells, elementName, isShort, shortReading } from "./readings.ts";
 import type { Entities } from "../trace/state.ts";
@@ -31,7 +31,7 @@ function gradCells(entities: Entities, uid: string): Cell[] | null | undefined {
   const grad = find(entities, uid, "tensor")?.grad;
   if (!grad) return null;
   const handle = findHandle(entities, grad);
-  return (handle && cellsRead(entities, handle)) ?? undefined;
+  return (handle && cellsReadBy(entities, handle)) ?? undefined;
 }
 
 function askAfterBackward(unit: Unit, tensor: Named): PartialQuestion[] {
@@ -49,14 +49,14 @@ function askAdded(tensor: Named, before: Cell[], after: Cell[]): PartialQuestion
 }
 
 function askFirst({ before }: Unit, tensor: Named, after: Cell[]): PartialQuestion[] {
-  const ownCells = cellsRead(before, tensor.handle) ?? after;
+  const ownCells = cellsReadBy(before, tensor.handle) ?? after;
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
   );
   const weight = isWrong ? SILENTLY_WRONG_WEIGHT : after.every(isShort) ? FIRST_WEIGHT : LONG_NUMBERS_WEIGHT;
   if (after.length === 1 && isShort(after[0])) {
     const index = (tensor.handle.shape ?? []).map(() => 0);
-    const answer = typedAnswer(numberOf(after[0]), numbersText(after, true));
+    const answer = typedAnswer(cellAsNumber(after[0]), numbersText(after, true));
     const what = elementName(`${tensor.name}.grad`, index);
     return [{ kind: "grad", what, uid: tensor.uid, index, weight, reason: null, ...answer }];
   }
@@ -91,10 +91,10 @@ function askCut({ opened, at }: Unit, tensor: Named): PartialQuestion[] {
 function askReset({ before, after }: Unit, tensor: Named): PartialQuestion[] {
   const gradBefore = gradCells(before, tensor.uid);
   const gradAfter = gradCells(after, tensor.uid);
-  if (!gradBefore || gradAfter === undefined || !gradBefore.some((cell) => numberOf(cell) !== 0)) return [];
+  if (!gradBefore || gradAfter === undefined || !gradBefore.some((cell) => cellAsNumber(cell) !== 0)) return [];
   const zeros = gradBefore.map(() => 0);
   if (gradAfter === null) return noneQuestion(tensor, [zeros, gradBefore], RESET_WEIGHT);
-  return gradAfter.every((cell) => numberOf(cell) === 0)
+  return gradAfter.every((cell) => cellAsNumber(cell) === 0)
     ? gradientQuestion(tensor, gradAfter, [gradBefore], ["None"], RESET_WEIGHT)
     : [];
 }

@@ -1,7 +1,7 @@
 /** What value has this element afterwards? Of a name that the statement does not write, of a copy, of a transposed view. */
 
 import { find, sameValue } from "../trace/entities.ts";
-import { numberOf } from "../findings/numbers.ts";
+import { cellAsNumber } from "../findings/numbers.ts";
 import { plainDtype } from "../layout/reads.ts";
 import { choiceAmong, typedAnswer, type Choice, type Question } from "./question.ts";
 import { cellText, elementName, elementsOf, isShort, memoryOf, sameCells } from "./readings.ts";
@@ -97,7 +97,7 @@ function askStepped(unit: Unit): PartialQuestion[] {
         elementQuestion(
           candidate,
           changed.index,
-          typedAnswer(numberOf(changed.value), cellText(changed.value)),
+          typedAnswer(cellAsNumber(changed.value), cellText(changed.value)),
           STEPPED_WEIGHT,
         ),
       ];

@@ -1,7 +1,7 @@
 /** What a tensor holds, as a question and its choices write it. */
 
 import { find, sameValue, type Cell, type Handle } from "../trace/entities.ts";
-import { cellsRead, numberOf, numbersText } from "../findings/numbers.ts";
+import { cellsReadBy, cellAsNumber, numbersText } from "../findings/numbers.ts";
 import { shortNumber } from "../layout/format.ts";
 import { numel, cellReads } from "../layout/reads.ts";
 import type { Entities } from "../trace/state.ts";
@@ -22,7 +22,7 @@ export function elementsOf(
   entities: Entities,
   handle: Handle,
 ): { index: number[]; cell: number; value: Cell }[] | null {
-  const cells = numel(handle.shape) <= MAX_ELEMENTS ? cellsRead(entities, handle) : null;
+  const cells = numel(handle.shape) <= MAX_ELEMENTS ? cellsReadBy(entities, handle) : null;
   if (!cells) return null;
   return cellReads(handle, cells.length).map(({ index, cell }, k) => ({ index, cell, value: cells[k] }));
 }
@@ -41,7 +41,7 @@ export function isShort(cell: Cell | undefined) {
 
 /** Element by element. */
 export const combinedCells = (a: Cell[], b: Cell[], f: (a: number, b: number) => number): Cell[] =>
-  a.map((cell, k) => f(numberOf(cell), numberOf(b[k])));
+  a.map((cell, k) => f(cellAsNumber(cell), cellAsNumber(b[k])));
 
 export const sameCells = (a: Cell[], b: Cell[]) => a.length === b.length && a.every((cell, k) => sameValue(cell, b[k]));
 

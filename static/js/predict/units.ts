@@ -1,7 +1,7 @@
 /** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
 
 import { RunFacts } from "../findings/run_facts.ts";
-import { mentionsOf, type Mentions } from "../findings/program_text.ts";
+import { statementMentions, type StatementMentions } from "../findings/program_text.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
@@ -29,7 +29,7 @@ export interface Unit {
   /** named, namedBefore: what the statement's function can name after it and before it */
   named: NamedHandle[];
   namedBefore: NamedHandle[];
-  mentioned: Mentions;
+  mentioned: StatementMentions;
 }
 
 /** Of longer runs only the beginning is asked about. */
@@ -61,7 +61,7 @@ export function* unitsOf(opened: OpenTrace): Generator<Unit> {
       after,
       named: handlesWithNames(opened, after, frame, step),
       namedBefore: handlesWithNames(opened, before, frame, at),
-      mentioned: mentionsOf(code, program.statements?.[stmt ?? -1]?.kind ?? ""),
+      mentioned: statementMentions(code, program.statements?.[stmt ?? -1]?.kind ?? ""),
     };
     at = step - 1;
   }

@@ -3,7 +3,7 @@
 import { generalNotices, messages } from "./messages.ts";
 import { outcomeSentence, sentences, type Sentence } from "../captions/captions.ts";
 import { find, findHandle } from "../trace/entities.ts";
-import { cellsRead, numbersText } from "../findings/numbers.ts";
+import { cellsReadBy, numbersText } from "../findings/numbers.ts";
 import { locale } from "../words/locale.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -84,7 +84,7 @@ function valuesAt(opened: OpenTrace, i: number): StepReading["values"] {
     const storage = find(entities, handle?.storage, "storage");
     if (!handle?.storage || !storage || path.startsWith(".")) continue;
     if (!fresh.has(handle.storage) && !written.has(handle.storage) && !fresh.has(uid)) continue;
-    const cells = cellsRead(entities, handle);
+    const cells = cellsReadBy(entities, handle);
     const shape = handle.shape ?? [];
     const name = shape.length > 1 ? `${path} (${shape.join("×")})` : path;
     if (cells) values.push({ name, text: numbersText(cells, shape.length === 0) });
