@@ -5,7 +5,7 @@ import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture/pictu
 import { offlineDocument } from "./picture/standalone.ts";
 import { openingStep } from "./captions/captions.ts";
 import { exportComparison, isComparison } from "./compare/exports.ts";
-import { readingOf } from "./program/reading.ts";
+import { terminalReading } from "./program/reading.ts";
 import { findingsReply, runSummaryReply } from "./findings/findings_reply.ts";
 import type { ExportRequest } from "./picture/export_request.ts";
 
@@ -24,7 +24,7 @@ export function render(text: string, request: ExportRequest): { made: string } |
   if (kind === "loom") return { made: loomOf(trace, step, request) };
   if (kind === "findings") return { made: JSON.stringify(findingsReply(trace, request.language)) };
   if (kind === "summary") return { made: JSON.stringify(runSummaryReply(trace, request.language)) };
-  if (kind === "reading") return { made: JSON.stringify(readingOf(trace, request.language)) };
+  if (kind === "reading") return { made: JSON.stringify(terminalReading(trace, request.language)) };
   if (kind === "thumbnail") return { made: thumbnailOf(trace, title, request) };
   if (kind === "still") return { made: stillOf(trace, step, title, request) };
   if (kind === "card") return { made: cardOf(trace, step, title, request) };

@@ -34,7 +34,7 @@ import { createSiblingChips } from "./siblings/chips.ts";
 import { atNote } from "./series/reader.ts";
 import { startSeriesParts } from "./series/workbench.ts";
 import { startSharing } from "./sharing/sharing.ts";
-import { fixedText } from "./program/repair.ts";
+import { textAfterFix } from "./program/repair.ts";
 import { createStore, differs } from "./browser/store.ts";
 import { startTheme } from "./browser/theme.ts";
 import { createSkippedForm } from "./page/unseen_form.ts";
@@ -100,7 +100,7 @@ const picture = createPicturePane(element, store, say, {
     apply: (edits) => dispatch({ type: "fixApplied", edits }),
     compareAddress(edits) {
       const source = store.state().opened?.trace.program.source ?? "";
-      return compareAddress(source, fixedText({ source }, edits));
+      return compareAddress(source, textAfterFix({ source }, edits));
     },
   },
   scaled(k, chosen) {

@@ -22,12 +22,12 @@ import type { PreviewStage } from "./card_preview.ts";
 import type { Outcome } from "./edits.ts";
 import type { Item } from "./statements.ts";
 import type { PageState } from "../page_state/state.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 export interface Builder {
   render: (state: PageState, before: PageState | null) => void;
   show: (isShown: boolean) => void;
-  setMessages: (messages: Message[]) => void;
+  setMessages: (messages: LineMessage[]) => void;
   /** those that can be done now */
   commands: () => Command[];
   /** opens its form below the card that the reader is at */

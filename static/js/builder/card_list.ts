@@ -12,7 +12,7 @@ import { hidesFuture } from "../trace/future.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { LineEffect } from "./preview_effects.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 /** Of more lines than these only the rows in sight are laid out. */
 const LONG_LIST = 300;
@@ -176,7 +176,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     }
   }
 
-  function setMessages(messages: Message[]) {
+  function setMessages(messages: LineMessage[]) {
     for (const oldElement of list.querySelectorAll(".card-message")) oldElement.remove();
     for (const card of list.querySelectorAll(".statement-card.error")) card.classList.remove("error");
     for (const message of messages) {

@@ -1,7 +1,7 @@
 /** A side that can be written: an editor, the run of its program, and what came of it. */
 
 import { createEditor } from "../editor/editor.ts";
-import { messages } from "../program/messages.ts";
+import { programMessages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
 import { createChangedLines } from "./changed_lines.ts";
@@ -60,7 +60,7 @@ export function createSide(
       editor.setText(trace.program.source);
       ranText = trace.program.source;
     }
-    editor.setMessages(messages(trace, say, () => {}).filter(({ kind }) => kind === "error"));
+    editor.setMessages(programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error"));
   }
 
   return {

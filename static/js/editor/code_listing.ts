@@ -1,7 +1,7 @@
 /** A program to be read: its lines, with marks for the step that is shown, for a finding and for a comparison. */
 
-import { lineRole } from "../explain/finding_icons.ts";
-import { lineMarks, type ChainMark } from "../explain/findings_card.ts";
+import { lineRoleElement } from "../explain/finding_icons.ts";
+import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
 import type { ProgramFile } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -69,11 +69,11 @@ export function createCodeListing(list: HTMLElement, { source, files = [], onLin
     showChain(marks: ChainMark[], say: Locale["say"]) {
       for (const mark of list.querySelectorAll(".line-role")) mark.remove();
       for (const row of rows) row.classList.remove("cm-cause");
-      for (const { line, role, isCause } of lineMarks(marks)) {
+      for (const { line, role, isCause } of gravestMarkOfEachLine(marks)) {
         const row = rows[line - 1];
         if (!row) continue;
         row.classList.toggle("cm-cause", isCause);
-        row.prepend(lineRole(role, say(`role_${role}`)));
+        row.prepend(lineRoleElement(role, say(`role_${role}`)));
       }
     },
     /** Scroll the step's line into sight: needed where the list got another height. */

@@ -34,10 +34,10 @@ import {
 } from "@codemirror/view";
 import { dropErrors, keepsMarks, keptMarks, messageField, setMessages } from "./editor_messages.ts";
 import { setUnfinished, unfinishedField, unfinishedLine } from "./unfinished.ts";
-import { lineRole } from "../explain/finding_icons.ts";
-import { lineMarks, type ChainMark } from "../explain/findings_card.ts";
+import { lineRoleElement } from "../explain/finding_icons.ts";
+import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
 import { highlightStyle } from "./syntax.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 const setStepLine: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
 const setNextLine: StateEffectType<number | null> = StateEffect.define();
@@ -116,7 +116,7 @@ class RoleWidget extends WidgetType {
   }
 
   toDOM() {
-    return lineRole(this.role, this.name);
+    return lineRoleElement(this.role, this.name);
   }
 }
 
@@ -137,7 +137,7 @@ function chainDecorations(
   { marks, roleName }: { marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string },
 ) {
   const ranges = [];
-  for (const { line: number, role, isCause } of lineMarks(marks)) {
+  for (const { line: number, role, isCause } of gravestMarkOfEachLine(marks)) {
     if (number < 1 || number > state.doc.lines) continue;
     const docLine = state.doc.line(number);
     const indent = docLine.text.length - docLine.text.trimStart().length;
@@ -316,7 +316,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       view.dispatch({ effects: setNextLine.of(line) });
       if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
     },
-    setMessages(list: Message[]) {
+    setMessages(list: LineMessage[]) {
       view.dispatch({ effects: setMessages.of(list) });
     },
     /** The messages that are no errors stay, until others are set. */

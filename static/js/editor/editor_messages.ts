@@ -10,7 +10,7 @@ import {
 } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
 import { messageBox } from "./message_box.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 /** Whether marks stay beside their lines while the text is edited; else an edit takes them away. */
 export const keepsMarks: Facet<boolean, boolean> = Facet.define({ combine: (values) => values.some(Boolean) });
@@ -21,14 +21,14 @@ export function keptMarks(marks: DecorationSet, transaction: Transaction) {
   return transaction.startState.facet(keepsMarks) ? marks.map(transaction.changes) : Decoration.none;
 }
 
-export const setMessages: StateEffectType<Message[]> = StateEffect.define();
+export const setMessages: StateEffectType<LineMessage[]> = StateEffect.define();
 /** takes the errors away, and leaves the other messages where they are */
 export const dropErrors: StateEffectType<null> = StateEffect.define();
 
 class MessageWidget extends WidgetType {
-  message: Message;
+  message: LineMessage;
 
-  constructor(message: Message) {
+  constructor(message: LineMessage) {
     super();
     this.message = message;
   }
@@ -64,7 +64,7 @@ function isError({ spec }: Decoration) {
   return spec.class === "cm-error" || spec.widget?.message?.kind === "error";
 }
 
-function messageDecorations(state: EditorState, list: Message[]) {
+function messageDecorations(state: EditorState, list: LineMessage[]) {
   const ranges = [];
   for (const message of list) {
     const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));

@@ -2,7 +2,7 @@
 
 import type { OutputRow as Row } from "../program/outputs.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 const VERDICT_CLASS: Record<Row["verdict"], string> = {
   same: "same",
@@ -11,7 +11,7 @@ const VERDICT_CLASS: Record<Row["verdict"], string> = {
 };
 
 /** What stands in the editor: a mark behind a comment that is right, else the texts under the line. */
-export function outputMessages(rows: Row[], say: Say, go: (step: number) => void): Message[] {
+export function outputMessages(rows: Row[], say: Say, go: (step: number) => void): LineMessage[] {
   return rows.map((row) => ({
     line: row.line,
     kind: "output" as const,

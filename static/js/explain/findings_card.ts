@@ -2,7 +2,7 @@
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { codeNodes, element } from "../browser/elements.ts";
-import { createFixList, type Fixing } from "./fix_list.ts";
+import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import type { Finding, ChainLink, LinkRole } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
@@ -35,7 +35,7 @@ interface FindingsCardOptions {
   /** called with the chain of the finding that is open, and whether a finding says why the program raised */
   mark: (marks: ChainMark[], errorExplained: boolean) => void;
   /** how fixes are tried and applied, where there is a server to run them */
-  fixes?: Fixing;
+  fixes?: FixActions;
 }
 
 export function createFindingsCard(
@@ -81,7 +81,7 @@ export function createFindingsCard(
     host.replaceChildren(...findings.map((finding, k) => findingElement(finding, k, graveCount)));
     const chosen = openIndex === null ? null : findings[openIndex];
     markChain(
-      chosen ? chainMarks(chosen) : [],
+      chosen ? chainMarksOf(chosen) : [],
       findings.some(({ explainsError }) => explainsError),
     );
     show(shownStep);
@@ -128,7 +128,7 @@ export function createFindingsCard(
     }
     const chain = element("ol", "finding-chain");
     chain.setAttribute("aria-label", say("finding_chain"));
-    const cause = causeIndex(finding);
+    const cause = indexOfCauseLink(finding);
     chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
     parts.splice(1, 0, chain);
     if (fixing && finding.fixes.length) parts.push(fixList.element(finding));
@@ -212,18 +212,18 @@ export function createFindingsCard(
 }
 
 /** The link that is the cause: at its step, else at its line, the last of several. */
-export function causeIndex({ cause, chain }: Finding): number {
+export function indexOfCauseLink({ cause, chain }: Finding): number {
   const atStep = chain.findLastIndex(({ step, line }) => step === cause.step && line === cause.line);
   return atStep >= 0 ? atStep : chain.findLastIndex(({ line }) => line === cause.line);
 }
 
-function chainMarks(finding: Finding): ChainMark[] {
-  const cause = causeIndex(finding);
+function chainMarksOf(finding: Finding): ChainMark[] {
+  const cause = indexOfCauseLink(finding);
   return finding.chain.map(({ line, step, role }, i) => ({ line, step, role, isCause: i === cause }));
 }
 
 /** For each line its gravest link: the cause, else the last. */
-export function lineMarks(marks: ChainMark[]): ChainMark[] {
+export function gravestMarkOfEachLine(marks: ChainMark[]): ChainMark[] {
   const byLine = new Map<number, ChainMark>();
   for (const mark of marks) if (!byLine.get(mark.line)?.isCause) byLine.set(mark.line, mark);
   return [...byLine.values()];

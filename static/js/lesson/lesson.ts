@@ -2,7 +2,7 @@
 
 import { createOrderStrip } from "../browser/order_strip.ts";
 import { isPageProgram } from "../page_state/selectors.ts";
-import { scoreOf } from "../predict/mode.ts";
+import { scoreOfAnswers } from "../predict/mode.ts";
 import { lessonOf, onOtherTab, readCourse, withProgram, writeCourse, type ProgramProgress } from "./progress.ts";
 import { startQuestion, type Place } from "./question.ts";
 import type { Action } from "../page_state/actions.ts";
@@ -20,7 +20,7 @@ function progressOf(state: PageState, stop: number | null): ProgramProgress | nu
   const { predict, opened, step } = state;
   if (!opened?.count || !isPageProgram(state)) return null;
   const { steps } = (predict?.whole ?? opened).trace;
-  const { right } = scoreOf(predict?.answers ?? []);
+  const { right } = scoreOfAnswers(predict?.answers ?? []);
   const shownStep = predict?.whole ? predict.reached : step;
   const isRead = !predict || (predict.questions !== null && !predict.isTold);
   return { right, of: predict?.questions?.length ?? 0, isDone: isRead && shownStep >= stopStep(steps, stop) };

@@ -1,7 +1,7 @@
 /** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
 
 import { commonLines } from "../trace/step_after_edit.ts";
-import { messages } from "../program/messages.ts";
+import { programMessages } from "../program/messages.ts";
 import { isCurrent, isUpToDate } from "../page_state/selectors.ts";
 import { sameSettings } from "../page_state/settings.ts";
 import { differs } from "../browser/store.ts";
@@ -139,7 +139,7 @@ export function createLive(
       return { text: say("live_stopped", { what }), line: stopped.line ?? null, kind: "stopped" };
     }
     if (status !== "refused") return { text: say("live_lost"), line: null, kind: "stopped" };
-    const firstError = messages(heldAnswer.trace, say, () => {}).find(({ kind }) => kind === "error");
+    const firstError = programMessages(heldAnswer.trace, say, () => {}).find(({ kind }) => kind === "error");
     return {
       text: say("live_refused", { message: firstError?.text ?? say("refused") }),
       line: firstError?.line ?? null,

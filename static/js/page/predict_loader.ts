@@ -78,7 +78,7 @@ export function startPredict(
     if (isLoaded) return;
     isLoaded = true;
     try {
-      const [{ startPredicting, sentences }] = [await load()];
+      const [{ startPredictMode: startPredicting, sentences }] = [await load()];
       startPredicting(host, store, { page: say, own: await sentences() }, loadFindings, nextInOrder);
     } catch {
       isLoaded = false; // the next one who asks tries again

@@ -5,12 +5,12 @@ import { createCards } from "./cards.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createEditor } from "../editor/editor.ts";
 import { createInputBox } from "../editor/input_box.ts";
-import { messages, generalNotices } from "../program/messages.ts";
+import { programMessages, wholeProgramNoticesText } from "../program/messages.ts";
 import { outputMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "../page_state/selectors.ts";
 import { hidesFuture } from "../trace/future.ts";
-import { dueQuestion } from "../predict/mode.ts";
+import { questionBeforeNextStep } from "../predict/mode.ts";
 import { causingStep } from "../trace/saved_slots.ts";
 import { createSettingsFields } from "../page_state/settings.ts";
 import { lineTone } from "../trace/stepping.ts";
@@ -23,7 +23,7 @@ import type { Repair } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { Problem } from "../requests/trace_source.ts";
 import type { PageState } from "../page_state/state.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 /**
  * @param element an element of the page, by its id
@@ -113,14 +113,14 @@ export function createProgramPane(
     const repair = (offered: Repair, shape: string | undefined) =>
       offered.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: offered, shape });
     const { trace } = state.opened;
-    const lineMessages = messages(trace, say, repair).map((message) => ({
+    const lineMessages = programMessages(trace, say, repair).map((message) => ({
       ...message,
       lineOnly: isErrorExplained && message.kind === "error" && !message.offers?.length,
     }));
     setMessages([...lineMessages, ...outputMessages(outputRows, say, go)]);
   }
 
-  function setMessages(list: Message[]) {
+  function setMessages(list: LineMessage[]) {
     editor.setMessages(list);
     cards.setMessages(list);
   }
@@ -136,7 +136,7 @@ export function createProgramPane(
 
   /** The line that predict mode asks about: marked, for it is not the step's. */
   function showNextLine(state: PageState) {
-    const line = isCurrent(state) ? (dueQuestion(state.predict)?.line ?? null) : null;
+    const line = isCurrent(state) ? (questionBeforeNextStep(state.predict)?.line ?? null) : null;
     if (line !== null || nextLine !== null) editor.setNextLine(line);
     nextLine = line;
   }
@@ -233,7 +233,7 @@ function showOutcome(
 ) {
   const outcomeElement = element("outcome");
   outcomeElement.replaceChildren();
-  element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
+  element("notices").textContent = opened ? wholeProgramNoticesText(opened.trace, say) : "";
   outcomeElement.className = "outcome";
   if (!opened || hidesFuture(opened.trace)) return;
   const { status, error } = opened.trace.outcome;

@@ -8,10 +8,10 @@ import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createCodeListing } from "../editor/code_listing.ts";
 import { startKeys } from "../browser/keys.ts";
-import { glossText, messages } from "../program/messages.ts";
+import { errorGlossText, programMessages } from "../program/messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
 import { createPicturePane } from "./picture_pane.ts";
-import { dueQuestion } from "../predict/mode.ts";
+import { questionBeforeNextStep } from "../predict/mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
 import { startSeries, type Note, type Series } from "../series/reader.ts";
 import { lineTone } from "../trace/stepping.ts";
@@ -91,7 +91,7 @@ export function startViewer(
 
   /** Why there are no steps. */
   function showErrors() {
-    const errors = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
+    const errors = programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error");
     code.showErrors(errors.map(({ line }) => line));
     const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
     element("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
@@ -99,7 +99,7 @@ export function startViewer(
 
   /** What torch's exception means, under its sentence. */
   function showGloss({ outcome: { error } }: Trace, step: number) {
-    const text = error?.step === step ? glossText(error, say) : "";
+    const text = error?.step === step ? errorGlossText(error, say) : "";
     if (text) element("sentences").append(...captionItems([{ text, tone: "plain" }]));
   }
 
@@ -108,7 +108,8 @@ export function startViewer(
     picture.render(state, before);
     if (differs(state, before, "opened", "step") && opened?.count) showStepLine(opened.trace.steps[step]);
     else if (differs(state, before, "opened") && opened) showErrors();
-    if (differs(state, before, "opened", "step", "predict")) code.setNextLine(dueQuestion(state.predict)?.line ?? null);
+    if (differs(state, before, "opened", "step", "predict"))
+      code.setNextLine(questionBeforeNextStep(state.predict)?.line ?? null);
     if (differs(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
     if (permalink)
       permalink.hash =

@@ -3,7 +3,7 @@
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
 import { firstStepAt, stepAfterEdit } from "../trace/step_after_edit.ts";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./selectors.ts";
-import { fixedText, fixedEditedText, repairedText } from "../program/repair.ts";
+import { textAfterFix, editedTextAfterFix, textAfterRepair } from "../program/repair.ts";
 import { wasMadeWith, normalizeSettings, sameSettings, type Settings } from "./settings.ts";
 import { stepOfPinClick } from "../trace/saved_slots.ts";
 import * as skippedIterations from "../trace/skipped_iterations.ts";
@@ -61,16 +61,16 @@ const TRANSITIONS: { [T in Action["type"]]: (state: PageState, action: Extract<A
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
     state.opened
-      ? requestRun(state, "repair", { source: repairedText(state.opened.trace.program, repair, shape) })
+      ? requestRun(state, "repair", { source: textAfterRepair(state.opened.trace.program, repair, shape) })
       : state,
   fixApplied(state, { edits }) {
     if (!state.opened) return state;
-    const source = fixedEditedText(state.opened.trace.program, state.text, edits);
+    const source = editedTextAfterFix(state.opened.trace.program, state.text, edits);
     return source === null ? { ...state, problem: { key: "fix_edited" } } : requestRun(state, "repair", { source });
   },
   siblingChosen: (state, { edits, line }) =>
     state.opened
-      ? requestRun(state, "sibling", { source: fixedText(state.opened.trace.program, edits), at: line })
+      ? requestRun(state, "sibling", { source: textAfterFix(state.opened.trace.program, edits), at: line })
       : state,
   cardChanged: (state, { line }) =>
     state.isLive && state.opened && !state.pending
@@ -112,7 +112,7 @@ const TRANSITIONS: { [T in Action["type"]]: (state: PageState, action: Extract<A
       ? { ...state, question: { uid, step: state.step } }
       : state,
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
-  predictSwitched: (state, { on }) => predictMode.switchPredict(state, on, null),
+  predictSwitched: (state, { on }) => predictMode.switchPredictMode(state, on, null),
   questionsMade: (state, { whole, questions, kept }) => predictMode.withQuestions(state, whole, questions, kept),
   predictionMade: (state, { given }) => predictMode.withAnswer(state, given),
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
@@ -129,7 +129,7 @@ function unixLines(text: string) {
 /** Another step of the trace; -1, for "none", changes nothing. */
 function goTo(state: PageState, step: number): PageState {
   if (!state.opened?.count || step === -1) return state;
-  if (state.predict && step >= state.opened.count) return predictMode.showNext(state);
+  if (state.predict && step >= state.opened.count) return predictMode.revealNextStepOrAsk(state);
   const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
   return clamped === state.step ? state : { ...state, step: clamped };
 }
@@ -179,7 +179,7 @@ function showTrace(state: PageState, trace: Trace, step: number | null): PageSta
     cardLine: null,
     problem: trace.focus?.repeatable === false ? { key: "not_repeatable" } : state.problem,
   };
-  return predictMode.hideFuture(shownState, opened, step);
+  return predictMode.hideFutureSteps(shownState, opened, step);
 }
 
 /** The trace that was asked for. */
@@ -217,7 +217,7 @@ function stepToShow(state: PageState, { reason, at }: Request, trace: Trace, ite
 /** The page's own program, unless its address holds another. */
 function openPageAt(state: PageState, address: Address): PageState {
   const { page } = state;
-  if (page.predicts || address.predict) state = predictMode.switchPredict(state, true, null);
+  if (page.predicts || address.predict) state = predictMode.switchPredictMode(state, true, null);
   const focus = skippedIterations.requestedFocus(page.saved?.settings.focus);
   const stateAtAddress = {
     ...withPosition(state, address),
@@ -253,7 +253,7 @@ function showPageTrace(state: PageState, step: number | null): PageState {
 /** The address was changed by its reader, or by going back. */
 function followLink(state: PageState, address: Address): PageState {
   const { page } = state;
-  if (address.predict) state = predictMode.switchPredict(state, true, address.step);
+  if (address.predict) state = predictMode.switchPredictMode(state, true, address.step);
   const next = withPosition(state, address);
   if (address.broken) return { ...next, problem: { key: "broken_link" } };
   if (address.source !== null) {

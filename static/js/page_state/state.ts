@@ -5,7 +5,7 @@ import type { Settings } from "./settings.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { View } from "./url.ts";
 import type { Problem } from "../requests/trace_source.ts";
-import type { Predict } from "../predict/answers.ts";
+import type { PredictState } from "../predict/answers.ts";
 
 interface SavedProgram {
   id: string;
@@ -78,7 +78,7 @@ export interface PageState {
   /** programs run while they are edited */
   isLive: boolean;
   /** null where nothing is hidden; else `opened` ends with what its reader has seen */
-  predict: Predict | null;
+  predict: PredictState | null;
   /** of the card that was changed last: where the answer to that text is opened */
   cardLine: number | null;
 }

@@ -8,7 +8,7 @@ import { CARD_ROOM, preview } from "../marks/preview.ts";
 import { stepPicture, type StillOptions } from "../marks/still.ts";
 import { rowsPicture, thumbnailPicture } from "../marks/thumbnail.ts";
 import { svgDocument, serialize, type Caption } from "../marks/svg_document.ts";
-import { messages } from "../program/messages.ts";
+import { programMessages } from "../program/messages.ts";
 import { pictureStyles } from "./styles.ts";
 import { openTrace, type OpenTrace as Opened } from "../trace/state.ts";
 import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepHeading } from "../captions/captions.ts";
@@ -107,7 +107,7 @@ export function stagePicture(opened: Opened, i: number, say: Say, room: StillOpt
   if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
   return listing(
     opened.trace.program.source,
-    messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
+    programMessages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
   );
 }
 

@@ -4,7 +4,7 @@ import { compareRuns, type Comparison } from "../compare/comparison.ts";
 import { changesByName, nameClause, compareLocale, outcomeText, outputText } from "../compare/words.ts";
 import { codeNodes, element } from "../browser/elements.ts";
 import { loadLiveLocale } from "../words/page_locale.ts";
-import { fixedText } from "../program/repair.ts";
+import { textAfterFix } from "../program/repair.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { requestTrace } from "../requests/trace_source.ts";
 import type { LineEdit } from "../requests/fixes.ts";
@@ -38,7 +38,7 @@ export async function tryChange(
   signal: AbortSignal,
 ): Promise<Preview> {
   const { lang } = document.documentElement;
-  const source = fixedText(opened.trace.program, edits);
+  const source = textAfterFix(opened.trace.program, edits);
   const [trace, liveLocale] = await Promise.all([
     requestTrace({ source, ...settings }, signal, { live: true }),
     loadLiveLocale(lang),
