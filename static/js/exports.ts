@@ -4,7 +4,7 @@ import { setProgramFiles } from "./trace/program_files.ts";
 import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture/picture.ts";
 import { offlineDocument } from "./picture/standalone.ts";
 import { openingStep } from "./captions/captions.ts";
-import { exportComparison, isComparison } from "./compare/exports.ts";
+import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";
 import { findingsReply, runSummaryReply } from "./findings/findings_reply.ts";
 import type { ExportRequest } from "./picture/export_request.ts";
@@ -18,7 +18,7 @@ export function render(text: string, request: ExportRequest): { made: string } |
   const { kind, step, title } = request;
   setProgramFiles(trace.program ?? {});
   if (kind === "series_file") return { made: offlineDocument({ ...request, theme: null, data: trace }) };
-  if (isComparison(kind)) return { made: exportComparison(trace, kind, request) };
+  if (isComparisonKind(kind)) return { made: exportComparison(trace, kind, request) };
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
   if (kind === "stage") return { made: pictureOf(trace, step, request) };
   if (kind === "loom") return { made: loomOf(trace, step, request) };

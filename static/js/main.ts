@@ -1,6 +1,6 @@
 /** The page: wires its parts to the state. What the reader does becomes an action, what changes is drawn. */
 
-import { compareAddress } from "./compare/address.ts";
+import { comparisonAddress } from "./compare/address.ts";
 import { createProgramPane } from "./page/program_pane.ts";
 import { createRegistry } from "./browser/commands.ts";
 import { startCopyLink } from "./sharing/copy_link.ts";
@@ -100,7 +100,7 @@ const picture = createPicturePane(element, store, say, {
     apply: (edits) => dispatch({ type: "fixApplied", edits }),
     compareAddress(edits) {
       const source = store.state().opened?.trace.program.source ?? "";
-      return compareAddress(source, textAfterFix({ source }, edits));
+      return comparisonAddress(source, textAfterFix({ source }, edits));
     },
   },
   scaled(k, chosen) {
@@ -329,7 +329,7 @@ const compareLink = document.querySelector("a[data-compare]") as HTMLAnchorEleme
 compareLink?.addEventListener("click", async (event) => {
   event.preventDefault();
   const source = select.programText(store.state());
-  location.assign(source.trim() ? await compareAddress(source, source) : compareLink.href);
+  location.assign(source.trim() ? await comparisonAddress(source, source) : compareLink.href);
 });
 for (const link of document.querySelectorAll("a[data-keep]") as NodeListOf<HTMLAnchorElement>)
   link.addEventListener("click", () => {

@@ -5,7 +5,7 @@ import { keyLabel } from "./key_labels.ts";
 import type { Command } from "../browser/commands.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { Entry } from "./match.ts";
-import type { Command as BuilderCommand } from "../builder/card_keys.ts";
+import type { CardCommand as BuilderCommand } from "../builder/card_keys.ts";
 
 interface Scenario {
   name: string;

@@ -3,9 +3,9 @@
 import { aliveNames, type AliveName } from "../builder/alive_names.ts";
 import { stepsByLine } from "../builder/card_facts.ts";
 import * as edits from "../builder/edits.ts";
-import { textChanges, type Change } from "../builder/line_edits.ts";
+import { textChanges, type TextChange } from "../builder/line_edits.ts";
 import { positionAtEnd, positionBelow } from "../builder/positions.ts";
-import { itemAt, readProgram, type Item, type Program } from "../builder/statements.ts";
+import { itemAtLine, parseProgram, type ProgramItem, type ParsedProgram } from "../builder/statements.ts";
 import { loadBuilderLocale } from "../builder/words.ts";
 import { isCurrent } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
@@ -14,7 +14,7 @@ import type { PageState } from "../page_state/state.ts";
 interface OperationEditor {
   text: () => string;
   cursorLine: () => number;
-  change: (changes: Change[]) => void;
+  change: (changes: TextChange[]) => void;
   openLine: (line: number) => void;
 }
 
@@ -26,8 +26,8 @@ export async function insertOperation(
   editor: OperationEditor,
   state: PageState,
 ): Promise<string | null> {
-  const program = readProgram(editor.text());
-  const item = itemAt(program, editor.cursorLine() - 1);
+  const program = parseProgram(editor.text());
+  const item = itemAtLine(program, editor.cursorLine() - 1);
   const position = item && item.kind !== "blank" ? positionBelow(program, item) : positionAtBlank(program, item);
   const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
   const stepsOfLines = opened ? stepsByLine(opened) : new Map();
@@ -46,7 +46,7 @@ export async function insertOperation(
 }
 
 /** Below a blank line, in the block that it stands in; at the end, where it is one of the last lines. */
-function positionAtBlank(program: Program, item: Item | undefined) {
+function positionAtBlank(program: ParsedProgram, item: ProgramItem | undefined) {
   const isLast = !item || program.items.slice(program.items.indexOf(item)).every(({ kind }) => kind === "blank");
   return isLast ? positionAtEnd(program) : positionBelow(program, item);
 }

@@ -4,13 +4,13 @@ import { createEditor } from "../editor/editor.ts";
 import { programMessages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
-import { createChangedLines } from "./changed_lines.ts";
-import { createSideView, partOf } from "./side_view.ts";
+import { createChangedLineHighlights } from "./changed_lines.ts";
+import { createSideView, elementOfSide } from "./side_view.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** what the server sent of a side */
-export interface InitialSide {
+export interface InitialComparisonSide {
   source: string;
   trace_url: string | null;
   title: string;
@@ -24,14 +24,14 @@ interface SideOptions {
 }
 
 /** @param root the side's part of the page */
-export function createSide(
+export function createEditableSide(
   root: HTMLElement,
-  initial: InitialSide,
+  initial: InitialComparisonSide,
   say: Locale["say"],
   { nonce, onRun, onChange, onLine }: SideOptions,
 ) {
-  const changedLines = createChangedLines();
-  const editor = createEditor(partOf(root, "code"), {
+  const changedLines = createChangedLineHighlights();
+  const editor = createEditor(elementOfSide(root, "code"), {
     source: initial.source,
     label: root.getAttribute("aria-label") ?? "",
     leaveHint: `Esc Tab: ${say("help_leave")}`,
@@ -48,8 +48,8 @@ export function createSide(
   let traceFetch = new AbortController();
 
   function showProblem(problem: Problem | null) {
-    partOf(root, "problem").hidden = problem === null;
-    partOf(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
+    elementOfSide(root, "problem").hidden = problem === null;
+    elementOfSide(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
   }
 
   /** What was pasted may have been cleaned before it ran: the editor shows what ran. */

@@ -2,7 +2,7 @@
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import type { Builder, createBuilder as BuildercreateBuilder } from "../builder/builder.ts";
-import type { Command } from "../builder/card_keys.ts";
+import type { CardCommand } from "../builder/card_keys.ts";
 import type { PageState } from "../page_state/state.ts";
 import type { LineMessage } from "../program/message.ts";
 
@@ -83,6 +83,6 @@ export function createCards(
       return true;
     },
     /** What can be done with the card that the reader is at, for a list of commands; none while the text is shown. */
-    commands: (): Command[] => (cardsChosen && builder ? builder.commands() : []),
+    commands: (): CardCommand[] => (cardsChosen && builder ? builder.commands() : []),
   };
 }
