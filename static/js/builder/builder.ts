@@ -1,7 +1,7 @@
 /** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
 
 import { button, element } from "../browser/elements.ts";
-import { isCurrent } from "../page_state/selectors.ts";
+import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { differs } from "../browser/store.ts";
 import { aliveNames } from "./alive_names.ts";
 import { createBuilderElements } from "./builder_elements.ts";
@@ -76,7 +76,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   /** The step at which a card's line ran. */
   function goToStepOf(item: ProgramItem) {
     const state = store.state();
-    const steps = isCurrent(state) ? cards.stepsOfItem(item) : [];
+    const steps = doesTraceMatchText(state) ? cards.stepsOfItem(item) : [];
     if (steps.length) store.dispatch({ type: "stepChosen", step: stepToShowForLine(steps, state.step) });
   }
 
@@ -162,7 +162,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     const state = store.state();
     const parsedProgram = cards.parsedProgram();
     const above = parsedProgram.items.findLast(({ last }) => last < position.line);
-    const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
+    const opened = doesTraceMatchText(state) && state.opened?.count ? state.opened : null;
     const { row, start } = await openOperationPalette({
       line: position.line,
       alive: aliveNames(parsedProgram, position, opened, cards.stepsOfItem),
@@ -246,7 +246,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   });
 
   function showRun(state: PageState) {
-    cards.showRun(isCurrent(state) && state.opened?.count ? state.opened : null, state.step);
+    cards.showRun(doesTraceMatchText(state) && state.opened?.count ? state.opened : null, state.step);
   }
 
   return {
@@ -278,7 +278,8 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   /** The card of the step that is shown. */
   function cardAtStep() {
     const state = store.state();
-    const line = isCurrent(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
+    const line =
+      doesTraceMatchText(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
     return cards.cards().find(({ first, last }) => line !== null && first <= line && line <= last) ?? null;
   }
 }

@@ -1,7 +1,7 @@
 /** The list of cards in the page: rows that follow the program's text, one of which the reader is at. */
 
 import { element } from "../browser/elements.ts";
-import { messageBox } from "../editor/message_box.ts";
+import { lineMessageElement } from "../editor/message_box.ts";
 import { cardResult, stepToShowForLine, stepsByLine } from "./card_facts.ts";
 import { createCardRow, setLineNumber, showCardResult, createCardButtons } from "./card_row.ts";
 import { createSourceHighlighter } from "./card_source.ts";
@@ -189,7 +189,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
       if (message.kind === "error") card.classList.add("error");
       if (message.lineOnly) continue;
       const messageHolder = element("div", "card-message");
-      messageHolder.append(messageBox(message));
+      messageHolder.append(lineMessageElement(message));
       row.append(messageHolder);
     }
   }

@@ -1,6 +1,6 @@
 /** The preview of a draft at its position: what its program would show, and which cards and names it would affect. */
 
-import { isCurrent } from "../page_state/selectors.ts";
+import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { createCardPreview, type PreviewStage } from "./card_preview.ts";
 import * as edits from "./edits.ts";
 import { applyLineEdits, type LineEdit } from "./line_edits.ts";
@@ -30,7 +30,9 @@ export function createDraftPreview(
     },
     onPreview(opened, step) {
       const state = currentState();
-      cards.setAffectedLines(linesAffectedByEdits(isCurrent(state) ? state.opened : null, opened, previewedEdits));
+      cards.setAffectedLines(
+        linesAffectedByEdits(doesTraceMatchText(state) ? state.opened : null, opened, previewedEdits),
+      );
       const { memory, nodes } = memoryAndNodesGoneAt(opened, step);
       const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
       return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;

@@ -1,7 +1,7 @@
 /** The address of a comparison: both programs, or the saved ones that the page was opened with, and the place in its fragment. */
 
 import { ROOT } from "../requests/root.ts";
-import { packText, unpackText } from "../page_state/url.ts";
+import { compressTextForUrl, decompressTextFromUrl } from "../page_state/url.ts";
 
 interface ComparisonAddress {
   /** left, right: programs, null where the page's own are meant */
@@ -26,14 +26,14 @@ export async function readComparisonAddress(fragment: string): Promise<Compariso
 }
 
 async function unpackProgram(packed: string | null) {
-  return packed === null ? null : unpackText(packed);
+  return packed === null ? null : decompressTextFromUrl(packed);
 }
 
 /** @param left null where the page's own program is meant */
 export async function comparisonFragment(left: string | null, right: string | null, row: number | null) {
   const fields = [];
-  if (left !== null) fields.push(`l=${await packText(left)}`);
-  if (right !== null) fields.push(`r=${await packText(right)}`);
+  if (left !== null) fields.push(`l=${await compressTextForUrl(left)}`);
+  if (right !== null) fields.push(`r=${await compressTextForUrl(right)}`);
   if (row !== null) fields.push(`i=${row}`);
   return `#${fields.join("&")}`;
 }

@@ -10,7 +10,7 @@ import { startComparisonDownloads } from "./downloads.ts";
 import { EXAMPLE_COMPARISON } from "./example.ts";
 import { createEditableSide, type InitialComparisonSide } from "./side.ts";
 import { createComparisonView } from "./view.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 
 const elementById = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
@@ -100,7 +100,7 @@ async function showComparisonOfAddress(fragment: string) {
   await runAndCompare(address.row);
 }
 
-function showProblem({ key, args }: Problem) {
+function showProblem({ key, args }: RequestProblem) {
   elementById("problem").textContent = say(key, args);
   elementById("problem").hidden = false;
 }

@@ -3,7 +3,13 @@
 import { createEditor } from "../editor/editor.ts";
 import { programMessages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
+import {
+  loadTrace,
+  problemOfResponse,
+  requestTrace,
+  TraceError,
+  type RequestProblem,
+} from "../requests/trace_source.ts";
 import { createChangedLineHighlights } from "./changed_lines.ts";
 import { createSideView, elementOfSide } from "./side_view.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -47,7 +53,7 @@ export function createEditableSide(
   let ranText = "";
   let traceFetch = new AbortController();
 
-  function showProblem(problem: Problem | null) {
+  function showProblem(problem: RequestProblem | null) {
     elementOfSide(root, "problem").hidden = problem === null;
     elementOfSide(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
   }

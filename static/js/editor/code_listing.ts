@@ -49,13 +49,13 @@ export function createCodeListing(list: HTMLElement, { source, files = [], onLin
         else row.removeAttribute("aria-current");
       });
       const row = line === null ? undefined : rows[line - 1];
-      if (row) scrollIntoList(list, row);
+      if (row) scrollRowIntoSight(list, row);
     },
     /** Mark the line that comes next, where the steps after it are hidden, and scroll it into sight. */
     setNextLine(line: number | null) {
       rows.forEach((row, k) => row.classList.toggle("cm-next", k + 1 === line));
       const row = line === null ? undefined : rows[line - 1];
-      if (row) scrollIntoList(list, row);
+      if (row) scrollRowIntoSight(list, row);
     },
     /** Mark the lines that the other program does not have. */
     showChanged(lines: Set<number>) {
@@ -79,14 +79,14 @@ export function createCodeListing(list: HTMLElement, { source, files = [], onLin
     /** Scroll the step's line into sight: needed where the list got another height. */
     scrollToStep() {
       const row = rows.find(({ ariaCurrent }) => ariaCurrent);
-      if (row) scrollIntoList(list, row);
+      if (row) scrollRowIntoSight(list, row);
     },
   };
 }
 
 /** Scroll a row into the middle of the list, or of what scrolls the list within its section, unless it is in sight:
  * a page around a frame isn't ours to scroll. */
-function scrollIntoList(list: HTMLElement, row: HTMLElement) {
+function scrollRowIntoSight(list: HTMLElement, row: HTMLElement) {
   const section = list.closest("section");
   let scroller: HTMLElement | null = list;
   while (scroller && scroller !== section && scroller.scrollHeight <= scroller.clientHeight + 1)

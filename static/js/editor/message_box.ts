@@ -3,7 +3,7 @@
 import { isShapeText } from "../program/repair.ts";
 import type { RepairOffer, LineMessage } from "../program/message.ts";
 
-export function messageBox(message: LineMessage) {
+export function lineMessageElement(message: LineMessage) {
   if (message.render) return message.render();
   const box = document.createElement("div");
   box.className = `message ${message.kind}`;
@@ -15,12 +15,12 @@ export function messageBox(message: LineMessage) {
     gloss.textContent = message.gloss;
     box.append(gloss);
   }
-  for (const offer of message.offers ?? []) box.append(offerForm(offer));
+  for (const offer of message.offers ?? []) box.append(repairOfferForm(offer));
   return box;
 }
 
 /** A sentence, a field for the shape and the button. */
-function offerForm({ why, label, shape, shapeLabel, run }: RepairOffer) {
+function repairOfferForm({ why, label, shape, shapeLabel, run }: RepairOffer) {
   const row = document.createElement("form");
   row.className = "offer";
   const button = document.createElement("button");

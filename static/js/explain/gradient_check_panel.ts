@@ -9,13 +9,13 @@ import type {
   ElementCheck,
   GradientCheck,
   LeafCheck,
-  Verdict,
+  GradientVerdict,
 } from "../requests/gradient_check.ts";
 import type { Say } from "../words/sentences.ts";
 
 const SIGNIFICANT_DIGITS = 8;
 
-const VERDICTS_BY_SEVERITY: Verdict[] = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
+const VERDICTS_BY_SEVERITY: GradientVerdict[] = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
 
 /** by the open trace and the call of backward */
 const checkRepliesByTrace = new WeakMap<object, Map<number | null, CheckReply>>();
@@ -182,7 +182,7 @@ function elementRow(check: ElementCheck, say: Say) {
   return row;
 }
 
-function valueRow(verdict: Verdict, check: ElementCheck | null, say: Say) {
+function valueRow(verdict: GradientVerdict, check: ElementCheck | null, say: Say) {
   const row = element("tr", "");
   row.dataset.verdict = verdict;
   const difference = check ? differenceText(check.difference) : "";

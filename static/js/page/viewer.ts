@@ -13,7 +13,7 @@ import { initialState, reduce } from "../page_state/page_state.ts";
 import { createPicturePane } from "./picture_pane.ts";
 import { questionBeforeNextStep } from "../predict/mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
-import { startSeries, type Note, type Series } from "../series/reader.ts";
+import { startSeriesReader, type SeriesNote, type Series } from "../series/reader.ts";
 import { lineTone } from "../trace/stepping.ts";
 import { createStore, differs } from "../browser/store.ts";
 import { startTheme } from "../browser/theme.ts";
@@ -51,7 +51,7 @@ export function startViewer(
   say: Locale["say"],
   loadFindings: LoadFindings,
   loadPredict: LoadPredict,
-  loadNote?: () => Promise<Note>,
+  loadNote?: () => Promise<SeriesNote>,
 ) {
   setProgramFiles(trace.program);
   const about = { title, note, address, recorded: recordedText(trace, say) };
@@ -120,7 +120,7 @@ export function startViewer(
   }
 
   startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
-  if (series && loadNote) startSeries(series, store, say, { note: loadNote, isSaved: () => true });
+  if (series && loadNote) startSeriesReader(series, store, say, { note: loadNote, isSaved: () => true });
   startTheme(element("theme"));
   element("title").textContent = title;
   element("about").replaceChildren(...aboutLines(about));

@@ -6,7 +6,7 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { Repair, Trace } from "../trace/wire.ts";
 import type { Settings } from "./settings.ts";
 import type { Address, View } from "./url.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 import type { AnswerInput, GivenAnswer } from "../predict/answers.ts";
 
 export type Action =
@@ -27,7 +27,7 @@ export type Action =
   | { type: "runStarted"; id: number }
   | { type: "traceArrived"; id: number; trace: Trace }
   | { type: "traceMissing"; id: number }
-  | { type: "runFailed"; id: number; problem: Problem }
+  | { type: "runFailed"; id: number; problem: RequestProblem }
   | { type: "runCancelled"; id: number }
   | { type: "stepChosen"; step: number }
   | { type: "lineChosen"; line: number }
@@ -47,4 +47,4 @@ export type Action =
   | { type: "predictionMade"; given: AnswerInput }
   | { type: "predictContinued" }
   | { type: "predictRestarted" }
-  | { type: "problemFound"; problem: Problem | null };
+  | { type: "problemFound"; problem: RequestProblem | null };

@@ -1,7 +1,7 @@
 /** The siblings of the statement at the step, as chips: a click puts one in its place and runs the program. */
 
 import { element } from "../browser/elements.ts";
-import { isCurrent } from "../page_state/selectors.ts";
+import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
 import {
   alternativesToStatement,
@@ -64,10 +64,10 @@ export function createSiblingChips(
 
   function show(state: PageState) {
     const { opened, step, text } = state;
-    const isWaiting = state.isLive && !isCurrent(state) && !row.classList.contains("none");
+    const isWaiting = state.isLive && !doesTraceMatchText(state) && !row.classList.contains("none");
     row.inert = isWaiting;
     if (isWaiting) return; // the next picture brings the next chips: until then these stay, and do nothing
-    const line = opened?.count && isCurrent(state) ? opened.trace.steps[step].line : null;
+    const line = opened?.count && doesTraceMatchText(state) ? opened.trace.steps[step].line : null;
     const lineText = line ? text.split("\n")[line - 1] : "";
     const entities = line && opened ? opened.at(step).entities : new Map();
     const alternativesFound =
