@@ -4,7 +4,7 @@ import { cachedGraphModel } from "../layout/graph_model.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
 import { mentionsAt } from "../findings/program_text.ts";
-import { resolve } from "../findings/resolve.ts";
+import { resolvePath } from "../findings/resolve.ts";
 import { RunFacts } from "../findings/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
 import { gradientHookNotes, backwardVisitNotes } from "./note_backward.ts";
@@ -71,7 +71,7 @@ function missingGradientNotes({ opened, index, step, before }: NoteContext): Cap
   if (step.kind !== "statement" && step.kind !== "raise") return [];
   const facts = new RunFacts(opened);
   return mentionsAt(facts, index).gradReads.flatMap((path) => {
-    const tensor = findEntity(before, resolve(facts, path, index, index - 1), "tensor");
+    const tensor = findEntity(before, resolvePath(facts, path, index, index - 1), "tensor");
     return tensor && !tensor.grad ? [{ key: "grad_is_none", args: { tensor: path } }] : [];
   });
 }

@@ -8,9 +8,9 @@ import { comparisonReply } from "./reply.ts";
 import type { Comparison } from "./comparison.ts";
 
 /** It fits the column of an article. */
-const FRAME_SIZE = { width: 700, height: 560 };
+const EMBED_FRAME_SIZE = { width: 700, height: 560 };
 
-interface Subject {
+interface ComparisonToDownload {
   comparison: Comparison;
   row: number;
   titles: { left: string; right: string };
@@ -28,13 +28,13 @@ interface ComparisonDownloadsParts {
 /** @param currentSubject null where nothing is compared */
 export function startComparisonDownloads(
   { button, menu, body }: ComparisonDownloadsParts,
-  currentSubject: () => Subject | null,
+  currentSubject: () => ComparisonToDownload | null,
   { copied: onCopied, failed: onFailed }: { copied: (name: string) => void; failed: (key: string) => void },
 ) {
   const language = document.documentElement.lang;
-  const pictureText = ({ comparison, row }: Subject) =>
+  const pictureText = ({ comparison, row }: ComparisonToDownload) =>
     comparisonPicture(comparison, row, { theme: themeOfPage(document.documentElement), language });
-  const writers: Record<string, (subject: Subject) => Promise<Blob> | Blob> = {
+  const writers: Record<string, (subject: ComparisonToDownload) => Promise<Blob> | Blob> = {
     svg: (subject) => new Blob([pictureText(subject)], { type: "image/svg+xml" }),
     png: (subject) => svgToPng(pictureText(subject)),
     html({ comparison: { left, right }, row, titles }) {
@@ -64,7 +64,7 @@ export function startComparisonDownloads(
     try {
       if (extension) saveFile(await writers[extension](subject), `gradbox-comparison-${subject.row + 1}.${extension}`);
       else if (subject.frame) {
-        await navigator.clipboard.writeText(iframeCode(subject.frame, document.title, FRAME_SIZE));
+        await navigator.clipboard.writeText(iframeCode(subject.frame, document.title, EMBED_FRAME_SIZE));
         onCopied(chosenItem.textContent ?? "");
       }
     } catch {

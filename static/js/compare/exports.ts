@@ -7,7 +7,7 @@ import { comparisonReply } from "./reply.ts";
 import type { ViewedRun } from "./viewer.ts";
 import type { ExportRequest, ComparisonKind } from "../picture/export_request.ts";
 
-export function isComparison(kind: string): kind is ComparisonKind {
+export function isComparisonKind(kind: string): kind is ComparisonKind {
   return kind === "comparison" || kind === "comparison_picture" || kind === "comparison_file";
 }
 

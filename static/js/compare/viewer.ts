@@ -3,7 +3,7 @@
 import { createCodeListing } from "../editor/code_listing.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { startThemeButton } from "../browser/theme.ts";
-import { createSideView, partOf } from "./side_view.ts";
+import { createSideView, elementOfSide } from "./side_view.ts";
 import { createComparisonView } from "./view.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -27,12 +27,12 @@ export function startComparisonViewer({ left, right, row }: ComparisonViewerCont
 
   function createView(name: "left" | "right", { trace, title }: ViewedRun) {
     const root = element(name);
-    if (title) partOf(root, "title").textContent = title;
+    if (title) elementOfSide(root, "title").textContent = title;
     const list = document.createElement("ol");
     list.className = "listing";
     list.tabIndex = 0;
     list.setAttribute("aria-label", root.getAttribute("aria-label") ?? "");
-    partOf(root, "code").replaceChildren(list);
+    elementOfSide(root, "code").replaceChildren(list);
     const onLine = (line: number) => view.goToLine(name, line);
     return createSideView(root, createCodeListing(list, { source: trace.program.source, onLine }), say);
   }

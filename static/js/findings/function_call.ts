@@ -19,6 +19,6 @@ export function forwardCall(facts: RunFacts, nodeUid: string, birth: number) {
   return null;
 }
 
-export function functionName(facts: RunFacts, nodeUid: string) {
+export function customFunctionName(facts: RunFacts, nodeUid: string) {
   return (facts.index.nodes.get(nodeUid)?.name ?? "").replace(/Backward$/, "");
 }

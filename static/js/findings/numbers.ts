@@ -4,19 +4,19 @@ import { findEntity, type Cell, type EntityLookup } from "../trace/entities.ts";
 import { shortNumberText } from "../layout/format.ts";
 import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
 
-const MAX_NUMBERS = 1024;
-const MAX_LISTED = 6;
+const MAX_CELLS_READ = 1024;
+const MAX_LISTED_NUMBERS = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
-export function cellsRead(entities: EntityLookup, handleOrSlot: MemoryReading): Cell[] | null {
+export function cellsReadBy(entities: EntityLookup, handleOrSlot: MemoryReading): Cell[] | null {
   const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
   if (!row) return null;
-  const cells = cellReads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);
+  const cells = cellReads(handleOrSlot, MAX_CELLS_READ).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }
 
 /** A cell as a number; also of values that JSON has no number for. */
-export function numberOf(cell: Cell | null | undefined) {
+export function cellAsNumber(cell: Cell | null | undefined) {
   if (typeof cell === "number") return cell;
   if (typeof cell === "boolean") return Number(cell);
   if (cell && typeof cell === "object" && "$f" in cell)
@@ -25,17 +25,17 @@ export function numberOf(cell: Cell | null | undefined) {
 }
 
 /** Whether a cell is NaN or an infinity. */
-export function isNonfinite(cell: Cell | null | undefined) {
+export function isNonfiniteCell(cell: Cell | null | undefined) {
   return cell !== null && typeof cell === "object" && "$f" in cell;
 }
 
-export function isNan(cell: Cell | null | undefined) {
-  return isNonfinite(cell) && (cell as { $f: string }).$f === "nan";
+export function isNanCell(cell: Cell | null | undefined) {
+  return isNonfiniteCell(cell) && (cell as { $f: string }).$f === "nan";
 }
 
 /** Numbers as a list, the first of them where they are many; one alone without brackets. */
 export function numbersText(cells: Cell[], isScalar = false) {
-  const texts = cells.slice(0, MAX_LISTED).map((cell) => shortNumberText(cell, 8));
+  const texts = cells.slice(0, MAX_LISTED_NUMBERS).map((cell) => shortNumberText(cell, 8));
   if (isScalar && texts.length === 1) return texts[0];
-  return `[${texts.join(", ")}${cells.length > MAX_LISTED ? ", …" : ""}]`;
+  return `[${texts.join(", ")}${cells.length > MAX_LISTED_NUMBERS ? ", …" : ""}]`;
 }

@@ -5,7 +5,7 @@ import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 /** an attribute that came to refer to another entity; before is null where it is new */
-export interface Replacement {
+export interface AttributeChange {
   owner: string;
   name: string;
   step: number;
@@ -13,13 +13,13 @@ export interface Replacement {
   after: string | null;
 }
 
-const changesByTrace = new WeakMap<object, Replacement[]>();
+const attributeChangesByTrace = new WeakMap<object, AttributeChange[]>();
 
 /** Every attribute that was given or exchanged, in order. */
-export function attributeChanges(facts: RunFacts): Replacement[] {
-  const cached = changesByTrace.get(facts.trace);
+export function attributeChanges(facts: RunFacts): AttributeChange[] {
+  const cached = attributeChangesByTrace.get(facts.trace);
   if (cached) return cached;
-  const replacements: Replacement[] = [];
+  const replacements: AttributeChange[] = [];
   /** by object */
   const attributesOf = new Map<string, Record<string, Value>>();
   for (const { uid: owner, step, fields } of facts.index.objectChanges) {
@@ -31,6 +31,6 @@ export function attributeChanges(facts: RunFacts): Replacement[] {
     }
     attributesOf.set(owner, fields.attrs);
   }
-  changesByTrace.set(facts.trace, replacements);
+  attributeChangesByTrace.set(facts.trace, replacements);
   return replacements;
 }

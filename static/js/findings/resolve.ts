@@ -12,7 +12,7 @@ import type { RunFacts } from "./run_facts.ts";
  * @param stateStep the step after which the state is asked
  * @returns null where the trace doesn't show it
  */
-export function resolve(facts: RunFacts, path: string, step: number, stateStep: number = step): string | null {
+export function resolvePath(facts: RunFacts, path: string, step: number, stateStep: number = step): string | null {
   const frameUid = facts.steps[step]?.frame ?? null;
   const entities = facts.state(stateStep);
   const [root, ...rest] = path.match(/[A-Za-z_]\w*|\[[^\]]*\]/g) ?? [];
@@ -21,7 +21,7 @@ export function resolve(facts: RunFacts, path: string, step: number, stateStep: 
     const ref = referencedUid(value);
     if (!ref) return null;
     value = part.startsWith("[")
-      ? itemValue(entities, ref, indexKey(entities, frameUid, part))
+      ? itemValue(entities, ref, keyInBrackets(entities, frameUid, part))
       : attributeValue(entities, ref, part);
   }
   return referencedUid(value);
@@ -38,7 +38,7 @@ function variableValue(entities: Entities, frameUid: string | null, name: string
 }
 
 /** @param part in brackets */
-function indexKey(entities: Entities, frameUid: string | null, part: string) {
+function keyInBrackets(entities: Entities, frameUid: string | null, part: string) {
   const text = part.slice(1, -1);
   if (/^-?\d+$/.test(text)) return Number(text);
   if (/^['"]/.test(text)) return text.slice(1, -1);

@@ -17,6 +17,6 @@ export function savedHandle(facts: RunFacts, slot: SavedSlot): string | null {
 }
 
 /** Whether a node saved its own result. */
-export function isOwnResult({ slot }: SavedSlot) {
+export function isSlotOfOwnResult({ slot }: SavedSlot) {
   return slot === "result" || /^result\d*$|^output$|^grid$/.test(slot);
 }

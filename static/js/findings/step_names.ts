@@ -24,7 +24,10 @@ export class StepNames {
     const cached = this.recentNames.get(i);
     if (cached) return cached;
     const { get } = this.entities.stateAfter(i);
-    const stepNames = collectNamesAndPaths({ get, has: (uid) => this.index.isAlive(uid, i) }, this.namingEntities(i));
+    const stepNames = collectNamesAndPaths(
+      { get, has: (uid) => this.index.isAlive(uid, i) },
+      this.entitiesThatCanNameOthers(i),
+    );
     this.recentNames.set(i, stepNames);
     if (this.recentNames.size > MAX_CACHED_STEPS)
       this.recentNames.delete(this.recentNames.keys().next().value as number);
@@ -32,7 +35,7 @@ export class StepNames {
   }
 
   /** The frames and the tensors with a `.grad`, parts or the like, as they are after a step. */
-  namingEntities(step: number): [string, Entity][] {
+  entitiesThatCanNameOthers(step: number): [string, Entity][] {
     const out: [string, Entity][] = [];
     for (const uid of this.index.uidsThatNameOthers) {
       const entity = this.entities.entityAfter(uid, step);

@@ -13,12 +13,12 @@ export interface FieldChange {
   value: unknown;
 }
 
-const cache = new WeakMap<object, TensorHistory>();
+const tensorHistoryByTrace = new WeakMap<object, TensorHistory>();
 
 /** The history of a run's tensors, made once. */
-export function tensorHistory(facts: RunFacts) {
-  const history = cache.get(facts.trace) ?? new TensorHistory(facts.steps, facts.index);
-  cache.set(facts.trace, history);
+export function tensorHistoryOf(facts: RunFacts) {
+  const history = tensorHistoryByTrace.get(facts.trace) ?? new TensorHistory(facts.steps, facts.index);
+  tensorHistoryByTrace.set(facts.trace, history);
   return history;
 }
 
@@ -32,7 +32,7 @@ class TensorHistory {
   }
 
   /** The values of a field in order, each from its step on. */
-  changes(uid: string, field: HistoryField): FieldChange[] {
+  fieldChanges(uid: string, field: HistoryField): FieldChange[] {
     const out: FieldChange[] = [];
     for (const step of this.index.changeStepsOf(uid)) {
       const value = this.steps[step].set[uid][field];
@@ -42,7 +42,7 @@ class TensorHistory {
   }
 
   /** Whether a field was set again after the step that made a tensor. */
-  wasChangedLater(uid: string, field: HistoryField) {
+  wasFieldChangedLater(uid: string, field: HistoryField) {
     return (this.index.laterChanges.get(uid) ?? []).some((step) => this.steps[step].set[uid][field] !== undefined);
   }
 

@@ -16,7 +16,7 @@ import { createStage } from "../stage/stage.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { createTimeline } from "../timeline/timeline.ts";
 import { createViews } from "./views.ts";
-import type { Fixing } from "../explain/fix_list.ts";
+import type { FixActions } from "../explain/fix_list.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { CheckGradients } from "../requests/gradient_check.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -29,7 +29,7 @@ interface PicturePaneOptions {
   /** what a printed run is headed by */
   about: () => About;
   loadFindings: LoadFindings;
-  fixes?: Fixing;
+  fixes?: FixActions;
   checkGradients?: CheckGradients;
   /** whether a step is at a breakpoint */
   stopsAt?: (i: number) => boolean;

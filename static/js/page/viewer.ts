@@ -8,12 +8,12 @@ import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createCodeListing } from "../editor/code_listing.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
-import { glossText, messages } from "../program/messages.ts";
+import { errorGlossText, programMessages } from "../program/messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
 import { createPicturePane } from "./picture_pane.ts";
-import { dueQuestion } from "../predict/mode.ts";
+import { questionBeforeNextStep } from "../predict/mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
-import { startSeries, type Note, type Series } from "../series/reader.ts";
+import { startSeriesReader, type SeriesNote, type Series } from "../series/reader.ts";
 import { lineHighlightOf } from "../trace/stepping.ts";
 import { createStore, hasChangedField } from "../browser/store.ts";
 import { startThemeButton } from "../browser/theme.ts";
@@ -51,7 +51,7 @@ export function startViewer(
   say: Locale["say"],
   loadFindings: LoadFindings,
   loadPredict: LoadPredict,
-  loadNote?: () => Promise<Note>,
+  loadNote?: () => Promise<SeriesNote>,
 ) {
   setProgramFiles(trace.program);
   const about = { title, note, address, recorded: whereRecordedText(trace, say) };
@@ -91,7 +91,7 @@ export function startViewer(
 
   /** Why there are no steps. */
   function showErrors() {
-    const errors = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
+    const errors = programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error");
     code.showErrors(errors.map(({ line }) => line));
     const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
     element("sentences").replaceChildren(...captionListItems([outcomeSentence(trace, say), ...sentences]));
@@ -99,7 +99,7 @@ export function startViewer(
 
   /** What torch's exception means, under its sentence. */
   function showGloss({ outcome: { error } }: Trace, step: number) {
-    const text = error?.step === step ? glossText(error, say) : "";
+    const text = error?.step === step ? errorGlossText(error, say) : "";
     if (text) element("sentences").append(...captionListItems([{ text, tone: "plain" }]));
   }
 
@@ -109,7 +109,7 @@ export function startViewer(
     if (hasChangedField(state, before, "opened", "step") && opened?.count) showStepLine(opened.trace.steps[step]);
     else if (hasChangedField(state, before, "opened") && opened) showErrors();
     if (hasChangedField(state, before, "opened", "step", "predict"))
-      code.setNextLine(dueQuestion(state.predict)?.line ?? null);
+      code.setNextLine(questionBeforeNextStep(state.predict)?.line ?? null);
     if (hasChangedField(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
     if (permalink)
       permalink.hash =
@@ -120,7 +120,7 @@ export function startViewer(
   }
 
   startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
-  if (series && loadNote) startSeries(series, store, say, { note: loadNote, isSaved: () => true });
+  if (series && loadNote) startSeriesReader(series, store, say, { note: loadNote, isSaved: () => true });
   startThemeButton(element("theme"));
   element("title").textContent = title;
   element("about").replaceChildren(...aboutLines(about));

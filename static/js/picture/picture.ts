@@ -8,7 +8,7 @@ import { PREVIEW_PICTURE_ROOM, linkPreviewPicture } from "../marks/preview.ts";
 import { stepPicture, type StepPictureOptions } from "../marks/still.ts";
 import { snapshotPicture, thumbnailPicture } from "../marks/thumbnail.ts";
 import { svgFileWithCaption, svgFileText, type PictureCaption } from "../marks/svg_document.ts";
-import { messages } from "../program/messages.ts";
+import { programMessages } from "../program/messages.ts";
 import { pictureStyles } from "./styles.ts";
 import { openTrace, type OpenTrace as Opened } from "../trace/state.ts";
 import {
@@ -119,7 +119,7 @@ export function stageOrListingPicture(opened: Opened, i: number, say: Say, room:
   if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
   return programListingPicture(
     opened.trace.program.source,
-    messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
+    programMessages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
   );
 }
 

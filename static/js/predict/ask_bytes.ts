@@ -2,12 +2,12 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
-import { choiceAmong, type Question } from "./question.ts";
-import type { Unit } from "./units.ts";
+import { choiceAnswer, type PredictQuestion } from "./question.ts";
+import type { AskableStatement } from "./units.ts";
 
-const BYTES_WEIGHT = 71;
+const BYTES_QUESTION_WEIGHT = 71;
 
-export function askBytes({
+export function askLiveBytes({
   opened,
   at,
   step,
@@ -17,7 +17,7 @@ export function askBytes({
   named,
   isBackward,
   raised,
-}: Unit): Partial<Question>[] {
+}: AskableStatement): Partial<PredictQuestion>[] {
   if (isBackward || raised || !/^del\b|=\s*None\s*(#.*)?$/.test(code)) return [];
   const { liveBytesByStep: bytes } = opened.index;
   const uidByName = new Map(named.map(({ name, uid }) => [name, uid]));
@@ -33,7 +33,7 @@ export function askBytes({
   const wrongAnswers = [bytes[at] - droppedBytes, bytes[at], bytes[at] - droppedBytes / 2].filter(
     (n) => n >= 0 && Number.isInteger(n),
   );
-  const answer = choiceAmong(bytesLabel(bytes[step]), wrongAnswers.map(bytesLabel));
+  const answer = choiceAnswer(bytesLabel(bytes[step]), wrongAnswers.map(bytesLabel));
   const isUnchanged = bytes[step] === bytes[at];
   const reason = isUnchanged
     ? "predict_why_kept"
@@ -46,7 +46,7 @@ export function askBytes({
           kind: "bytes",
           what: droppedNames.map(({ name }) => name).join(", "),
           uid: null,
-          weight: BYTES_WEIGHT,
+          weight: BYTES_QUESTION_WEIGHT,
           reason,
           ...answer,
         },
